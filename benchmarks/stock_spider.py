@@ -1,0 +1,43 @@
+"""What one writes from Scrapy's tutorial to list a site: a `CrawlSpider` that follows every link of one host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+
+class StockSpider(CrawlSpider):
+    name = "stock"
+    allowed_domains = ("127.0.0.1",)
+    rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
+
+    def __init__(self, url: str, report: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.start_urls = [url]
+        self.report = Path(report)
+
+    def parse_page(self, response: Response) -> Iterator[dict[str, str | None]]:
+        modified = response.headers.get("Last-Modified")
+        yield {"url": response.url, "last-modified": modified.decode() if modified else None}
+
+    def parse_start_url(self, response: Response, **kwargs: Any) -> Iterator[dict[str, str | None]]:
+        return self.parse_page(response)
+
+    def closed(self, reason: str) -> None:
+        stats = self.crawler.stats
+        assert stats is not None
+        counts = {
+            "outcome": reason,
+            "requests": stats.get_value("downloader/response_count", 0),
+            "listed": stats.get_value("item_scraped_count", 0),
+        }
+        self.report.write_text(json.dumps(counts), encoding="utf-8")

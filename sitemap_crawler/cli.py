@@ -1,0 +1,158 @@
+"""The command line. Its options derive from the model in options.py; nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler import __version__
+from sitemap_crawler.options import OptionError, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sitemap_crawler.report import Report
+    from sitemap_crawler.validation.findings import Report as ValidationReport
+
+PROGRAM = "sitemap-crawler"
+FAILED, USAGE, INTERRUPTED = 1, 2, 4
+
+
+def main() -> None:
+    """The console script: exits with the codes of the contract, each failure with one line."""
+    try:
+        code = commands.main(prog_name=PROGRAM, standalone_mode=False)
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.Abort:
+        code = _fail(INTERRUPTED, "interrupted; run the same command to continue")
+    except click.ClickException as error:
+        code = _fail(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
+    except OptionError as error:
+        code = _fail(USAGE, str(error))
+    except BrokenPipeError:
+        # Whoever read our output has gone; there is nobody left to tell.
+        sys.stderr.close()
+        code = FAILED
+    sys.exit(code)
+
+
+def _one_line(error: click.ClickException) -> str:
+    return " ".join(error.format_message().split()).rstrip(".")
+
+
+def _fail(code: int, message: str) -> int:
+    click.echo(f"{PROGRAM}: {message}", err=True)
+    return code
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name=PROGRAM)
+def commands() -> None:
+    """Crawls a web site within the scope of its sitemap and keeps its XML sitemaps true."""
+
+
+def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command-line option for every field of the model that has one."""
+    for name in reversed(Options.model_fields):
+        flag, field = Options.flag(name), Options.model_fields[name]
+        if not flag.cli:
+            continue
+        long = "--" + name.replace("_", "-")
+        settings: dict[str, Any] = {"help": field.description, "default": None}
+        if flag.metavar:
+            settings["metavar"] = flag.metavar
+            settings["multiple"] = isinstance(field.default, tuple)
+            if field.default not in (None, ()):
+                settings["help"] += f"  [default: {field.default}]"
+        elif field.default is False:
+            settings["is_flag"] = True
+        else:
+            long = f"{long}/--no-{name.replace('_', '-')}"
+            if field.default is not None:
+                settings["help"] += "  [default: on]"
+        names = [long, flag.short] if flag.short else [long]
+        command = click.option(*names, name, **settings)(command)
+    return command
+
+
+@commands.command()
+@click.argument("start_url", required=False)
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file; these options win over it"
+)
+@_model_options
+@click.option("-q", "--quiet", is_flag=True, help="print errors only")
+@click.option("-v", "--verbose", count=True, help="log more; twice for every request")
+@click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="any Scrapy setting")
+def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str, ...], **values: Any) -> int:
+    """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
+    from sitemap_crawler.front import CrawlFailed, build_settings, run_crawl
+    from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
+
+    given = {name: value for name, value in values.items() if value is not None and value != ()}
+    verbosity = -1 if quiet else verbose
+    scrapy_settings = dict(_name_and_value(text) for text in settings)
+    built = build_settings(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
+    try:
+        report = run_crawl(built, verbosity=verbosity)
+    except InventoryBusy as error:
+        return _fail(INTERRUPTED, str(error))
+    except InventoryError as error:
+        return _fail(FAILED, str(error))
+    except CrawlFailed as error:
+        return _fail(INTERRUPTED, str(error))
+    return _tell(report, quiet=quiet)
+
+
+def _tell(report: Report, *, quiet: bool) -> int:
+    from sitemap_crawler.summary import print_summary
+
+    if not quiet:
+        print_summary(report)
+    if report.exit_code:
+        return _fail(report.exit_code, report.message)
+    if not quiet:
+        click.echo(report.message)
+    return 0
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise OptionError(f"-s {text}: write it as NAME=VALUE")
+    return name, value
+
+
+@commands.command()
+@click.argument("target", metavar="FILE|DIR|URL")
+@click.option("--json", "as_json", is_flag=True, help="print the findings as JSON")
+def validate(target: str, *, as_json: bool) -> int:
+    """Check sitemaps against the protocol: a file, a directory of them, or a URL."""
+    from sitemap_crawler.validation import TargetError
+    from sitemap_crawler.validation import validate as check
+
+    try:
+        report = check(target)
+    except TargetError as error:
+        return _fail(USAGE, str(error))
+    if as_json:
+        click.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+    else:
+        _print_findings(report)
+    if report.valid:
+        return 0
+    return FAILED if as_json else _fail(FAILED, f"{target} is not valid: mend the errors above")
+
+
+def _print_findings(report: ValidationReport) -> None:
+    for finding in report.findings:
+        place = finding.file + (f":{finding.line}" if finding.line is not None else "")
+        url = f" {finding.url}" if finding.url else ""
+        click.echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
+    for file in report.files:
+        click.echo(f"{file.name}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")

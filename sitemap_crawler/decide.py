@@ -1,0 +1,248 @@
+"""Observations of the whole site → one decision for every URL. Pure: rows in, decisions out.
+
+The order of the rules for one URL: blocked-by-robots, server-error and unreachable, client-error, redirect, not-a-page,
+too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan, listed.
+Memory is five bytes a URL: what a row says by itself, and where its canonical points.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.rules import Reason, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sitemap_crawler.rules import Rules
+
+INDEX_FILES = frozenset(
+    f"{stem}.{suffix}"
+    for stem in ("index", "default")
+    for suffix in ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "shtml", "cgi")
+)
+"""Names that web servers commonly give for a directory's own page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One row of the inventory: what was observed on one URL, or that nothing was."""
+
+    id: int
+    url: str
+    depth: int
+    current: bool
+    """Discovered in the run that is being decided."""
+    fetched: float | None = None
+    """When it was observed, in seconds since 1970; None when it never was."""
+    status: int | None = None
+    error: str | None = None
+    blocked_by: str | None = None
+    content_type: str | None = None
+    body_bytes: int = 0
+    body_hash: bytes | None = None
+    location: str | None = None
+    refresh: str | None = None
+    canonical_id: int | None = None
+    canonical: str | None = None
+    canonical_conflict: bool = False
+    noindex: bool = False
+    directives: str | None = None
+    last_modified: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    url_id: int
+    listed: bool
+    reason: Reason
+    evidence: str | None = None
+    lastmod: float | None = None
+    lastmod_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    kind: str
+    url: str
+    message: str
+
+
+class _Local(IntEnum):
+    """What a URL is by itself, before canonicals are followed."""
+
+    UNSEEN = 0
+    LISTABLE = 1
+    NOT_LISTABLE = 2
+    AT_ITS_WORD = 3
+    """Not ours to judge: a canonical that names it is believed."""
+    CANONICAL = 4
+    """Settled as canonical-elsewhere."""
+    ENTERED = 5
+    """On the chain that is being followed."""
+
+
+class Settlement:
+    """The decisions of one run; `finished` says that the run saw the whole site, so that absence is proved."""
+
+    def __init__(
+        self,
+        rows: Callable[[], Iterable[Facts]],
+        rules: Rules,
+        *,
+        finished: bool,
+        find: Callable[[str], Facts | None],
+        warn: Callable[[Warned], None],
+    ) -> None:
+        """`rows` gives the rows anew at each call, in any order; `find` looks one up by its URL."""
+        self._rows = rows
+        self._rules = rules
+        self._finished = finished
+        self._find = find
+        self._warn = warn
+        self._local = bytearray()
+        self._canonical: array[int] = array("I")
+
+    def decisions(self) -> Iterator[Decision]:
+        for facts in self._rows():
+            self._survey(facts)
+        for facts in self._rows():
+            yield self._decide(facts)
+
+    def _survey(self, facts: Facts) -> None:
+        missing = facts.id + 1 - len(self._local)
+        if missing > 0:
+            self._local.extend(bytes(missing))
+            self._canonical.extend(array("I", bytes(4 * missing)))
+        refusal = self.refusal(facts)
+        if refusal is None:
+            self._local[facts.id] = _Local.LISTABLE
+            if facts.canonical_id is not None and facts.canonical_id != facts.id:
+                self._canonical[facts.id] = facts.canonical_id
+        elif refusal.reason in _AT_ITS_WORD:
+            self._local[facts.id] = _Local.AT_ITS_WORD
+        else:
+            self._local[facts.id] = _Local.NOT_LISTABLE
+
+    def refusal(self, facts: Facts) -> Refusal | None:
+        """Why the URL can't be listed for what it is itself; None when it could be."""
+        if facts.fetched is None:
+            return self._unfetched(facts)
+        return (
+            _transport(facts)
+            or _not_a_page(facts, self._rules.content_types)
+            or self._rules.listing_refusal(facts.url)
+            or _noindex(facts)
+        )
+
+    def _unfetched(self, facts: Facts) -> Refusal:
+        refusal = self._rules.fetch_refusal(facts.url, facts.depth)
+        if refusal is not None:
+            return refusal
+        if self._finished and not facts.current:
+            return Refusal(Reason.ORPHAN, "no page links to it any more")
+        return Refusal(Reason.LIMIT, "the run ended before it was fetched")
+
+    def _decide(self, facts: Facts) -> Decision:
+        refusal = (
+            self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or self._orphan(facts)
+        )
+        if refusal is not None:
+            return Decision(facts.id, listed=False, reason=refusal.reason, evidence=refusal.evidence)
+        source = "last-modified" if facts.last_modified is not None else None
+        return Decision(facts.id, listed=True, reason=Reason.LISTED, lastmod=facts.last_modified, lastmod_source=source)
+
+    def _canonical_elsewhere(self, facts: Facts) -> Refusal | None:
+        if facts.canonical_conflict:
+            self._warn(Warned("conflicting-canonicals", facts.url, "it names several canonical URLs: all are ignored"))
+        if facts.canonical_id is None or facts.canonical_id == facts.id:
+            return None
+        if self._settle(facts.id) is _Local.CANONICAL:
+            return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
+        message = f"its canonical {facts.canonical} can't be listed, so the page itself is"
+        self._warn(Warned("broken-canonical", facts.url, message))
+        return None
+
+    def _settle(self, url_id: int) -> _Local:
+        """Follow canonicals from `url_id` to their end and settle every URL on the way.
+
+        A page is canonical-elsewhere when its target is listed or is itself canonical-elsewhere, or is not ours to
+        judge. Pages whose canonicals form a loop stay listed.
+        """
+        chain: list[int] = []
+        while self._local[url_id] == _Local.LISTABLE and self._canonical[url_id]:
+            self._local[url_id] = _Local.ENTERED
+            chain.append(url_id)
+            url_id = self._canonical[url_id]
+        end = _Local(self._local[url_id])
+        if end is _Local.ENTERED:
+            loop_start = chain.index(url_id)
+            self._settle_as_listed(chain[loop_start:])
+            del chain[loop_start:]
+            end = _Local.LISTABLE
+        for entered in reversed(chain):
+            if end in _JUSTIFIES:
+                self._local[entered] = end = _Local.CANONICAL
+            else:
+                self._settle_as_listed([entered])
+                end = _Local.LISTABLE
+        return end
+
+    def _settle_as_listed(self, ids: Iterable[int]) -> None:
+        for url_id in ids:
+            self._local[url_id] = _Local.LISTABLE
+            self._canonical[url_id] = 0
+
+    def _duplicate(self, facts: Facts) -> Refusal | None:
+        directory, _, name = facts.url.rpartition("/")
+        if name.lower() not in INDEX_FILES or facts.body_hash is None:
+            return None
+        above = self._find(f"{directory}/")
+        if above is None or above.body_hash != facts.body_hash or self.refusal(above) is not None:
+            return None
+        return Refusal(Reason.DUPLICATE_INDEX_FILE, f"same bytes as {above.url}")
+
+    def _orphan(self, facts: Facts) -> Refusal | None:
+        if self._finished and not facts.current:
+            return Refusal(Reason.ORPHAN, "no page links to it any more")
+        return None
+
+
+_AT_ITS_WORD = frozenset((Reason.OUT_OF_SCOPE, Reason.BLOCKED_BY_ROBOTS, Reason.LIMIT, Reason.EXCLUDED_BY_RULE))
+_JUSTIFIES = frozenset((_Local.LISTABLE, _Local.CANONICAL, _Local.AT_ITS_WORD, _Local.UNSEEN))
+
+
+def _transport(facts: Facts) -> Refusal | None:
+    """Refusals for what the request met: robots.txt, an error, a redirect."""
+    status = facts.status
+    if facts.blocked_by is not None:
+        return Refusal(Reason.BLOCKED_BY_ROBOTS, facts.blocked_by)
+    if status is None:
+        return Refusal(Reason.UNREACHABLE, facts.error or "no answer")
+    if status >= 500 or status == 429:
+        return Refusal(Reason.SERVER_ERROR, f"status {status}")
+    if status >= 400:
+        return Refusal(Reason.CLIENT_ERROR, f"status {status}")
+    if 300 <= status < 400:
+        target = f"to {facts.location}" if facts.location else "without a usable Location"
+        return Refusal(Reason.REDIRECT, f"status {status} {target}")
+    if facts.refresh is not None:
+        return Refusal(Reason.REDIRECT, f"meta refresh to {facts.refresh}")
+    return None
+
+
+def _not_a_page(facts: Facts, content_types: frozenset[str]) -> Refusal | None:
+    if facts.status != 200:
+        return Refusal(Reason.NOT_A_PAGE, f"status {facts.status}")
+    if not facts.body_bytes:
+        return Refusal(Reason.NOT_A_PAGE, "empty body")
+    if facts.content_type not in content_types:
+        return Refusal(Reason.NOT_A_PAGE, f"content type {facts.content_type}")
+    return None
+
+
+def _noindex(facts: Facts) -> Refusal | None:
+    return Refusal(Reason.NOINDEX, facts.directives or "noindex") if facts.noindex else None

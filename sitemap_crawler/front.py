@@ -1,0 +1,101 @@
+"""From options to a finished run: what the command line, and tests, call."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.settings import Settings
+
+from sitemap_crawler.inventory.store import InventoryError
+from sitemap_crawler.logs import quieten_scrapy
+from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
+from sitemap_crawler.spiders.site import SiteSpider
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from sitemap_crawler.report import Report
+
+
+class CrawlFailed(Exception):  # noqa: N818 - it says what happened
+    """The crawl ended without a report; the message is one line."""
+
+
+def build_settings(
+    values: Mapping[str, Any], *, site_file: Path | None, scrapy_settings: Mapping[str, str], verbosity: int
+) -> Settings:
+    """Scrapy's settings for a run: the project's, then the site file's, then `-s`, then the options in `values`.
+
+    Raises OptionError for whatever can't be used.
+    """
+    settings = Settings()
+    settings.setmodule("sitemap_crawler.settings", priority="project")
+    known = [name for name in settings if name.isupper()]
+    if site_file is not None:
+        file_values, file_settings = read_site_file(site_file)
+        _set(settings, file_settings, known, priority="project")
+        apply_options(settings, file_values, priority="project")
+    _set(settings, scrapy_settings, known, priority="cmdline")
+    apply_options(settings, values, priority="cmdline")
+    options = Options.from_settings(settings)
+    progress = options.progress if options.progress is not None else sys.stderr.isatty() and verbosity == 0
+    settings.set("SITEMAP_PROGRESS", progress, priority="cmdline")
+    if "LOG_LEVEL" not in scrapy_settings:
+        settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
+    _check_writable(options)
+    return settings
+
+
+def _set(settings: Settings, values: Mapping[str, Any], known: list[str], *, priority: str) -> None:
+    ours = [Options.setting(name) for name in Options.model_fields]
+    check_names(values, [*known, *ours], kind="setting")
+    settings.update(dict(values), priority=priority)
+
+
+def _log_level(verbosity: int, *, progress: bool) -> str:
+    if verbosity < 0:
+        return "ERROR"
+    if verbosity > 1:
+        return "DEBUG"
+    return "WARNING" if progress and verbosity == 0 else "INFO"
+
+
+def _check_writable(options: Options) -> None:
+    """What is only opened at the end is looked at before the first request."""
+    for name in ("report", "log_file"):
+        path: Path | None = getattr(options, name)
+        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
+
+
+def run_crawl(settings: Settings, *, verbosity: int) -> Report:
+    """Crawl, decide, write. Raises InventoryError, or CrawlFailed when nothing more can be said."""
+    if verbosity < 1:
+        quieten_scrapy()
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(SiteSpider)
+    failures: list[BaseException] = []
+    task = process.crawl(crawler)
+    task.add_done_callback(lambda done: failures.extend(_failure(done)))
+    process.start()
+    job = getattr(crawler.spider, "job", None)
+    if failures and isinstance(failures[0], InventoryError):
+        raise failures[0]
+    if job is None or job.report is None:
+        if job is not None:
+            job.close()
+        raise CrawlFailed("the crawl was stopped at once; run the same command to continue") from next(
+            iter(failures), None
+        )
+    report: Report = job.report
+    return report
+
+
+def _failure(task: Any) -> list[BaseException]:
+    if task.cancelled():
+        return []
+    error = task.exception()
+    return [error] if error is not None else []

@@ -1,0 +1,58 @@
+"""When a finished run must not be published: pure functions of what the run found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.rules import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sitemap_crawler.decide import Facts, Settlement
+    from sitemap_crawler.options import Options
+
+SHRINK_BASELINE = 20
+"""Published sets smaller than this may shrink as they like."""
+MAX_REDIRECTS = 10
+
+_UNUSABLE = {
+    Reason.BLOCKED_BY_ROBOTS: "robots.txt forbids it: allow this user agent there, or crawl with -s ROBOTSTXT_OBEY=0",
+    Reason.SERVER_ERROR: "the server fails: try again when it is well",
+    Reason.UNREACHABLE: "the server does not answer: check the address and the network",
+    Reason.CLIENT_ERROR: "check the address",
+    Reason.NOT_A_PAGE: "give the address of an HTML page",
+    Reason.NOINDEX: "remove the directive, or start from a page that may be indexed",
+    Reason.REDIRECT: "give the address of a page that answers",
+    Reason.LIMIT: "it was never fetched: run the same command again",
+}
+
+
+def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], settlement: Settlement) -> str | None:
+    """Why the start page, or the page that it redirects to within the scope, can't be used; None when it can."""
+    url = start_url
+    for _ in range(MAX_REDIRECTS):
+        facts = find(url)
+        if facts is None:
+            return f"the start page {url} was not fetched: run the same command again"
+        refusal = settlement.refusal(facts)
+        if refusal is None or refusal.reason not in _UNUSABLE:
+            return None
+        target = facts.location or facts.refresh
+        if refusal.reason is not Reason.REDIRECT or target is None or target == url:
+            return f"the start page {url} is not usable ({refusal.evidence}): {_UNUSABLE[refusal.reason]}"
+        url = target
+    return f"the start page {start_url} is not usable (it redirects in a loop): {_UNUSABLE[Reason.REDIRECT]}"
+
+
+def publish_problem(options: Options, *, listed: int, published: int) -> str | None:
+    """Why `listed` pages may not replace the `published` ones; None when they may."""
+    if listed == 0:
+        return "no page can be listed, nothing is published: see the reasons above"
+    lost = published - listed
+    if options.allow_shrink or published < SHRINK_BASELINE or lost <= options.max_shrink * published:
+        return None
+    return (
+        f"the sitemap would shrink from {published} to {listed} pages, more than {options.max_shrink:.0%}: "
+        "if that is right, run again with --allow-shrink"
+    )

@@ -1,0 +1,47 @@
+"""The files that we published, by directory: what the next publication may replace and remove."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select
+
+from sitemap_crawler.inventory.schema import published
+from sitemap_crawler.sitemap.publish import PublishedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+
+def published_files(connection: Connection, directory: Path) -> list[PublishedFile]:
+    query = select(published).where(published.c.directory == str(directory.absolute())).order_by(published.c.name)
+    with connection.begin():
+        return [
+            PublishedFile(row.name, row.url, row.urls, row.bytes, row.sha256, datetime.fromtimestamp(row.modified, UTC))
+            for row in connection.execute(query)
+        ]
+
+
+def remember_published(connection: Connection, directory: Path, files: Iterable[PublishedFile]) -> None:
+    """Replace what is remembered of `directory`."""
+    where = str(directory.absolute())
+    rows = [
+        {
+            "directory": where,
+            "name": file.name,
+            "url": file.url,
+            "urls": file.urls,
+            "bytes": file.bytes,
+            "sha256": file.sha256,
+            "modified": file.modified.timestamp(),
+        }
+        for file in files
+    ]
+    with connection.begin():
+        connection.execute(delete(published).where(published.c.directory == where))
+        if rows:
+            connection.execute(insert(published), rows)

@@ -1,0 +1,231 @@
+"""The queue of a run in the database: deduplicated, breadth-first, written in batches.
+
+A page's observation, the URLs that it links to and its new state go into one transaction, so a crash never leaves a
+page recorded whose links are lost: it leaves the page queued, and it is fetched again.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, case, delete, func, insert, select, update
+
+from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.items import Observation, QueuedUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sqlalchemy import Connection
+
+BATCH_PAGES = 64
+IN_CHUNK = 500
+SEEN_GENERATION = 50_000
+"""URLs whose ids are remembered in memory, twice: about 25 MB; the rest is asked of the database."""
+
+
+def url_key(url: str) -> int:
+    return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class _Seen:
+    """The id and depth of the URLs met lately; bounded by dropping the older half."""
+
+    def __init__(self) -> None:
+        self._young: dict[str, tuple[int, int]] = {}
+        self._old: dict[str, tuple[int, int]] = {}
+
+    def get(self, url: str) -> tuple[int, int] | None:
+        return self._young.get(url) or self._old.get(url)
+
+    def put(self, url: str, url_id: int, depth: int) -> None:
+        if len(self._young) >= SEEN_GENERATION:
+            self._old, self._young = self._young, {}
+        self._young[url] = (url_id, depth)
+
+
+class Queue:
+    """`admits(url, depth)` says whether a discovered URL is to be fetched, `follows(url)` whether a link to it counts
+    as one of the site's own."""
+
+    def __init__(
+        self, connection: Connection, run: int, *, admits: Callable[[str, int], bool], follows: Callable[[str], bool]
+    ):
+        self._connection = connection
+        self._run = run
+        self._admits = admits
+        self._follows = follows
+        self._seen = _Seen()
+        self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
+        with connection.begin():
+            self._next_id: int = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
+            self.queued = self._count_queued()
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are observations, and so perhaps new URLs, that are not written yet."""
+        return bool(self._buffer)
+
+    def add(self, url: str, *, depth: int = 0) -> None:
+        """Queue `url` at once, unless this run knows it already."""
+        with self._connection.begin():
+            self._identify({url: (depth, None)})
+
+    def record(self, observation: Observation, *, depth: int, links: tuple[str, ...]) -> None:
+        self._buffer.append((observation, depth, links))
+        if len(self._buffer) >= BATCH_PAGES:
+            self.flush()
+
+    def lease(self, limit: int) -> list[QueuedUrl]:
+        """Take up to `limit` URLs, those with the fewest clicks from the start page first."""
+        if not self.queued:
+            return []
+        columns = (urls.c.id, urls.c.url, urls.c.depth)
+        query = select(*columns).where(urls.c.state == int(UrlState.QUEUED)).order_by(urls.c.depth, urls.c.id)
+        with self._connection.begin():
+            rows = self._connection.execute(query.limit(limit).with_for_update(skip_locked=True)).all()
+            self._set_state([row.id for row in rows], UrlState.LEASED)
+        self.queued -= len(rows)
+        return [QueuedUrl(row.id, row.url, row.depth) for row in rows]
+
+    def flush(self) -> None:
+        """Write what is buffered. Raises SQLAlchemyError when the disk is full; the buffer is kept then."""
+        pages = self._buffer
+        if not pages:
+            return
+        ids: dict[str, int] = {}
+        discovered: dict[str, tuple[int, int | None]] = {}
+        for observation, depth, links in pages:
+            for url in _targets(observation, links):
+                known = self._seen.get(url)
+                if known is not None:
+                    ids[url] = known[0]
+                if known is None or known[1] > depth + 1:
+                    earlier = discovered.get(url)
+                    if earlier is None or earlier[0] > depth + 1:
+                        discovered[url] = (depth + 1, observation.url_id)
+        with self._connection.begin():
+            ids |= self._identify(discovered)
+            page_ids = [observation.url_id for observation, _, _ in pages]
+            self._connection.execute(delete(observations).where(observations.c.url_id.in_(page_ids)))
+            self._connection.execute(insert(observations), [self._row(*page, ids) for page in pages])
+            self._set_state(page_ids, UrlState.FETCHED)
+        self._buffer = []
+
+    def _row(
+        self, observation: Observation, _depth: int, links: tuple[str, ...], ids: dict[str, int]
+    ) -> dict[str, Any]:
+        def id_of(url: str | None) -> int | None:
+            return ids[url] if url is not None else None
+
+        extras: dict[str, Any] = {}
+        if observation.images:
+            extras["images"] = observation.images
+        if observation.videos:
+            extras["videos"] = [_video_fields(video) for video in observation.videos]
+        if observation.notes:
+            extras["notes"] = observation.notes
+        modified = observation.last_modified
+        return {
+            "url_id": observation.url_id,
+            "run": self._run,
+            "fetched": observation.fetched.timestamp(),
+            "status": observation.status,
+            "error": observation.error,
+            "blocked_by": observation.blocked_by,
+            "content_type": observation.content_type,
+            "body_bytes": observation.body_bytes,
+            "body_hash": observation.body_hash,
+            "location": id_of(observation.location),
+            "refresh": id_of(observation.refresh),
+            "canonical": id_of(observation.canonical),
+            "canonical_conflict": observation.canonical_conflict,
+            "noindex": observation.noindex,
+            "nofollow": observation.nofollow,
+            "directives": observation.directives,
+            "last_modified": modified.timestamp() if modified else None,
+            "etag": observation.etag,
+            "links": encode_links(ids[url] for url in links if self._follows(url)) or None,
+            "extras": extras or None,
+        }
+
+    def _identify(self, discovered: dict[str, tuple[int, int | None]]) -> dict[str, int]:
+        """The ids of the discovered URLs, new ones inserted; they are remembered as seen."""
+        ids: dict[str, int] = {}
+        if not discovered:
+            return ids
+        by_key = {url_key(url): url for url in discovered}
+        found = {row.key: row for row in self._find(by_key)}
+        fresh: list[dict[str, Any]] = []
+        revived: list[dict[str, Any]] = []
+        closer: list[dict[str, Any]] = []
+        for key, url in by_key.items():
+            depth, referrer = discovered[url]
+            row = found.get(key)
+            if row is not None and row.seen == self._run:
+                ids[url] = row.id
+                self._seen.put(url, row.id, min(row.depth, depth))
+                if depth < row.depth:
+                    admitted = self._admits(url, depth)
+                    closer.append({"b_id": row.id, "b_depth": depth, "b_referrer": referrer, "b_admitted": admitted})
+                continue
+            state = UrlState.QUEUED if self._admits(url, depth) else UrlState.KNOWN
+            self.queued += state is UrlState.QUEUED
+            values = {"state": int(state), "depth": depth, "referrer": referrer, "seen": self._run}
+            if row is None:
+                ids[url], self._next_id = self._next_id, self._next_id + 1
+                fresh.append({"id": ids[url], "key": key, "url": url, "first_seen": self._run, **values})
+            else:
+                ids[url] = row.id
+                revived.append({"b_id": row.id, **{f"b_{name}": value for name, value in values.items()}})
+            self._seen.put(url, ids[url], depth)
+        self._write(fresh, revived, closer)
+        return ids
+
+    def _write(self, fresh: list[dict[str, Any]], revived: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
+        if fresh:
+            self._connection.execute(insert(urls), fresh)
+        if revived:
+            names = ("state", "depth", "referrer", "seen")
+            values: dict[str, Any] = {name: bindparam(f"b_{name}") for name in names}
+            self._connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), revived)
+        if closer:
+            # A URL refused for its depth is admitted when a shorter path appears.
+            admit = (urls.c.state == int(UrlState.KNOWN)) & bindparam("b_admitted")
+            state = case((admit, int(UrlState.QUEUED)), else_=urls.c.state)
+            statement = update(urls).where(urls.c.id == bindparam("b_id"))
+            values = {"depth": bindparam("b_depth"), "referrer": bindparam("b_referrer"), "state": state}
+            self._connection.execute(statement.values(values), closer)
+            self.queued = self._count_queued()
+
+    def _find(self, keys: Iterable[int]) -> Iterator[Any]:
+        query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.seen)
+        for chunk in _chunks(list(keys)):
+            yield from self._connection.execute(query.where(urls.c.key.in_(chunk)))
+
+    def _set_state(self, ids: list[int], state: UrlState) -> None:
+        for chunk in _chunks(ids):
+            self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(state=int(state)))
+
+    def _count_queued(self) -> int:
+        query = select(func.count()).select_from(urls).where(urls.c.state == int(UrlState.QUEUED))
+        return self._connection.scalar(query) or 0
+
+
+def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[str]:
+    yield from links
+    for url in (observation.location, observation.refresh, observation.canonical):
+        if url is not None:
+            yield url
+
+
+def _video_fields(video: Any) -> dict[str, str]:
+    fields = {name: getattr(video, name) for name in video.__slots__}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _chunks(values: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(values), IN_CHUNK):
+        yield values[start : start + IN_CHUNK]

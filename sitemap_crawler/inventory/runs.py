@@ -1,0 +1,101 @@
+"""Runs: one crawl from its start to its publication, over as many processes as it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, insert, or_, select, update
+
+from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
+from sitemap_crawler.inventory.store import InventoryError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: int
+    start_url: str
+    sitemap_url: str
+    started: float
+    continued: bool
+
+
+def begin_run(connection: Connection, *, requested_url: str, sitemap_url: str, now: datetime) -> Run:
+    """Continue the run that did not finish, or begin the next one.
+
+    A run goes on from the start page that it adopted. Raises InventoryError when the inventory belongs to another site.
+    """
+    with connection.begin():
+        last = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
+        if last is not None and last.requested_url != requested_url:
+            raise InventoryError(
+                f"the inventory holds the site of {last.requested_url}, not {requested_url}: choose another --state"
+            )
+        if last is not None and last.finished is None:
+            if last.start_url == requested_url and last.sitemap_url != sitemap_url:
+                raise InventoryError(
+                    f"an unfinished run is for the sitemap {last.sitemap_url}, not {sitemap_url}: "
+                    "finish it with that address, or drop it with --fresh"
+                )
+            leased = urls.c.state == int(UrlState.LEASED)
+            connection.execute(update(urls).where(leased).values(state=int(UrlState.QUEUED)))
+            return Run(last.id, last.start_url, last.sitemap_url, last.started, continued=True)
+        run_id = last.id + 1 if last is not None else 1
+        # What an earlier run left in its queue is fetched when this run finds it again.
+        unfetched = urls.c.state.in_((int(UrlState.QUEUED), int(UrlState.LEASED)))
+        connection.execute(update(urls).where(unfetched).values(state=int(UrlState.KNOWN)))
+        run = Run(run_id, requested_url, sitemap_url, now.timestamp(), continued=False)
+        row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
+        connection.execute(insert(runs).values(id=run.id, started=run.started, **row))
+        return run
+
+
+def drop_unfinished_run(connection: Connection) -> None:
+    """End the run that did not finish, if there is one; what it observed stays until it is fetched again."""
+    with connection.begin():
+        unfinished = runs.c.finished.is_(None)
+        connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
+
+
+def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:
+    """Record that the run goes on from another start page."""
+    with connection.begin():
+        values = {"start_url": start_url, "sitemap_url": sitemap_url}
+        connection.execute(update(runs).where(runs.c.id == run).values(values))
+
+
+def finish_run(connection: Connection, run: int, *, outcome: str, ended_by: str, now: datetime) -> None:
+    with connection.begin():
+        values = {"finished": now.timestamp(), "outcome": outcome, "ended_by": ended_by}
+        connection.execute(update(runs).where(runs.c.id == run).values(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    requests: int
+    bytes: int
+    """Of the bodies, uncompressed."""
+    errors: int
+    """URLs without a good answer: unreachable, or a status of 429 or 5xx."""
+
+
+def run_totals(connection: Connection, run: int) -> Totals:
+    """What the run has fetched so far, over all its processes."""
+    seen = observations.c
+    answered = seen.blocked_by.is_(None)
+    failed = or_(seen.status >= 500, seen.status == 429, seen.error.is_not(None))
+    count = [func.count().filter(answered), func.coalesce(func.sum(seen.body_bytes), 0), func.count().filter(failed)]
+    with connection.begin():
+        return Totals(*connection.execute(select(*count).where(seen.run == run)).one())
+
+
+def fetched_in_run(connection: Connection, run: int) -> int:
+    """How many URLs the run has an observation of."""
+    query = select(func.count()).select_from(observations).where(observations.c.run == run)
+    with connection.begin():
+        return connection.scalar(query) or 0

@@ -1,0 +1,137 @@
+"""The tables of the inventory, and the version by which a later release knows how to migrate a file or to refuse it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+)
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+# SQLite makes only a column declared INTEGER its row id, which costs no bytes of its own.
+RowId = BigInteger().with_variant(Integer(), "sqlite")
+
+
+class UrlState(IntEnum):
+    """Where a URL stands in the current run."""
+
+    KNOWN = 0
+    """Recorded, not to be fetched: out of scope, excluded by a rule, too deep."""
+    QUEUED = 1
+    LEASED = 2
+    """Handed to the crawler, no answer stored yet; queued again when the run is continued."""
+    FETCHED = 3
+
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("requested_url", Text, nullable=False),
+    # Where the run goes on from: another than the requested one when that redirects to its https or www variant.
+    Column("start_url", Text, nullable=False),
+    Column("sitemap_url", Text, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("finished", Float),
+    Column("outcome", String(32)),
+    Column("ended_by", String(64)),
+)
+
+urls = Table(
+    "urls",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    # 64 bits of BLAKE2b of the URL: an index over whole URLs would double the file. Two of a million URLs collide with
+    # a probability of 3 in 10^8.
+    Column("key", BigInteger, nullable=False, unique=True),
+    Column("url", Text, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("referrer", RowId),
+    Column("first_seen", RowId, nullable=False),
+    Column("seen", RowId, nullable=False),
+)
+"""`first_seen` and `seen` are run numbers: the first and the latest run in which the URL was discovered."""
+
+_queued = urls.c.state == int(UrlState.QUEUED)
+Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=_queued, postgresql_where=_queued)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    Column("run", RowId, nullable=False),
+    Column("fetched", Float, nullable=False),
+    Column("status", SmallInteger),
+    Column("error", Text),
+    Column("blocked_by", Text),
+    Column("content_type", Text),
+    Column("body_bytes", BigInteger, nullable=False),
+    Column("body_hash", LargeBinary),
+    Column("location", RowId),
+    Column("refresh", RowId),
+    Column("canonical", RowId),
+    Column("canonical_conflict", Boolean, nullable=False),
+    Column("noindex", Boolean, nullable=False),
+    Column("nofollow", Boolean, nullable=False),
+    Column("directives", Text),
+    Column("last_modified", Float),
+    Column("etag", Text),
+    # Delta-coded ids of the URLs in scope that the page links to.
+    Column("links", LargeBinary),
+    # {"images": [...], "videos": [...], "notes": {...}}; absent when there is nothing to say.
+    Column("extras", JSON(none_as_null=True)),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    Column("decision", String(16), nullable=False),
+    Column("reason", String(32), nullable=False),
+    Column("evidence", Text),
+    Column("lastmod", Float),
+    Column("lastmod_source", String(32)),
+)
+
+# The pages of the last published set.
+listings = Table(
+    "listings",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    Column("lastmod", Float),
+)
+
+published = Table(
+    "published",
+    metadata,
+    Column("directory", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("urls", Integer, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("modified", Float, nullable=False),
+)

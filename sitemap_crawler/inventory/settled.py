@@ -1,0 +1,161 @@
+"""What `decide` reads and writes, and what the writer takes from it: streams over the inventory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select
+
+from sitemap_crawler.decide import Decision, Facts
+from sitemap_crawler.inventory.queue import url_key
+from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.items import Video
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Row, Select
+
+    from sitemap_crawler.inventory.store import Store
+    from sitemap_crawler.rules import Reason
+
+STREAM_ROWS = 1_000
+WRITE_ROWS = 2_000
+EXAMPLES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A page to write; `lastmod` in seconds since 1970."""
+
+    url: str
+    lastmod: float | None
+    images: tuple[str, ...]
+    videos: tuple[Video, ...]
+
+
+class Settled:
+    """Reads stream over a connection of their own beside the writes."""
+
+    def __init__(self, store: Store, run: int) -> None:
+        self._store = store
+        self._run = run
+
+    def facts(self) -> Iterator[Facts]:
+        with self._store.reader() as connection:
+            for row in connection.execution_options(yield_per=STREAM_ROWS).execute(_facts_query()):
+                yield self._facts(row)
+
+    def find(self, url: str) -> Facts | None:
+        with self._store.reader() as connection:
+            row = connection.execute(_facts_query().where(urls.c.key == url_key(url), urls.c.url == url)).first()
+            return self._facts(row) if row is not None else None
+
+    def save(self, settled: Iterable[Decision]) -> None:
+        """Replace all decisions."""
+        connection = self._store.connection
+        with connection.begin():
+            connection.execute(delete(decisions))
+            for rows in _batches(settled):
+                connection.execute(insert(decisions), rows)
+
+    def counts(self) -> dict[str, int]:
+        """How many URLs each reason has."""
+        query = select(decisions.c.reason, func.count()).group_by(decisions.c.reason)
+        with self._store.reader() as connection:
+            rows = connection.execute(query.order_by(decisions.c.reason))
+            return {row[0]: row[1] for row in rows}
+
+    def examples(self, reason: Reason) -> list[str]:
+        """Some of the URLs that were excluded for `reason`, those nearest to the start page first."""
+        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id).where(decisions.c.reason == reason)
+        with self._store.reader() as connection:
+            return list(connection.scalars(query.order_by(urls.c.depth, urls.c.id).limit(EXAMPLES)))
+
+    def notes(self, url: str) -> dict[str, str | int]:
+        """The notes that the observation of `url` carries."""
+        query = select(observations.c.extras).join(urls, urls.c.id == observations.c.url_id)
+        with self._store.reader() as connection:
+            extras = connection.scalar(query.where(urls.c.key == url_key(url)))
+            notes: dict[str, str | int] = (extras or {}).get("notes", {})
+            return notes
+
+    def listed(self) -> Iterator[ListedPage]:
+        """The pages to write, in the order of their URLs' bytes."""
+        query = (
+            select(urls.c.url, decisions.c.lastmod, observations.c.extras)
+            .join(urls, urls.c.id == decisions.c.url_id)
+            .join(observations, observations.c.url_id == decisions.c.url_id)
+            .where(decisions.c.decision == "listed")
+            .order_by(urls.c.url)
+        )
+        with self._store.reader() as connection:
+            for row in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
+                extras = row.extras or {}
+                videos = tuple(Video(**fields) for fields in extras.get("videos", ()))
+                yield ListedPage(row.url, row.lastmod, tuple(extras.get("images", ())), videos)
+
+    def _facts(self, row: Row[Any]) -> Facts:
+        return Facts(
+            id=row.id,
+            url=row.url,
+            depth=row.depth,
+            current=row.seen == self._run,
+            fetched=row.fetched,
+            status=row.status,
+            error=row.error,
+            blocked_by=row.blocked_by,
+            content_type=row.content_type,
+            body_bytes=row.body_bytes or 0,
+            body_hash=row.body_hash,
+            location=row.location_url,
+            refresh=row.refresh_url,
+            canonical_id=row.canonical,
+            canonical=row.canonical_url,
+            canonical_conflict=bool(row.canonical_conflict),
+            noindex=bool(row.noindex),
+            directives=row.directives,
+            last_modified=row.last_modified,
+        )
+
+
+def _facts_query() -> Select[Any]:
+    location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
+    seen = observations.c
+    columns = (
+        seen.fetched, seen.status, seen.error, seen.blocked_by, seen.content_type, seen.body_bytes, seen.body_hash,
+        seen.canonical, seen.canonical_conflict, seen.noindex, seen.directives, seen.last_modified,
+    )  # fmt: skip
+    targets = (
+        location.c.url.label("location_url"),
+        refresh.c.url.label("refresh_url"),
+        canonical.c.url.label("canonical_url"),
+    )
+    return (
+        select(urls.c.id, urls.c.url, urls.c.depth, urls.c.seen, *columns, *targets)
+        .outerjoin(observations, seen.url_id == urls.c.id)
+        .outerjoin(location, location.c.id == seen.location)
+        .outerjoin(refresh, refresh.c.id == seen.refresh)
+        .outerjoin(canonical, canonical.c.id == seen.canonical)
+    )
+
+
+def _batches(settled: Iterable[Decision]) -> Iterator[list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = []
+    for decision in settled:
+        rows.append(
+            {
+                "url_id": decision.url_id,
+                "decision": "listed" if decision.listed else "excluded",
+                "reason": str(decision.reason),
+                "evidence": decision.evidence,
+                "lastmod": decision.lastmod,
+                "lastmod_source": decision.lastmod_source,
+            }
+        )
+        if len(rows) == WRITE_ROWS:
+            yield rows
+            rows = []
+    if rows:
+        yield rows

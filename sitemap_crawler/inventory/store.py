@@ -1,0 +1,115 @@
+"""Opens the inventory's database: location, version, lock."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
+from sqlalchemy import create_engine, event, insert, inspect, select
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+CACHE_KIB = 65_536
+
+
+class InventoryError(Exception):
+    """The inventory can't be used; the message names it and the remedy."""
+
+
+class InventoryBusy(InventoryError):  # noqa: N818 - it reads as the state it reports
+    """Another run holds the inventory."""
+
+
+class Store:
+    """An open database; `connection` is the one of the process that crawls, `reader()` gives others beside it."""
+
+    def __init__(self, path: Path, engine: Engine, lock: FileLock) -> None:
+        self.path = path
+        self.engine = engine
+        self.connection: Connection = engine.connect()
+        self._lock = lock
+
+    def reader(self) -> Connection:
+        """A connection for streaming reads while `connection` writes; the caller closes it."""
+        return self.engine.connect()
+
+    def close(self) -> None:
+        self.connection.close()
+        self.engine.dispose()
+        self._lock.release()
+
+
+def open_store(path: Path) -> Store:
+    """Open the SQLite inventory at `path`, or make it.
+
+    Raises InventoryBusy when another process has it open, InventoryError when it can't be used.
+    """
+    lock = _acquire(path)
+    try:
+        engine = create_engine(f"sqlite:///{path}")
+        event.listen(engine, "connect", _configure)
+        with engine.begin() as connection:
+            _check_version(connection, path)
+        return Store(path, engine, lock)
+    except OperationalError as error:
+        lock.release()
+        raise InventoryError(
+            f"cannot use the inventory {path}: {error.orig}; free space or choose another --state"
+        ) from error
+    except DatabaseError as error:
+        lock.release()
+        message = f"{path} is not an inventory: {error.orig}; remove the file or choose another --state"
+        raise InventoryError(message) from error
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _acquire(path: Path) -> FileLock:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path.with_name(path.name + ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        message = f"another run is using the inventory {path}; wait for it to end or choose another --state"
+        raise InventoryBusy(message) from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise InventoryError(f"cannot write the inventory {path}: {reason}; choose another --state") from error
+    if path.exists() and not os.access(path, os.W_OK):
+        lock.release()
+        raise InventoryError(f"cannot write the inventory {path}: permission denied; choose another --state")
+    return lock
+
+
+def _configure(connection: sqlite3.Connection, _record: Any) -> None:
+    # WAL lets a reader stream while the crawl writes. NORMAL can lose the last commits in a power cut, never the file:
+    # what is lost is only fetched again.
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"cache_size=-{CACHE_KIB}", "busy_timeout=10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _check_version(connection: Connection, path: Path) -> None:
+    tables = set(inspect(connection).get_table_names())
+    if not tables:
+        metadata.create_all(connection)
+        connection.execute(insert(meta).values(name="schema_version", value=str(SCHEMA_VERSION)))
+        return
+    found = None
+    if meta.name in tables:
+        found = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
+    if found is None:
+        raise InventoryError(f"{path} is a database of something else; choose another --state")
+    if found != str(SCHEMA_VERSION):
+        raise InventoryError(
+            f"the inventory {path} has schema version {found}, this release reads {SCHEMA_VERSION}: "
+            "use the release that wrote it, or remove the file to start anew"
+        )

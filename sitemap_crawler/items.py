@@ -1,0 +1,84 @@
+"""The values that travel through a crawl: a queued URL, its page, what was observed on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sitemap_crawler.reading.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
+
+    thumbnail_loc: str
+    title: str
+    description: str
+    content_loc: str | None = None
+    player_loc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedUrl:
+    """A URL that the frontier hands out to be fetched; `depth` is in clicks from the start page."""
+
+    id: int
+    url: str
+    depth: int
+
+
+@dataclass(slots=True)
+class Observation:
+    """What one fetch of one URL showed; every field is a fact, none is a decision.
+
+    Neither `status` nor `blocked_by` nor `error` set can't happen: a URL was answered, forbidden or unreachable.
+    """
+
+    url_id: int
+    fetched: datetime
+    status: int | None = None
+    error: str | None = None
+    """Why there is no HTTP answer."""
+    blocked_by: str | None = None
+    """The robots.txt rule that forbids fetching."""
+    content_type: str | None = None
+    body_bytes: int = 0
+    body_hash: bytes | None = None
+    location: str | None = None
+    """Target of a 3xx; None when it has none that can be used."""
+    refresh: str | None = None
+    canonical: str | None = None
+    canonical_conflict: bool = False
+    noindex: bool = False
+    nofollow: bool = False
+    directives: str | None = None
+    """The words that said noindex or nofollow."""
+    last_modified: datetime | None = None
+    etag: str | None = None
+    images: tuple[str, ...] = ()
+    videos: tuple[Video, ...] = ()
+    notes: dict[str, str | int] = field(default_factory=dict)
+    """Facts for hints and warnings, by kind."""
+
+
+@dataclass(slots=True)
+class Page:
+    """The item: one answered, forbidden or failed request, on its way through the pipelines.
+
+    The pipelines fill `observation`; the last one stores it and lets the document go.
+    """
+
+    queued: QueuedUrl
+    observation: Observation
+    headers: dict[str, list[str]] = field(default_factory=dict)
+    """Response headers by lower-case name."""
+    document: Document | None = None
+    links: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        # Scrapy logs items; a page is not something to print whole.
+        return f"<Page {self.observation.status} {self.queued.url}>"

@@ -1,0 +1,1 @@
+"""What stands between the engine and the network."""

@@ -1,0 +1,304 @@
+"""The one typed model of all options.
+
+The command line, the `SITEMAP_*` settings, the TOML site file and the README's table of options derive from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from sitemap_crawler.scope import Scope, ScopeError, default_sitemap_url
+from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
+from sitemap_crawler.urls import TRACKING_PARAMETERS, Resolver, split_credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SETTING_PREFIX = "SITEMAP_"
+MIN_SHARD_BYTES = 10_000
+
+
+class OptionError(ValueError):
+    """An option has an unknown name or a value that can't be used; the message is one line with the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """How an option appears outside the model."""
+
+    setting: str | None = None
+    """The Scrapy setting that carries it, where Scrapy has one."""
+    metavar: str = ""
+    short: str | None = None
+    cli: bool = True
+    """Whether the command line has it; the others are settings and site file keys only."""
+
+
+def _absolute_url(value: str) -> str:
+    bare, user, _ = split_credentials(value)
+    if user is not None:
+        raise ValueError("a URL with user and password is not supported: remove everything before the @")
+    url = Resolver(()).normalise(bare)
+    if url is None:
+        hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
+        raise ValueError(f"it is not an absolute http or https URL{hint}")
+    return url
+
+
+def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in value:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """A setting given as text (`-s`, Scrapyd) is one value, or a JSON list of them."""
+    if isinstance(value, str):
+        text = value.strip()
+        return json.loads(text) if text.startswith("[") and _is_json(text) else [value]
+    return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _state_location(value: str) -> str:
+    scheme, separator, rest = value.partition("://")
+    if not separator:
+        return value
+    if scheme != "sqlite":
+        raise ValueError(f"{scheme} databases are not supported: give the path of an SQLite file")
+    return rest.removeprefix("/")
+
+
+def _header_text(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("it must be printable text that is not empty")
+    return value
+
+
+PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class Options(BaseModel):
+    """What a run is asked to do; frozen, and checked before the first request."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start_url: Annotated[
+        PublicUrl, Flag(metavar="URL", cli=False), Field(description="the page where the crawl starts")
+    ]
+    output: Annotated[
+        Path, Flag(metavar="DIR", short="-o"), Field(description="where the sitemap files are written")
+    ] = Path("sitemaps")
+    sitemap_url: Annotated[
+        PublicUrl | None,
+        Flag(metavar="URL"),
+        Field(
+            description="public URL of the entry file: its directory is the scope, its last segment the file's name; "
+            "default: sitemap.xml in START_URL's directory"
+        ),
+    ] = None
+    state: Annotated[
+        Annotated[str, AfterValidator(_state_location)] | None,
+        Flag(metavar="PATH"),
+        Field(
+            description="inventory and crawl state, an SQLite file; default: one file per site in the user state dir"
+        ),
+    ] = None
+    include: Annotated[
+        Patterns,
+        Flag(metavar="RE"),
+        Field(
+            description="list only URLs in which this regular expression is found; others are fetched for their links"
+        ),
+    ] = ()
+    exclude: Annotated[
+        Patterns,
+        Flag(metavar="RE"),
+        Field(description="neither fetch nor list URLs in which this regular expression is found"),
+    ] = ()
+    max_pages: Annotated[int | None, Flag(metavar="N"), Field(ge=1, description="end the run after N fetched URLs")] = (
+        None
+    )
+    max_depth: Annotated[
+        int | None,
+        Flag(metavar="N"),
+        Field(ge=0, description="fetch only URLs at most N clicks from the start page"),
+    ] = None
+    images: Annotated[bool, Flag(), Field(description="write the images that a page embeds")] = True
+    videos: Annotated[bool, Flag(), Field(description="write the videos that a page embeds")] = True
+    max_urls: Annotated[int, Flag(metavar="N"), Field(ge=1, le=MAX_URLS, description="entries per file at most")] = (
+        MAX_URLS
+    )
+    max_bytes: Annotated[
+        int,
+        Flag(metavar="N"),
+        Field(ge=MIN_SHARD_BYTES, le=MAX_BYTES, description="uncompressed bytes per file at most"),
+    ] = MAX_BYTES
+    gzip: Annotated[bool, Flag(), Field(description="compress the shards of an index (.xml.gz)")] = False
+    concurrency: Annotated[
+        int,
+        Flag(setting="CONCURRENT_REQUESTS", metavar="N"),
+        Field(ge=1, le=1000, description="requests in flight at most, in total and per host"),
+    ] = 8
+    delay: Annotated[
+        float,
+        Flag(setting="DOWNLOAD_DELAY", metavar="SECONDS"),
+        Field(ge=0, le=3600, description="seconds between two requests to a host"),
+    ] = 0.0
+    user_agent: Annotated[
+        Annotated[str, AfterValidator(_header_text)] | None,
+        Flag(setting="USER_AGENT", metavar="TEXT"),
+        Field(description="the User-Agent header; its first word is also the name looked up in robots.txt"),
+    ] = None
+    fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
+    allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
+    dry_run: Annotated[bool, Flag(), Field(description="crawl and report, publish nothing")] = False
+    report: Annotated[Path | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
+    progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
+    log_file: Annotated[
+        Path | None,
+        Flag(setting="LOG_FILE", metavar="FILE"),
+        Field(description="append the log to a file instead of standard error"),
+    ] = None
+    content_types: Annotated[
+        Words,
+        Flag(cli=False),
+        Field(description="content types that count as pages"),
+    ] = ("text/html", "application/xhtml+xml")
+    tracking_parameters: Annotated[
+        Words,
+        Flag(cli=False),
+        Field(description="query parameters removed from every URL; a trailing * matches any ending"),
+    ] = TRACKING_PARAMETERS
+    max_shrink: Annotated[
+        float,
+        Flag(cli=False),
+        Field(ge=0, le=1, description="share of the published pages that may go missing before publishing is refused"),
+    ] = 0.3
+    max_body: Annotated[
+        int,
+        Flag(setting="DOWNLOAD_MAXSIZE", cli=False),
+        Field(ge=1_000, description="bytes read of a body at most, uncompressed"),
+    ] = 15_000_000
+
+    @model_validator(mode="after")
+    def _start_within_scope(self) -> Options:
+        scope = Scope.of_sitemap(self.entry_url)
+        if not scope.admits(self.start_url):
+            raise ValueError(
+                f"start_url {self.start_url} is outside the scope {scope.prefix} of sitemap_url: "
+                "a sitemap lists only URLs at or below its directory"
+            )
+        return self
+
+    @property
+    def entry_url(self) -> str:
+        """The public URL of the entry file."""
+        return self.sitemap_url or default_sitemap_url(self.start_url)
+
+    @classmethod
+    def flag(cls, name: str) -> Flag:
+        return next(item for item in cls.model_fields[name].metadata if isinstance(item, Flag))
+
+    @classmethod
+    def setting(cls, name: str) -> str:
+        """The setting that carries the option `name`."""
+        return cls.flag(name).setting or SETTING_PREFIX + name.upper()
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Options:
+        """Check `values` by option name. Raises OptionError with the first thing that is wrong."""
+        check_names(values, cls.model_fields, kind="option")
+        try:
+            return cls.model_validate(dict(values))
+        except ScopeError as error:
+            raise OptionError(str(error)) from error
+        except ValidationError as error:
+            raise OptionError(_first_problem(error)) from error
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Options:
+        """The options that Scrapy settings carry; `settings` maps every setting's name to its value."""
+        known = {cls.setting(name): name for name in cls.model_fields}
+        ours = {name for name in settings if name.startswith(SETTING_PREFIX)}
+        check_names(ours, known, kind="setting")
+        values = {known[name]: settings[name] for name in known if settings.get(name) is not None}
+        return cls.parse(values)
+
+
+def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) -> None:
+    """Put options by name into Scrapy settings. Raises OptionError for a name that is no option."""
+    check_names(values, Options.model_fields, kind="option")
+    for name, value in values.items():
+        settings.set(Options.setting(name), value, priority=priority)
+        if name == "concurrency":
+            settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", value, priority=priority)
+
+
+def check_names(names: Iterable[str], known: Iterable[str], *, kind: str) -> None:
+    """Raises OptionError at the first unknown name, with the nearest right one."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.6)
+            hint = f"did you mean {near[0]}?" if near else "see --help for the names"
+            raise OptionError(f"unknown {kind} {name}: {hint}")
+
+
+def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options and the Scrapy settings (table `settings`) of a TOML site file; its paths are relative to it.
+
+    Raises OptionError when it can't be read or has a key that is no option.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(f"cannot read the site file {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise OptionError(f"the site file {path} is not UTF-8: save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise OptionError(f"the site file {path} is not TOML: {error}") from error
+    settings = values.pop("settings", {})
+    if not isinstance(settings, dict):
+        raise OptionError(f"{path}: settings must be a table of Scrapy settings: write [settings]")
+    try:
+        check_names(values, Options.model_fields, kind="key")
+    except OptionError as error:
+        raise OptionError(f"{path}: {error}") from error
+    for name in ("output", "report", "log_file", "state"):
+        if isinstance(values.get(name), str) and "://" not in values[name]:
+            values[name] = str(path.parent / values[name])
+    return values, settings
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    message = problem["msg"].removeprefix("Value error, ")
+    if not problem["loc"]:
+        return message
+    name = str(problem["loc"][0])
+    if problem["type"] == "missing":
+        return f"{name} is missing: give the URL of the page where the crawl starts"
+    value = str(problem["input"])
+    shown = value if len(value) <= 200 else value[:200] + "…"
+    return f"bad value {shown!r} for {name}: {message}"

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from sitemap_crawler.job import end_crawl, job_of
+from sitemap_crawler.urls import MAX_STORED_URL
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from sitemap_crawler.items import Page
+
+
+class InventoryPipeline:
+    """Stores the observation with the page's links and lets the document go; the last pipeline, never left out."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = job_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> InventoryPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        observation, job = item.observation, self._job
+        links = () if observation.nofollow else self._storable(item.links)
+        for name in ("location", "refresh", "canonical"):
+            url = getattr(observation, name)
+            if url is not None and not self._storable((url,)):
+                setattr(observation, name, None)
+        if job.failure is None:
+            try:
+                job.queue.record(observation, depth=item.queued.depth, links=links)
+            except SQLAlchemyError as error:
+                job.inventory_failed(error)
+                end_crawl(self._crawler, "inventory-failed")
+        job.listable += _looks_listable(item)
+        item.document = None
+        return item
+
+    def _storable(self, links: tuple[str, ...]) -> tuple[str, ...]:
+        short = tuple([url for url in links if len(url) <= MAX_STORED_URL])
+        if len(short) < len(links):
+            self._crawler.stats.inc_value("links/too-long", len(links) - len(short))
+        return short
+
+    def close_spider(self) -> None:
+        if self._job.failure is None:
+            try:
+                self._job.queue.flush()
+            except SQLAlchemyError as error:
+                self._job.inventory_failed(error)
+
+
+def _looks_listable(item: Page) -> bool:
+    """As far as the page itself says: for the progress line only."""
+    observation = item.observation
+    moved = observation.refresh or (observation.canonical or item.queued.url) != item.queued.url
+    return item.document is not None and not observation.noindex and not moved

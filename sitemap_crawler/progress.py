@@ -1,0 +1,100 @@
+"""The extension that tells how far the crawl is: a line on a terminal, or a log line now and then."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from sitemap_crawler.job import job_of
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+TERMINAL_INTERVAL = 0.5
+LOG_INTERVAL = 30.0
+WINDOW = 20
+"""Samples over which the rate and the estimate are taken."""
+
+
+class Progress:
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = job_of(crawler)
+        self._samples: deque[tuple[float, int, int]] = deque(maxlen=WINDOW)
+        self._live: Live | None = None
+        self._loop = create_looping_call(self._tick)
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Progress:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        if self._job.options.progress:
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._live.start()
+        self._loop.start(TERMINAL_INTERVAL if self._live else LOG_INTERVAL, now=True)
+
+    def _closed(self) -> None:
+        if self._loop.running:
+            self._loop.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    def _tick(self) -> None:
+        self._samples.append((time.monotonic(), self._job.fetched, self._job.queue.queued))
+        line = self._line()
+        if self._live is not None:
+            self._live.update(line, refresh=True)
+        elif len(self._samples) > 1:
+            logger.info(line)
+
+    def _line(self) -> str:
+        job = self._job
+        rate = self._rate()
+        parts = [
+            f"{job.fetched:,} done",
+            f"{job.queue.queued:,} queued",
+            f"{job.listable:,} to list",
+            f"{rate:.1f} pages/s",
+        ]
+        delays = [slot.delay for slot in self._crawler.engine.downloader.slots.values()]
+        if delays and max(delays) > 0:
+            parts.append(f"delay {max(delays):.1f} s")
+        estimate = self._estimate(rate)
+        if estimate is not None:
+            parts.append(f"about {_duration(estimate)} left")
+        return ", ".join(parts)
+
+    def _rate(self) -> float:
+        (first, done, _), (last, done_now, _) = self._samples[0], self._samples[-1]
+        return (done_now - done) / (last - first) if last > first else 0.0
+
+    def _estimate(self, rate: float) -> float | None:
+        """Seconds left, once the queue has only shrunk over the window: before, it says nothing."""
+        queued = [sample[2] for sample in self._samples]
+        shrinking = len(queued) == WINDOW and all(late <= early for early, late in pairwise(queued))
+        if not shrinking or rate <= 0 or queued[-1] == 0:
+            return None
+        return queued[-1] / rate
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

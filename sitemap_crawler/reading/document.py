@@ -1,0 +1,108 @@
+"""One page, parsed once: the tree, and the few elements that the other readers look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from lxml import etree
+
+from sitemap_crawler.reading.bounds import without_attribute_flood
+from sitemap_crawler.reading.charset import UTF_8, decide_charset, to_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The readers find everything in one pass over these tags; each pass over a page costs as much as a fifth of its parse.
+COLLECTED = (
+    "a",
+    "area",
+    "base",
+    "embed",
+    "frame",
+    "html",
+    "iframe",
+    "img",
+    "link",
+    "meta",
+    "picture",
+    "script",
+    "source",
+    "title",
+    "video",
+)
+
+# libxml2 ends the document at this depth, whatever its options say.
+_DEPTH_LIMIT = 2_048
+
+
+class ResolverProtocol(Protocol):
+    """What makes an absolute, normalised http(s) URL of a reference, or `None`."""
+
+    def resolve(self, href: str, base: str, charset: str) -> str | None: ...
+
+
+@dataclass(slots=True)
+class Document:
+    """A parsed page. Its elements live as long as it does, so nothing may keep a document beyond its response."""
+
+    root: etree._Element
+    url: str  # the page's own URL, normalised
+    base: str  # what relative references resolve against
+    charset: str  # the Python codec that the page was decoded with
+    elements: dict[str, list[etree._Element]]  # by tag, in document order; only the tags in COLLECTED
+    resolver: ResolverProtocol
+    deep: bool  # nested too deeply, or a tag of too many attributes: what follows that place, links too, is lost
+
+    def resolve(self, href: str) -> str | None:
+        return self.resolver.resolve(href, self.base, self.charset)
+
+    def all(self, tag: str) -> list[etree._Element]:
+        return self.elements.get(tag, [])
+
+
+def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:
+    """Return the parsed page, or `None` when the body has nothing to parse."""
+    charset = decide_charset(body, content_type)
+    markup = to_utf8(body, charset)
+    bounded = without_attribute_flood(markup)
+    root = _parse(bounded)
+    if root is None:
+        return None
+    elements: dict[str, list[etree._Element]] = {}
+    for element in root.iter(*COLLECTED):
+        elements.setdefault(element.tag, []).append(element)
+    base = _base(elements.get("base", ()), url=url, charset=charset, resolver=resolver)
+    return Document(
+        root=root,
+        url=url,
+        base=base,
+        charset=charset,
+        elements=elements,
+        resolver=resolver,
+        deep=len(bounded) < len(markup) or _reaches_depth_limit(root),
+    )
+
+
+# Without huge_tree, everything nested more than 255 deep is lost.
+_PARSER = etree.HTMLParser(encoding=UTF_8, huge_tree=True, remove_comments=True, remove_pis=True)
+
+
+def _parse(body: bytes) -> etree._Element | None:
+    try:
+        return etree.fromstring(body, _PARSER)
+    except etree.LxmlError:
+        return None
+
+
+def _base(bases: Iterable[etree._Element], *, url: str, charset: str, resolver: ResolverProtocol) -> str:
+    resolved = (resolver.resolve(base.get("href", ""), url, charset) for base in bases if base.get("href"))
+    return next((base for base in resolved if base), url)
+
+
+def _reaches_depth_limit(root: etree._Element) -> bool:
+    """A document that was cut off at the limit ends in the element that was the last straw."""
+    depth, element = 1, root
+    while len(element):
+        depth, element = depth + 1, element[-1]
+    return depth >= _DEPTH_LIMIT

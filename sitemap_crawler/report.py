@@ -1,0 +1,81 @@
+"""What came of a run: outcome, exit code, numbers. The summary, the JSON report and the exit status come from here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.inventory.listings import Changes
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+MAX_WARNINGS = 1_000
+"""Warnings of one kind that a report holds; the others are counted."""
+
+
+class Outcome(StrEnum):
+    PUBLISHED = "published"
+    UNCHANGED = "unchanged"
+    DRY_RUN = "dry-run"
+    FAILED = "failed"
+    REFUSED = "refused"
+    INTERRUPTED = "interrupted"
+
+
+EXIT_CODES = {
+    Outcome.PUBLISHED: 0,
+    Outcome.UNCHANGED: 0,
+    Outcome.DRY_RUN: 0,
+    Outcome.FAILED: 1,
+    Outcome.REFUSED: 3,
+    Outcome.INTERRUPTED: 4,
+}
+USAGE_ERROR = 2
+
+
+@dataclass(slots=True)
+class Report:
+    outcome: Outcome
+    message: str
+    """One line: what happened and, when it went wrong, what to do."""
+    start_url: str
+    sitemap_url: str
+    run: int
+    started: datetime
+    finished: datetime
+    listed: int = 0
+    excluded: dict[str, int] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
+    requests: int = 0
+    not_modified: int = 0
+    bytes: int = 0
+    errors: int = 0
+    files: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[dict[str, str]] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.outcome]
+
+    def to_json(self) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values["outcome"] = str(self.outcome)
+        values["changes"] = asdict(self.changes)
+        for name in ("started", "finished"):
+            values[name] = values[name].isoformat(timespec="seconds")
+        return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
+
+    def write(self, path: Path) -> None:
+        """Replace `path` whole. Raises OSError."""
+        temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
+        try:
+            temporary.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,82 @@
+"""What the options say about a URL by itself: is it fetched, may it be listed; the crawl and `decide` share it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.sitemap.limits import MAX_LOC
+
+if TYPE_CHECKING:
+    from sitemap_crawler.options import Options
+    from sitemap_crawler.scope import Scope
+
+
+class Reason(StrEnum):
+    """The stable words for why a URL is, or is not, in the sitemap."""
+
+    LISTED = "listed"
+    OUT_OF_SCOPE = "out-of-scope"
+    EXCLUDED_BY_RULE = "excluded-by-rule"
+    BLOCKED_BY_ROBOTS = "blocked-by-robots"
+    NOINDEX = "noindex"
+    CANONICAL_ELSEWHERE = "canonical-elsewhere"
+    REDIRECT = "redirect"
+    CLIENT_ERROR = "client-error"
+    SERVER_ERROR = "server-error"
+    UNREACHABLE = "unreachable"
+    NOT_A_PAGE = "not-a-page"
+    DUPLICATE_INDEX_FILE = "duplicate-index-file"
+    TOO_LONG = "too-long"
+    LIMIT = "limit"
+    ORPHAN = "orphan"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    reason: Reason
+    evidence: str
+
+
+class Rules:
+    """The rules of one run. The start page is always fetched, whatever they say."""
+
+    def __init__(self, options: Options, *, scope: Scope, start_url: str) -> None:
+        self.scope = scope
+        self.start_url = start_url
+        self.content_types = frozenset(word.lower() for word in options.content_types)
+        self._max_depth = options.max_depth
+        self._include = [re.compile(pattern) for pattern in options.include]
+        self._exclude = [re.compile(pattern) for pattern in options.exclude]
+
+    def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
+        """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is."""
+        if url == self.start_url:
+            return None
+        if not self.scope.admits(url):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
+        if excluded := self._excluded(url):
+            return excluded
+        if self._max_depth is not None and depth > self._max_depth:
+            return Refusal(Reason.LIMIT, f"{depth} clicks from the start page, limit {self._max_depth}")
+        return None
+
+    def listing_refusal(self, url: str) -> Refusal | None:
+        """Why `url`, a good page, may not be listed; None when it may."""
+        if len(url) > MAX_LOC:
+            return Refusal(Reason.TOO_LONG, f"{len(url)} characters, at most {MAX_LOC} can be listed")
+        if not self.scope.admits(url):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
+        if excluded := self._excluded(url):
+            return excluded
+        if self._include and not any(pattern.search(url) for pattern in self._include):
+            return Refusal(Reason.EXCLUDED_BY_RULE, "no --include pattern matches")
+        return None
+
+    def _excluded(self, url: str) -> Refusal | None:
+        for pattern in self._exclude:
+            if pattern.search(url):
+                return Refusal(Reason.EXCLUDED_BY_RULE, f"--exclude {pattern.pattern}")
+        return None

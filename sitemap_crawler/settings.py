@@ -1,0 +1,67 @@
+"""Scrapy's settings for this project. The `SITEMAP_*` settings and their defaults are in options.py."""
+
+from __future__ import annotations
+
+from sitemap_crawler import __version__
+
+BOT_NAME = "sitemap-crawler"
+SPIDER_MODULES = ["sitemap_crawler.spiders"]
+USER_AGENT = f"sitemap-crawler/{__version__} (XML sitemap generator)"
+
+# asyncio without Twisted's reactor, and the aiohttp handler that comes with it: the fastest set-up that Scrapy has.
+TWISTED_REACTOR_ENABLED = False
+
+DOWNLOAD_HANDLERS = {
+    "http": "sitemap_crawler.downloader.BoundedDownloadHandler",
+    "https": "sitemap_crawler.downloader.BoundedDownloadHandler",
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
+
+SCHEDULER = "sitemap_crawler.inventory.frontier.Frontier"
+ITEM_PIPELINES = {
+    "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
+    "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
+    "sitemap_crawler.pipelines.images.ImagesPipeline": 300,
+    "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
+    "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
+}
+# Only what does something here: a component that does nothing still costs a call for every request.
+DOWNLOADER_MIDDLEWARES_BASE = {
+    "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
+    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
+}
+SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
+EXTENSIONS_BASE = {
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.memusage.MemoryUsage": 0,
+    "scrapy.extensions.closespider.CloseSpider": 0,
+    "sitemap_crawler.progress.Progress": 500,
+    "sitemap_crawler.exporter.Exporter": 900,
+}
+LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
+
+CONCURRENT_REQUESTS = 8
+CONCURRENT_REQUESTS_PER_DOMAIN = 8
+# Scrapy starts this many tasks for each response; each response here has one item.
+CONCURRENT_ITEMS = 1
+DOWNLOAD_TIMEOUT = 30
+DOWNLOAD_MAXSIZE = 15_000_000
+DOWNLOAD_VERIFY_CERTIFICATES = True
+ROBOTSTXT_OBEY = True
+COOKIES_ENABLED = False
+# Looks at the source of callbacks when the crawl starts, which takes longer than fetching a hundred pages.
+WARN_ON_GENERATOR_RETURN_VALUE = False
+# Both run code for whoever reaches their port.
+REMOTE_CONTROL_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+# What a page costs is counted in our own report.
+STATS_DUMP = False
+LOG_VERSIONS: list[str] = []

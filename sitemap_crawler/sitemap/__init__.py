@@ -1,0 +1,1 @@
+"""Writes sitemaps: entry, shard, index, publish. Plain functions and values; nothing here knows Scrapy."""

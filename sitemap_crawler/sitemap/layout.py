@@ -1,0 +1,79 @@
+"""Which shard an entry belongs to: the one it was in, so that a new page rewrites one shard and not all that follow.
+
+A live shard holds the URLs from its first one up to the first one of the next. What doesn't fit any more goes to the
+next shard when that has room, else to a new number. Without live shards, each is filled to its limits in turn.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import deque
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import unescape
+
+from sitemap_crawler.sitemap.shard import GZIP_WBITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_HEAD_BYTES = 1 << 16
+_FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")
+_REFERENCES = {"&apos;": "'", "&quot;": '"', "&#13;": "\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveShard:
+    """A shard of the last publication; `size` is in uncompressed bytes."""
+
+    number: int
+    first: str
+    urls: int
+    size: int
+
+
+def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool) -> LiveShard | None:
+    """What the file on the disk says of itself; None when it is missing or no longer what we wrote."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+            size = file.seek(0, 2)
+            if gzip:
+                head = zlib.decompressobj(GZIP_WBITS).decompress(head, _HEAD_BYTES)
+                file.seek(max(size - 4, 0))
+                # https://www.rfc-editor.org/rfc/rfc1952#page-5, ISIZE
+                size = int.from_bytes(file.read(4), "little")
+    except (FileNotFoundError, zlib.error):
+        return None
+    match = _FIRST_LOC.search(head)
+    if match is None:
+        return None
+    return LiveShard(number, unescape(match[1].decode(errors="replace"), _REFERENCES), urls, size)
+
+
+class Layout:
+    def __init__(self, live: Iterable[LiveShard], *, max_urls: int, max_bytes: int) -> None:
+        self._ahead = deque(sorted(live, key=lambda shard: shard.first))
+        self._max_urls = max_urls
+        self._max_bytes = max_bytes
+        taken = {shard.number for shard in self._ahead}
+        self._new_numbers = (number for number in count(1) if number not in taken)
+
+    def begins(self, loc: str) -> bool:
+        """Whether another live shard's range begins at or before `loc`."""
+        return bool(self._ahead) and loc >= self._ahead[0].first
+
+    def next_number(self, loc: str, size: int) -> int:
+        """The number of the shard that begins with this entry of `size` bytes. Ranges that became empty are skipped."""
+        number = None
+        while self.begins(loc):
+            number = self._ahead.popleft().number
+        if number is None and self._ahead and self._has_room(self._ahead[0], size):
+            number = self._ahead.popleft().number
+        return next(self._new_numbers) if number is None else number
+
+    def _has_room(self, shard: LiveShard, size: int) -> bool:
+        return shard.urls < self._max_urls and shard.size + size <= self._max_bytes

@@ -1,0 +1,95 @@
+"""One sitemap file being written: open, then full, then finalised, then written to its place."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from gzip import GzipFile
+from typing import TYPE_CHECKING, BinaryIO
+
+from sitemap_crawler.sitemap.limits import IMAGE_NAMESPACE, SITEMAP_NAMESPACE, VIDEO_NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Both extensions are always declared: so the head's bytes don't depend on what only the last entry may need.
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    f'<urlset xmlns="{SITEMAP_NAMESPACE}" xmlns:image="{IMAGE_NAMESPACE}" xmlns:video="{VIDEO_NAMESPACE}">\n'
+).encode()
+TAIL = b"</urlset>\n"
+EMPTY_SIZE = len(HEAD) + len(TAIL)
+
+_BLOCK = 1 << 18
+# A gzip stream, whose header zlib writes with no time and no file name; https://zlib.net/manual.html#Advanced
+GZIP_WBITS = 31
+
+
+def read_body(file: BinaryIO, *, size: int, gzip: bool) -> Iterator[bytes]:
+    """Yield the serialised entries of a finalised shard of `size` uncompressed bytes, in blocks."""
+    plain = GzipFile(fileobj=file) if gzip else file
+    plain.read(len(HEAD))
+    left = size - EMPTY_SIZE
+    while left:
+        block = plain.read(min(left, _BLOCK))
+        if not block:
+            raise OSError(f"a temporary sitemap lost {left} bytes")
+        left -= len(block)
+        yield block
+
+
+class Shard:
+    """Streams entries to `file`, in bytes that depend on nothing but the entries.
+
+    `size` counts uncompressed bytes, head and closing tag included, so it is the size of the file if it ended now.
+    """
+
+    def __init__(self, file: BinaryIO, *, max_urls: int, max_bytes: int, gzip: bool) -> None:
+        self.urls = 0
+        self.size = EMPTY_SIZE
+        self.full = False
+        self.finalised = False
+        self.file_bytes = 0
+        self._file = file
+        self._max_urls = max_urls
+        self._max_bytes = max_bytes
+        self._compressor = zlib.compressobj(wbits=GZIP_WBITS) if gzip else None
+        self._hash = hashlib.sha256()
+        self._buffer = bytearray(HEAD)
+
+    def fits(self, size: int) -> bool:
+        """Whether an entry of `size` serialised bytes fits; the first that does not makes the shard full."""
+        if self.urls >= self._max_urls or self.size + size > self._max_bytes:
+            self.full = True
+        return not self.full
+
+    def add(self, body: bytes, *, urls: int = 1) -> None:
+        """Append `urls` serialised entries, which the caller knows to fit."""
+        self._buffer += body
+        self.urls += urls
+        self.size += len(body)
+        if len(self._buffer) >= _BLOCK:
+            self._flush()
+
+    def finalise(self) -> None:
+        """Write the closing tag and close the file; `file_bytes` and `sha256` are then those of the file."""
+        self._buffer += TAIL
+        self._flush()
+        if self._compressor is not None:
+            self._write(self._compressor.flush())
+        self._file.close()
+        self.finalised = True
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def _flush(self) -> None:
+        data = bytes(self._buffer)
+        self._buffer.clear()
+        self._write(data if self._compressor is None else self._compressor.compress(data))
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._hash.update(data)
+        self.file_bytes += len(data)

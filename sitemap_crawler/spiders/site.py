@@ -1,0 +1,142 @@
+"""The spider `site`: makes one Page of every answer, parsed once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+from scrapy.exceptions import CloseSpider
+
+from sitemap_crawler.items import Observation, Page, QueuedUrl
+from sitemap_crawler.job import Job
+from sitemap_crawler.middlewares.robots import BlockedByRobots
+from sitemap_crawler.options import Options, apply_options
+from sitemap_crawler.reading.content import media_type
+from sitemap_crawler.reading.document import parse_document
+from sitemap_crawler.reading.hints import looks_like_script_shell
+from sitemap_crawler.reading.links import find_links
+from sitemap_crawler.reading.refresh import refresh_target
+from sitemap_crawler.scope import redirect_of_start
+from sitemap_crawler.urls import Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+MAX_ERROR_TEXT = 200
+
+
+class SiteSpider(Spider):
+    name = "site"
+    job: Job
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        """Raises OptionError for a bad option, InventoryError when the inventory can't be used."""
+        apply_options(crawler.settings, spider_arguments(kwargs), priority="cmdline")
+        options = Options.from_settings(crawler.settings)
+        spider = super().from_crawler(crawler)
+        spider.job = Job(options)
+        spider.resolver = Resolver(options.tracking_parameters)
+        return spider
+
+    resolver: Resolver
+
+    async def start(self) -> AsyncIterator[Any]:
+        # The queue holds the start page already.
+        return
+        yield
+
+    def parse(self, response: Response) -> Iterator[Page]:
+        queued: QueuedUrl = response.meta["queued"]
+        headers = _text_headers(response)
+        observation = Observation(queued.id, datetime.now(UTC), status=response.status)
+        observation.content_type = media_type(_first(headers, "content-type"), response.body)
+        observation.body_bytes = len(response.body)
+        page = Page(queued, observation, headers)
+        if response.status in REDIRECTS:
+            observation.location = self._location(headers, queued.url)
+        elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
+            self._read(page, response.body)
+        if queued.url == self.job.start_url:
+            self._check_start(page)
+        yield page
+
+    def failed(self, failure: Failure) -> Iterator[Page]:
+        """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
+        request = failure.request  # type: ignore[attr-defined]
+        observation = Observation(request.meta["queued"].id, datetime.now(UTC))
+        if isinstance(failure.value, BlockedByRobots):
+            observation.blocked_by = str(failure.value)
+        else:
+            observation.error = _error_text(failure.value)
+        yield Page(request.meta["queued"], observation)
+
+    def _read(self, page: Page, body: bytes) -> None:
+        url = page.queued.url
+        content_type = _first(page.headers, "content-type") or ""
+        document = parse_document(body, url=url, content_type=content_type, resolver=self.resolver)
+        if document is None:
+            return
+        page.document = document
+        observation = page.observation
+        observation.body_hash = blake2b(body, digest_size=16).digest()
+        observation.refresh = refresh_target(document)
+        links = find_links(document, page.headers.get("link", ()))
+        page.links = links.follow
+        if links.nofollow:
+            observation.notes["nofollow-links"] = len(links.nofollow)
+
+    def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
+        location = _first(headers, "location")
+        return self.resolver.resolve(location, url) if location else None
+
+    def _check_start(self, page: Page) -> None:
+        if page.document is not None and looks_like_script_shell(page.document):
+            page.observation.notes["script-shell"] = 1
+        target = page.observation.location or page.observation.refresh
+        if target is None:
+            return
+        job = self.job
+        kind = redirect_of_start(job.start_url, target, job.rules.scope)
+        if kind == "inside":
+            return
+        chosen = job.options.sitemap_url is not None
+        if kind == "directory" and not chosen:
+            job.adopt_start(target, notice=f"the start page redirects to {target}: its directory is the scope")
+        elif kind == "variant" and not chosen:
+            job.adopt_start(target, notice=f"the start page redirects to {target}: the crawl goes on from there")
+        else:
+            job.start_target = target
+            raise CloseSpider("start-elsewhere")
+
+
+def spider_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Spider arguments by option name: `url` is the start URL, Scrapyd's own begin with an underscore."""
+    values = {name: value for name, value in arguments.items() if not name.startswith("_")}
+    if "url" in values:
+        values["start_url"] = values.pop("url")
+    return values
+
+
+def _text_headers(response: Response) -> dict[str, list[str]]:
+    return {
+        name.decode("latin-1").lower(): [value.decode("utf-8", "replace") for value in values]
+        for name, values in response.headers.items()
+    }
+
+
+def _first(headers: dict[str, list[str]], name: str) -> str | None:
+    values = headers.get(name)
+    return values[0] if values else None
+
+
+def _error_text(error: BaseException | None) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:MAX_ERROR_TEXT]

@@ -1,0 +1,264 @@
+"""Rules for what extensions put into a `url` element: images, videos, news, language alternates.
+
+A new rule is a function `children by namespace, the page's loc, now -> issues` in `RULES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+
+from sitemap_crawler.validation import protocol
+from sitemap_crawler.validation.findings import Issue, error, warning
+from sitemap_crawler.validation.reader import Node
+from sitemap_crawler.validation.values import UrlProblem, parse_url, w3c_datetime
+
+Children = Mapping[str, list[Node]]
+Rule = Callable[[Children, str, datetime], Iterator[Issue]]
+
+_INTEGER = re.compile(r"[0-9]{1,18}")
+_DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]*)?")
+_COUNTRIES = re.compile(r"[A-Z]{2}(?: +[A-Z]{2})*")
+_NEWS_LANGUAGE = re.compile(r"[a-z]{2,3}|zh-cn|zh-tw")
+# https://www.rfc-editor.org/rfc/rfc5646#section-2.1, the part that Google reads: language, script, region.
+_HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?", re.IGNORECASE)
+
+
+def namespaces(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
+    """A foreign extension is allowed; a known one under a misspelled name is read by nobody."""
+    known = set(protocol.EXTENSIONS.values())
+    for namespace, nodes in children.items():
+        line = nodes[0].line
+        if namespace == protocol.MOBILE:
+            yield warning("mobile-retired", "mobile sitemaps are no longer read", line)
+        elif namespace not in known and (meant := _meant(namespace, nodes[0].name)):
+            yield error("extension-namespace", f"<{nodes[0].name}> is in {namespace or 'no'}: write {meant}", line)
+
+
+def _meant(namespace: str, element: str) -> str | None:
+    for words, right in protocol.EXTENSIONS.items():
+        if words in namespace.lower():
+            return right
+    return protocol.EXTENSION_ELEMENTS.get(element)
+
+
+def images(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
+    nodes = _only(children.get(protocol.IMAGE, []), "image")
+    yield from _misplaced(children.get(protocol.IMAGE, []), "image")
+    if len(nodes) > protocol.MAX_IMAGES:
+        message = f"a page may list {protocol.MAX_IMAGES:,} images, this one has {len(nodes):,}"
+        yield error("too-many-images", message, nodes[protocol.MAX_IMAGES].line)
+    for image in nodes:
+        parts = _parts(image)
+        yield from _url_value(parts, "loc", "image-loc", image.line)
+        for name, found in parts.items():
+            if name in protocol.IMAGE_RETIRED:
+                yield warning("image-retired", f"<image:{name}> is no longer read", found[0].line)
+            elif name != "loc":
+                yield warning("unknown-extension-element", f"<{name}> is no part of an image", found[0].line)
+            elif len(found) > 1:
+                yield error("image-loc", "an image has one loc", found[1].line)
+
+
+def videos(children: Children, loc: str, now: datetime) -> Iterator[Issue]:
+    yield from _misplaced(children.get(protocol.VIDEO, []), "video")
+    for video in _only(children.get(protocol.VIDEO, []), "video"):
+        parts = _parts(video)
+        yield from _video_required(parts, loc, video.line)
+        yield from _video_structure(parts)
+        yield from _video_values(parts, now)
+
+
+def _video_required(parts: dict[str, list[Node]], loc: str, line: int) -> Iterator[Issue]:
+    for name in protocol.VIDEO_REQUIRED:
+        if name not in parts or not parts[name][0].value:
+            yield error("video-required", f"a video needs <video:{name}>", line)
+    places = [part for name in ("content_loc", "player_loc") for part in parts.get(name, ())[:1]]
+    if not places:
+        yield error("video-required", "a video needs <video:content_loc> or <video:player_loc>", line)
+    for name in ("thumbnail_loc", "content_loc", "player_loc"):
+        if name in parts and (parts[name][0].value or name != "thumbnail_loc"):
+            yield from _url_value(parts, name, "video-loc", line)
+    for part in places:
+        if loc and part.value == loc:
+            yield error("video-loc", f"<video:{part.name}> is the page itself, not the video or its player", part.line)
+
+
+def _video_structure(parts: dict[str, list[Node]]) -> Iterator[Issue]:
+    for name, nodes in parts.items():
+        if name in protocol.VIDEO_RETIRED:
+            yield warning("video-retired", f"<video:{name}> is no longer read", nodes[0].line)
+        elif name not in protocol.VIDEO_CHILDREN:
+            yield warning("unknown-extension-element", f"<{name}> is no part of a video", nodes[0].line)
+        elif len(nodes) > 1 and name not in protocol.VIDEO_REPEATABLE:
+            yield error("video-repeated", f"a video has one <video:{name}>", nodes[1].line)
+    tags = parts.get("tag", [])
+    if len(tags) > protocol.MAX_VIDEO_TAGS:
+        message = f"a video has at most {protocol.MAX_VIDEO_TAGS} tags, this one {len(tags)}"
+        yield error("video-value", message, tags[protocol.MAX_VIDEO_TAGS].line)
+
+
+def _video_values(parts: dict[str, list[Node]], now: datetime) -> Iterator[Issue]:
+    for name, (is_right, wanted) in _VIDEO_VALUES.items():
+        for node in parts.get(name, ())[:1]:
+            if not is_right(node):
+                yield error("video-value", f"<video:{name}> must be {wanted}", node.line)
+    for name in ("publication_date", "expiration_date"):
+        for node in parts.get(name, ())[:1]:
+            moment = w3c_datetime(node.value)
+            if moment.at is None:
+                yield error("video-value", f'<video:{name}> "{node.value}" {moment.problem}', node.line)
+            elif name == "expiration_date" and moment.at < now:
+                yield warning("video-expired", f"the video expired on {node.value}", node.line)
+
+
+def _yes_no(node: Node) -> bool:
+    return node.value in {"yes", "no"}
+
+
+def _duration(node: Node) -> bool:
+    return bool(_INTEGER.fullmatch(node.value)) and 1 <= int(node.value) <= protocol.MAX_VIDEO_DURATION
+
+
+def _rating(node: Node) -> bool:
+    return bool(_DECIMAL.fullmatch(node.value)) and float(node.value) <= protocol.MAX_VIDEO_RATING
+
+
+def _related(node: Node) -> bool:
+    return node.attributes.get("relationship") in {"allow", "deny"}
+
+
+def _restriction(node: Node) -> bool:
+    return _related(node) and bool(_COUNTRIES.fullmatch(node.value))
+
+
+def _platform(node: Node) -> bool:
+    words = node.value.split()
+    return _related(node) and bool(words) and protocol.VIDEO_PLATFORMS.issuperset(words)
+
+
+_VIDEO_VALUES: dict[str, tuple[Callable[[Node], bool], str]] = {
+    "description": (
+        lambda node: len(node.value) <= protocol.MAX_VIDEO_DESCRIPTION,
+        f"at most {protocol.MAX_VIDEO_DESCRIPTION:,} characters",
+    ),
+    "duration": (_duration, f"whole seconds from 1 to {protocol.MAX_VIDEO_DURATION:,}"),
+    "rating": (_rating, "a number from 0.0 to 5.0"),
+    "view_count": (lambda node: bool(_INTEGER.fullmatch(node.value)), "a whole number"),
+    "family_friendly": (_yes_no, "yes or no"),
+    "requires_subscription": (_yes_no, "yes or no"),
+    "live": (_yes_no, "yes or no"),
+    "uploader": (
+        lambda node: 0 < len(node.value) <= protocol.MAX_VIDEO_UPLOADER,
+        f"a name of at most {protocol.MAX_VIDEO_UPLOADER} characters",
+    ),
+    "restriction": (_restriction, "country codes such as DE FR, with relationship allow or deny"),
+    "platform": (_platform, "some of web, mobile and tv, with relationship allow or deny"),
+}
+
+
+def news(children: Children, _loc: str, now: datetime) -> Iterator[Issue]:
+    yield from _misplaced(children.get(protocol.NEWS, []), "news")
+    articles = _only(children.get(protocol.NEWS, []), "news")
+    if len(articles) > 1:
+        yield error("news-repeated", "a page has one <news:news>", articles[1].line)
+    for article in articles[:1]:
+        parts = _parts(article)
+        for name in protocol.NEWS_REQUIRED:
+            if name not in parts or not (parts[name][0].value or parts[name][0].children):
+                yield error("news-required", f"an article needs <news:{name}>", article.line)
+        for node in parts.get("publication", ())[:1]:
+            yield from _publication(node)
+        for node in parts.get("publication_date", ())[:1]:
+            yield from _article_date(node, now)
+        for name, nodes in parts.items():
+            if name in protocol.NEWS_RETIRED:
+                yield warning("news-retired", f"<news:{name}> is no longer read", nodes[0].line)
+            elif name not in protocol.NEWS_REQUIRED:
+                yield warning("unknown-extension-element", f"<{name}> is no part of an article", nodes[0].line)
+            elif len(nodes) > 1:
+                yield error("news-repeated", f"an article has one <news:{name}>", nodes[1].line)
+
+
+def _publication(node: Node) -> Iterator[Issue]:
+    parts = _parts(node)
+    for name in ("name", "language"):
+        if name not in parts or not parts[name][0].value:
+            yield error("news-required", f"a publication needs <news:{name}>", node.line)
+    for language in parts.get("language", ())[:1]:
+        if language.value and not _NEWS_LANGUAGE.fullmatch(language.value):
+            message = f'language "{language.value}" is not an ISO 639 code such as en (or zh-cn, zh-tw)'
+            yield error("news-value", message, language.line)
+
+
+def _article_date(node: Node, now: datetime) -> Iterator[Issue]:
+    if not node.value:
+        return  # said: required
+    moment = w3c_datetime(node.value)
+    if moment.at is None:
+        yield error("news-value", f'publication_date "{node.value}" {moment.problem}', node.line)
+    # A date without a time is that whole day, somewhere on earth: two more days of grace.
+    elif moment.at < now - timedelta(days=protocol.NEWS_DAYS + (0 if "T" in node.value else 2)):
+        message = f"the article of {node.value} is older than {protocol.NEWS_DAYS} days and belongs in no news sitemap"
+        yield warning("news-old", message, node.line)
+
+
+def alternates(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
+    yield from _misplaced(children.get(protocol.XHTML, []), "link")
+    seen: dict[str, str] = {}
+    for link in _only(children.get(protocol.XHTML, []), "link"):
+        attributes = link.attributes
+        language, href = attributes.get("hreflang", ""), attributes.get("href", "")
+        # rel=alternate with media names a page's mobile version and needs no language:
+        # https://developers.google.com/search/docs/crawling-indexing/mobile/mobile-sites-mobile-first-indexing
+        wanted = ("rel", "href") if "media" in attributes else ("rel", "hreflang", "href")
+        missing = [name for name in wanted if not attributes.get(name)]
+        if missing:
+            yield error("alternate-incomplete", f"<xhtml:link> has no {' and no '.join(missing)}", link.line)
+        if attributes.get("rel", "alternate") not in {"", "alternate"}:
+            yield warning("alternate-rel", f'rel "{attributes["rel"]}" means nothing in a sitemap', link.line)
+        if language and not _HREFLANG.fullmatch(language):
+            yield error("alternate-hreflang", f'hreflang "{language}" is not a language such as en or pt-BR', link.line)
+        if href and (problem := _url_problem(href)):
+            yield error("alternate-href", f"the alternate's href {problem}", link.line)
+        if language and seen.setdefault(language.lower(), href) != href:
+            yield error("alternate-conflict", f"hreflang {language} names two different pages", link.line)
+
+
+def _parts(node: Node) -> dict[str, list[Node]]:
+    """The children of an extension's element by name; those of other namespaces are no part of it."""
+    parts: dict[str, list[Node]] = {}
+    for child in node.children:
+        name = child.name if child.namespace == node.namespace else f"{child.namespace} {child.name}"
+        parts.setdefault(name, []).append(child)
+    return parts
+
+
+def _only(nodes: list[Node], name: str) -> list[Node]:
+    return [node for node in nodes if node.name == name]
+
+
+def _misplaced(nodes: list[Node], wanted: str) -> Iterator[Issue]:
+    for node in nodes:
+        if node.name != wanted:
+            message = f"<{node.name}> has no meaning here; only <{wanted}> of its namespace stands in a <url>"
+            yield warning("unknown-extension-element", message, node.line)
+
+
+def _url_value(parts: dict[str, list[Node]], name: str, rule: str, line: int) -> Iterator[Issue]:
+    if name not in parts:
+        yield error(rule, f"<{name}> is missing", line)
+        return
+    node = parts[name][0]
+    if problem := _url_problem(node.value):
+        yield error(rule, f"<{name}> {problem}", node.line)
+
+
+def _url_problem(text: str) -> str | None:
+    """What is wrong with a URL that is used but not listed: players do take fragments, and no length is set."""
+    url = parse_url(text)
+    return url.message if isinstance(url, UrlProblem) and url.code not in {"fragment", "too-long"} else None
+
+
+RULES: tuple[Rule, ...] = (namespaces, images, videos, news, alternates)

@@ -1,0 +1,261 @@
+"""The check of one file: what it is, each entry by the rules, then what only the whole file or set can tell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitemap_crawler.validation import protocol
+from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
+from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, error, warning
+from sitemap_crawler.validation.reader import Node, read_lines, read_xml
+from sitemap_crawler.validation.rules import SITEMAP_RULES, URL_RULES, Entry, entry_issues, loc_text
+from sitemap_crawler.validation.stream import Readable, Stream, UnreadableError
+from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+MAX_COMPARED = 4_000_000  # URLs compared for duplicates: some 500 MB, more than any set of 80 full files
+_HEAD = 1_024  # bytes that tell XML from text
+_ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "rss": "rss", "feed": "atom"}
+_TEXT = re.compile(rb"https?://", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
+
+
+class Child(NamedTuple):
+    """A sitemap that an index lists."""
+
+    url: Url
+    loc: str
+    line: int
+
+
+@dataclass(slots=True)
+class Run:
+    """What one validation gathers over all its files."""
+
+    now: datetime
+    collector: Collector = field(default_factory=Collector)
+    files: list[FileReport] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    # Hash of a URL -> where it stands. Python's string hash has 64 bits and a secret key: nobody can make two collide.
+    listed: dict[int, int] = field(default_factory=dict)
+
+    def earlier(self, group: str, url: Url, line: int) -> tuple[str, int] | None:
+        """File and line where `url` was listed before; None the first time, which is remembered."""
+        key = hash((group, *url))
+        here = (len(self.names) - 1) << 32 | line
+        if key not in self.listed:
+            if len(self.listed) < MAX_COMPARED:
+                self.listed[key] = here
+            return None
+        there = self.listed[key]
+        return self.names[there >> 32], there & 0xFFFF_FFFF
+
+
+@dataclass(slots=True)
+class FileCheck:
+    """`place` is where the file stands on the web, if that is known. URLs must be unique within `group`."""
+
+    run: Run
+    name: str
+    group: str
+    place: Place | None = None
+    kind: Kind = "unknown"
+    children: list[Child] = field(default_factory=list)
+    _namespace: str = ""
+    _origin: str = ""
+    _urls: int = 0
+    _news: int = 0
+    _errors: int = 0
+
+    def check(self, source: Readable) -> None:
+        self.run.names.append(self.name)
+        stream = Stream(source)
+        try:
+            self._read(iter(stream))
+        except UnreadableError as exc:
+            self._report(error(exc.rule, f"the file {exc.message}"))
+        if stream.gzipped and not self.name.lower().endswith(".gz"):
+            self._report(warning("gzip-name", "the file is gzip, its name should end in .gz"))
+        self._whole()
+        self.run.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
+
+    def _report(self, issue: Issue, url: str | None = None) -> None:
+        self._errors += issue.severity == "error"
+        self.run.collector.add(self.name, issue, url)
+
+    def _read(self, pieces: Iterator[bytes]) -> None:
+        head = head_of(pieces)
+        if not head:
+            self._report(error("empty-file", "the file has no content"))
+        elif looks_like_text(head, self.name):
+            self.kind = "text"
+            self._lines(chain([head], pieces))
+        elif looks_like_xml(head):
+            self._elements(chain([head], pieces))
+        else:
+            self._report(error("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
+
+    def _lines(self, pieces: Iterable[bytes]) -> None:
+        for item in read_lines(pieces):
+            if isinstance(item, Issue):
+                self._report(item)
+                continue
+            line, text = item
+            if not text:
+                self._report(warning("blank-line", "a text sitemap has nothing but one URL in each line", line))
+                continue
+            self._urls += 1
+            for issue in loc_text(text, parse_url(text), line):
+                self._report(issue, text)
+            self._listed(text, line)
+
+    def _elements(self, pieces: Iterable[bytes]) -> None:
+        rooted = False
+        for item in read_xml(pieces):
+            if isinstance(item, Issue):
+                self._report(item)
+            elif not rooted:
+                rooted = True
+                self._root(item)
+                if self.kind == "unknown":
+                    return
+            elif self.kind in {"rss", "atom"}:
+                self._feed_entry(item)
+            else:
+                self._entry(item)
+
+    def _root(self, root: Node) -> None:
+        self.kind = _ROOTS.get(root.name, "unknown")
+        self._namespace = root.namespace
+        if self.kind == "unknown":
+            message = f"the root element is <{root.name}>, not <urlset> or <sitemapindex>"
+            self._report(error("not-a-sitemap", message, root.line))
+        elif problem := _namespace_problem(self.kind, root.namespace):
+            self._report(error("wrong-namespace", problem, root.line))
+
+    def _entry(self, node: Node) -> None:
+        is_index = self.kind == "sitemapindex"
+        wanted = "sitemap" if is_index else "url"
+        if node.name != wanted or node.namespace != self._namespace:
+            message = f"<{node.name}> does not belong in <{self.kind}>, which holds <{wanted}> elements"
+            self._report(error("unknown-element", message, node.line))
+            return
+        self._urls += 1
+        entry = Entry.of(node, self._namespace, self.run.now)
+        for issue in entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES):
+            self._report(issue, entry.loc or None)
+        is_news = protocol.NEWS in entry.others
+        self._news += is_news
+        line = entry.core["loc"][0].line if entry.loc else node.line
+        url = self._listed(entry.loc, line, is_news=is_news)
+        if is_index and url and len(self.children) < protocol.MAX_ENTRIES:
+            self.children.append(Child(url, entry.loc, line))
+
+    def _feed_entry(self, node: Node) -> None:
+        if node.name != ("item" if self.kind == "rss" else "entry"):
+            return
+        self._urls += 1
+        link = link_of(node)
+        loc = url_of(link) if link else ""
+        for issue in feed_issues(node):
+            self._report(issue, loc or None)
+        self._listed(loc, link.line if link else node.line)
+
+    def _listed(self, loc: str, line: int, *, is_news: bool = False) -> Url | None:
+        """What the neighbours of a URL decide: that it stands in the right place, and only once."""
+        url = parse_url(loc)
+        if isinstance(url, UrlProblem):
+            return None  # said by the rules
+        self._in_place(url, loc, line)
+        # The same page may stand in the XML, the text, the feed and the news sitemap of a site.
+        earlier = self.run.earlier(f"{self.group} {'news' if is_news else self.kind}", url, line)
+        if earlier:
+            file, before = earlier
+            where = f"in line {before}" if file == self.name else f"in {file}, line {before}"
+            self._report(error("duplicate-loc", f"the URL is listed before, {where}", line), loc)
+        return url
+
+    def _in_place(self, url: Url, loc: str, line: int) -> None:
+        if self.place is None:
+            self._origin = self._origin or url.origin
+            if url.origin != self._origin:
+                message = f"the URL is on {url.origin}, the first one of the file on {self._origin}"
+                self._report(error("foreign-origin", message, line), loc)
+        elif url.origin != self.place.origin:
+            message = f"the URL is on {url.origin}, its sitemap on {self.place.origin}"
+            self._report(error("foreign-origin", message, line), loc)
+        elif not self.place.holds(url.path):
+            message = f"the URL is not below the sitemap's directory {self.place.directory}"
+            self._report(error("outside-directory", message, line), loc)
+
+    def _whole(self) -> None:
+        if self._urls > protocol.MAX_ENTRIES:
+            message = f"the file has {self._urls:,} entries, the protocol allows {protocol.MAX_ENTRIES:,}; split it"
+            self._report(error("too-many-entries", message))
+        if self._news > protocol.MAX_NEWS:
+            message = f"the file has {self._news:,} articles, a news sitemap may have {protocol.MAX_NEWS:,}"
+            self._report(error("too-many-news", message))
+        if not self._urls and not self._errors and self.kind != "unknown":
+            self._report(warning("empty-sitemap", "the file lists nothing; the published schema demands an entry"))
+
+
+def head_of(pieces: Iterator[bytes]) -> bytes:
+    """The first bytes, enough to tell what the file is however small the pieces are."""
+    head = b""
+    while len(head) < _HEAD and (piece := next(pieces, b"")):
+        head += piece
+    return head
+
+
+def looks_like_text(head: bytes, name: str) -> bool:
+    content = _content(head)
+    if content.startswith(b"<"):
+        return False
+    return name.lower().removesuffix(".gz").endswith(".txt") or _TEXT.match(content) is not None
+
+
+def looks_like_xml(head: bytes) -> bool:
+    """A file that begins with nothing but white space counts: the parser says what it lacks."""
+    content = _content(head)
+    return not content or content.startswith(b"<")
+
+
+def _content(head: bytes) -> bytes:
+    for mark in _BYTE_ORDER_MARKS:
+        head = head.removeprefix(mark)
+    return head.lstrip(b" \t\r\n\0")
+
+
+def sniff(source: Readable, name: str) -> Kind | None:
+    """What a file claims to be; None when its beginning is damaged. Raises `UnreadableError`."""
+    pieces = iter(Stream(source))
+    head = head_of(pieces)
+    if looks_like_text(head, name):
+        return "text" if _TEXT.match(_content(head)) else "unknown"
+    if head and not looks_like_xml(head):
+        return "unknown"
+    for item in read_xml(chain([head], pieces)):
+        if isinstance(item, Node):
+            return _ROOTS.get(item.name, "unknown")
+        if item.rule == "not-a-sitemap":
+            return "unknown"
+    return None
+
+
+def _namespace_problem(kind: Kind, namespace: str) -> str | None:
+    if kind == "rss":
+        return None
+    wanted = (protocol.ATOM, protocol.ATOM_03) if kind == "atom" else (protocol.CORE,)
+    if namespace in wanted:
+        return None
+    if not namespace:
+        return f'the root element has no namespace; add xmlns="{wanted[0]}"'
+    if namespace == protocol.CORE.replace("http:", "https:"):
+        return f"the namespace is written with https; its name is {wanted[0]}, with http"
+    return f"the namespace is {namespace}, it must be {wanted[0]}"

@@ -1,0 +1,196 @@
+"""Sitemap files as a stream of entries: expat for XML, lines for text. Memory holds one entry at a time.
+
+Expat rather than a tree builder: it stops at a DOCTYPE before anything in it is read, and what a hostile file nests or
+repeats never becomes a document in memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+from xml.parsers import expat
+
+from sitemap_crawler.validation.findings import Issue, error, warning
+from sitemap_crawler.validation.values import WHITE_SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_TEXT = 10_000  # characters kept of one element's text; every limit of the protocol is far below
+MAX_NODES = 20_000  # elements kept of one entry: a thousand images and as many alternates fit many times
+MAX_DEPTH = 32
+MAX_TOKEN = 1_048_576  # bytes of one tag or comment: expat scans an unfinished one again with each piece
+_UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+_OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+
+
+@dataclass(slots=True)
+class Node:
+    """An element. The root of a document is given when it opens, so without text and children."""
+
+    namespace: str
+    name: str
+    line: int
+    attributes: dict[str, str]
+    text: str = ""
+    children: list[Node] = field(default_factory=list)
+
+    @property
+    def value(self) -> str:
+        return self.text.strip(WHITE_SPACE)
+
+
+class _ParseError(Exception):
+    """Parsing ends here, for the reason given."""
+
+    def __init__(self, issue: Issue) -> None:
+        super().__init__(issue.message)
+        self.issue = issue
+
+
+class _Builder:
+    """Expat's callbacks; finished entries and problems gather in `out`."""
+
+    def __init__(self) -> None:
+        self.out: list[Node | Issue] = []
+        self._stack: list[Node | None] = []
+        self._entry_depth = 1
+        self._nodes = 0
+        self._stray = False
+        parser = expat.ParserCreate(namespace_separator=" ", intern=None)
+        parser.buffer_text = True
+        parser.buffer_size = 65_536
+        parser.XmlDeclHandler = self._declaration
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        self.parser = parser
+
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in _UTF8_NAMES:
+            raise _ParseError(error("not-utf-8", f"is declared as {encoding}; a sitemap must be UTF-8", 1))
+
+    def _doctype(self, name: str, *_: object) -> NoReturn:
+        line = self.parser.CurrentLineNumber
+        if name.lower() == "html":
+            raise _ParseError(error("not-a-sitemap", "is an HTML page, not a sitemap", line))
+        raise _ParseError(error("doctype", "has a DOCTYPE; a sitemap has none, and it is not read any further", line))
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        depth = len(self._stack)
+        line = self.parser.CurrentLineNumber
+        if depth >= MAX_DEPTH:
+            raise _ParseError(error("nested-too-deep", f"nests more than {MAX_DEPTH} elements", line))
+        namespace, _, name = tag.rpartition(" ")
+        node = Node(namespace, name, line, attributes)
+        if depth == 0:
+            self._entry_depth = 2 if name == "rss" else 1
+            self.out.append(node)
+        elif depth == self._entry_depth:
+            self._nodes = 1
+        elif depth > self._entry_depth:
+            self._nodes += 1
+            parent = self._stack[-1]
+            if parent is None or self._nodes > MAX_NODES:
+                self._stack.append(None)
+                return
+            parent.children.append(node)
+        self._stack.append(node)
+
+    def _end(self, _tag: str) -> None:
+        node = self._stack.pop()
+        if node is None or len(self._stack) != self._entry_depth:
+            return
+        if self._nodes > MAX_NODES:
+            message = f"has {self._nodes:,} elements in one entry; only {MAX_NODES:,} were checked"
+            self.out.append(error("oversized-entry", message, node.line))
+        self.out.append(node)
+
+    def _characters(self, data: str) -> None:
+        node = self._stack[-1]
+        if len(self._stack) <= self._entry_depth:
+            if not self._stray and data.strip(WHITE_SPACE):
+                self._stray = True
+                self.out.append(error("stray-text", "has text between its entries", self.parser.CurrentLineNumber))
+        elif node is not None and len(node.text) < MAX_TEXT:
+            node.text += data[:MAX_TEXT]
+
+    def feed(self, data: bytes, *, final: bool = False) -> None:
+        try:
+            self.parser.Parse(data, final)
+        except expat.ExpatError as exc:
+            reason = expat.ErrorString(exc.code) or "syntax error"
+            raise _ParseError(error("not-well-formed", f"is not well-formed XML: {reason}", exc.lineno)) from None
+
+
+def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
+    """The root, then each entry; problems stand between them, and a fatal one ends the stream."""
+    builder = _Builder()
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    fed = 0
+    lines = 1
+    try:
+        for chunk in chunks:
+            if not fed:
+                yield from _byte_order_mark(chunk)
+            _check_utf8(decoder, chunk, lines)
+            fed += len(chunk)
+            lines += chunk.count(b"\n")
+            builder.feed(chunk)
+            yield from builder.out
+            builder.out.clear()
+            if fed - builder.parser.CurrentByteIndex > MAX_TOKEN:
+                raise _ParseError(error("not-well-formed", f"has a tag or comment of over {MAX_TOKEN:,} bytes", lines))
+        builder.feed(b"", final=True)
+        yield from builder.out
+    except _ParseError as stop:
+        yield from builder.out
+        yield stop.issue
+
+
+def read_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, str] | Issue]:
+    """Number and text of each line of a text sitemap, without its end; blank ones too."""
+    rest = b""
+    number = 0
+    first = True
+    try:
+        for chunk in chunks:
+            if first:
+                yield from _byte_order_mark(chunk)
+                chunk = chunk.removeprefix(codecs.BOM_UTF8)
+                first = False
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[: 4 * MAX_TEXT]
+            for line in lines:
+                number += 1
+                yield _decode(line, number)
+        if rest:
+            yield _decode(rest, number + 1)
+    except _ParseError as stop:
+        yield stop.issue
+
+
+def _decode(line: bytes, number: int) -> tuple[int, str] | Issue:
+    cut = len(line) >= 4 * MAX_TEXT  # may have been cut within a character
+    try:
+        return number, line.removesuffix(b"\r").decode("utf-8", "ignore" if cut else "strict")[:MAX_TEXT]
+    except UnicodeDecodeError:
+        return error("not-utf-8", "is not UTF-8", number)
+
+
+def _check_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) -> None:
+    # Expat would call it "not well-formed (invalid token)", which tells nobody what to do.
+    try:
+        decoder.decode(chunk)
+    except UnicodeDecodeError as exc:
+        line = lines + exc.object[: exc.start].count(b"\n")
+        raise _ParseError(error("not-utf-8", "has bytes that are not UTF-8", line)) from None
+
+
+def _byte_order_mark(head: bytes) -> Iterator[Issue]:
+    if head.startswith(_OTHER_BOMS) or b"\0" in head[:4]:
+        raise _ParseError(error("not-utf-8", "is UTF-16 or UTF-32; a sitemap must be UTF-8", 1))
+    if head.startswith(codecs.BOM_UTF8):
+        yield warning("byte-order-mark", "begins with a byte order mark, which some readers don't expect", 1)

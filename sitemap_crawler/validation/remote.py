@@ -1,0 +1,109 @@
+"""Sitemaps of the web, fetched with the standard library: http and https only, bounded in time and bytes."""
+
+from __future__ import annotations
+
+import http.client
+import time
+import urllib.request
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+from urllib.error import HTTPError, URLError
+from urllib.parse import urldefrag
+
+import sitemap_crawler
+from sitemap_crawler.validation.stream import UnreadableError, gunzip
+from sitemap_crawler.validation.values import UrlProblem, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TIMEOUT = 30  # seconds without a byte
+_DEADLINE = 600  # seconds for one file: a server that drips must not hold the command for ever
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    def __init__(self, origin: str | None) -> None:
+        self._origin = origin
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        url = parse_url(urldefrag(newurl)[0])
+        if isinstance(url, UrlProblem):
+            fp.close()
+            raise UnreadableError("unreachable", f"redirects to an address that {url.message}")
+        if self._origin not in {None, url.origin}:
+            fp.close()
+            raise UnreadableError("unreachable", f"redirects to another site, {url.origin}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class Download:
+    """A body as it arrives; `url` is where redirects ended."""
+
+    def __init__(self, response: http.client.HTTPResponse, url: str) -> None:
+        self.url = url
+        self._response = response
+        self._until = time.monotonic() + _DEADLINE
+        coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
+        if coding not in {"identity", "gzip", "x-gzip"}:
+            raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not asked for")
+        self._pieces = self._received() if coding == "identity" else gunzip(self._received())
+
+    def read(self, _size: int, /) -> bytes:
+        return next(self._pieces, b"")
+
+    def _received(self) -> Iterator[bytes]:
+        try:
+            while piece := self._response.read1(65_536):
+                yield piece
+                if time.monotonic() > self._until:
+                    raise UnreadableError("download-failed", f"was not complete after {_DEADLINE} seconds")
+        except (OSError, http.client.HTTPException) as exc:
+            raise UnreadableError("download-failed", f"broke off while it was read: {_reason(exc)}") from None
+        if self._response.length:
+            raise UnreadableError("download-failed", f"broke off {self._response.length:,} bytes before its end")
+
+
+@contextmanager
+def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
+    """Fetches `url`, which `parse_url` has passed; with `origin`, redirects may not leave it. Raises `UnreadableError`."""
+    headers = {"User-Agent": f"sitemap-crawler/{sitemap_crawler.__version__}", "Accept-Encoding": "gzip"}
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - parse_url passes http and https only
+    try:
+        response = _opener(origin).open(request, timeout=_TIMEOUT)
+    except HTTPError as exc:
+        exc.close()
+        raise UnreadableError("unreachable", f"answered {exc.code} {exc.reason}".rstrip()) from None
+    except (OSError, http.client.HTTPException, ValueError) as exc:
+        raise UnreadableError("unreachable", f"can't be fetched: {_reason(exc)}") from None
+    with response:
+        if response.status != 200:
+            raise UnreadableError("unreachable", f"answered {response.status}, not 200")
+        yield Download(response, urldefrag(response.geturl())[0])
+
+
+def _opener(origin: str | None) -> urllib.request.OpenerDirector:
+    """Not `build_opener`, which also opens files, FTP and data URLs."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _Redirects(origin),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _reason(exc: Exception) -> str:
+    cause = exc.reason if isinstance(exc, URLError) else exc
+    return str(cause) or type(cause).__name__

@@ -1,0 +1,97 @@
+"""Where the bytes come from: files of this machine, and the web (in `remote`, imported only when needed)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.validation.files import sniff
+from sitemap_crawler.validation.stream import Readable, UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sitemap_crawler.validation.findings import Kind
+
+_SUFFIX = re.compile(r"\.(?:xml|txt|rss|atom)(?:\.gz)?$", re.IGNORECASE)
+_SERIES = re.compile(r"-(?:[0-9]+|news)$")
+
+
+class TargetError(Exception):
+    """The target can't be validated at all; the message is one line that names it and what to do."""
+
+
+class _LocalFile:
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as exc:
+            raise UnreadableError("unreadable", f"can't be read: {exc.strerror}") from None
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[Readable]:
+    """Raises `UnreadableError`."""
+    if not is_file(path):
+        # A pipe or device could block for ever.
+        raise UnreadableError("unreadable", "is not a regular file, or is out of reach")
+    try:
+        file = _LocalFile(path)
+    except OSError as exc:
+        raise UnreadableError("unreadable", f"can't be opened: {exc.strerror}") from None
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def is_file(path: Path) -> bool:
+    """Like `Path.is_file`, but a name that is too long, or a forbidden directory, is only one more "no"."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def stem(name: str) -> str:
+    """`map` of `map.xml`, `map-2.xml.gz`, `map-news.xml` and `map.txt`: one site's files."""
+    return _SERIES.sub("", _SUFFIX.sub("", name))
+
+
+def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
+    """The sitemaps of a directory by name, sorted, with what each claims to be (None: damaged).
+
+    A web server's directory holds other XML and text too. Text counts when it begins with a URL; a feed, and what is
+    neither, when it is named like a sitemap; a feed also when there are only feeds. Raises OSError.
+    """
+    names = sorted(path.name for path in folder.iterdir() if _is_candidate(path))
+    kinds = {name: _claimed(folder / name) for name in names}
+    stems = {stem(name) for name, kind in kinds.items() if kind in {"urlset", "sitemapindex"}}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if kind in {None, "urlset", "sitemapindex", "text"}
+        or stem(name) in stems
+        or (kind == "unknown" and name.lower().startswith("sitemap"))
+        or (kind in {"rss", "atom"} and not stems)
+    }
+
+
+def _is_candidate(path: Path) -> bool:
+    return not path.name.startswith((".", "~")) and bool(_SUFFIX.search(path.name)) and is_file(path)
+
+
+def _claimed(path: Path) -> Kind | None:
+    try:
+        with open_file(path) as file:
+            return sniff(file, path.name)
+    except UnreadableError:
+        return None

@@ -1,0 +1,16 @@
+"""One parsed page for the tests of the readers, at a fixed address."""
+
+from __future__ import annotations
+
+from sitemap_crawler.reading.document import Document, parse_document
+from sitemap_crawler.urls import Resolver
+
+URL = "https://example.com/docs/page.html"
+RESOLVER = Resolver()
+
+
+def page(markup: str | bytes, *, url: str = URL, content_type: str = "text/html; charset=utf-8") -> Document:
+    body = markup.encode() if isinstance(markup, str) else markup
+    document = parse_document(body, url=url, content_type=content_type, resolver=RESOLVER)
+    assert document is not None
+    return document
