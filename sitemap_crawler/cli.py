@@ -91,7 +91,7 @@ def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="any Scrapy setting")
 def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str, ...], **values: Any) -> int:
     """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
-    from sitemap_crawler.front import CrawlFailed, build_settings, run_crawl
+    from sitemap_crawler.front import CrawlFailed, CrawlStopped, build_settings, run_crawl
     from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 
     given = {name: value for name, value in values.items() if value is not None and value != ()}
@@ -102,9 +102,9 @@ def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str
         report = run_crawl(built, verbosity=verbosity)
     except InventoryBusy as error:
         return _fail(INTERRUPTED, str(error))
-    except InventoryError as error:
+    except (InventoryError, CrawlFailed) as error:
         return _fail(FAILED, str(error))
-    except CrawlFailed as error:
+    except CrawlStopped as error:
         return _fail(INTERRUPTED, str(error))
     return _tell(report, quiet=quiet)
 

@@ -20,7 +20,8 @@ from sitemap_crawler.job import Job, job_of
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.rules import Reason
 from sitemap_crawler.sitemap.entry import Entry
-from sitemap_crawler.sitemap.publish import OutputFile, Target, publish
+from sitemap_crawler.sitemap.index import IndexOverflowError
+from sitemap_crawler.sitemap.publish import NothingToPublish, OutputFile, Target, publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,8 @@ class Exporter:
             report.message = (
                 f"cannot write{where}: {error.strerror or error}; make room or mend it and run the same command"
             )
+        except (NothingToPublish, IndexOverflowError) as error:
+            self._refuse(report, f"{error}: the live files are untouched")
         except SQLAlchemyError as error:
             job.inventory_failed(error)
             report.outcome, report.message = Outcome.FAILED, str(job.failure)
@@ -87,8 +90,8 @@ class Exporter:
 
     def _conclude(self, report: Report, reason: str) -> None:
         job = self._job
-        stats = self._crawler.stats
-        robots = stats.get_value("robots/unreachable")
+        self._count(report)
+        robots = self._crawler.stats.get_value("robots/unreachable")
         if job.failure is not None:
             report.outcome, report.message = Outcome.FAILED, job.failure
         elif robots is not None:
@@ -103,10 +106,12 @@ class Exporter:
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = "interrupted; run the same command to continue"
-        totals = run_totals(job.store.connection, job.run.id)
+
+    def _count(self, report: Report) -> None:
+        stats = self._crawler.stats
+        totals = run_totals(self._job.store.connection, self._job.run.id)
         report.bytes, report.errors = totals.bytes, totals.errors
-        repeated = stats.get_value("retry/count", 0) + stats.get_value("robots/requests", 0)
-        report.requests = totals.requests + repeated
+        report.requests = totals.requests + stats.get_value("retry/count", 0) + stats.get_value("robots/requests", 0)
 
     def _refuse(self, report: Report, message: str) -> None:
         report.outcome, report.message = Outcome.REFUSED, message
@@ -137,16 +142,13 @@ class Exporter:
         report.excluded = counts
         connection = job.store.connection
         report.changes = changes_since_published(connection)
-        report.hints = few_pages_hints(
-            report.listed,
-            counts,
-            settled.notes(job.start_url),
-            scope=job.rules.scope,
-            examples=settled.examples,
-        )
-        problem = start_page_problem(job.start_url, find=settled.find, settlement=settlement) or publish_problem(
-            job.options, listed=report.listed, published=published_count(connection)
-        )
+        unusable = start_page_problem(job.start_url, find=settled.find, settlement=settlement)
+        if unusable is not None:
+            self._refuse(report, unusable)
+            return
+        notes, scope = settled.notes(job.start_url), job.rules.scope
+        report.hints = few_pages_hints(report.listed, counts, notes, scope=scope, examples=settled.examples)
+        problem = publish_problem(job.options, listed=report.listed, published=published_count(connection))
         if problem is not None:
             self._refuse(report, problem)
         elif job.options.dry_run:

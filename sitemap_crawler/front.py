@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 class CrawlFailed(Exception):  # noqa: N818 - it says what happened
-    """The crawl ended without a report; the message is one line."""
+    """The crawl can't begin; the message is one line."""
+
+
+class CrawlStopped(Exception):  # noqa: N818 - it says what happened
+    """The crawl was stopped at once, without a report; the message is one line."""
 
 
 def build_settings(
@@ -71,8 +76,24 @@ def _check_writable(options: Options) -> None:
             raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
 
 
+def check_output(options: Options) -> None:
+    """Make the output directory and see that files can be written there. Raises CrawlFailed."""
+    if options.dry_run:
+        return
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=options.output):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise CrawlFailed(
+            f"cannot write to the output directory {options.output}: {reason}; choose another -o"
+        ) from error
+
+
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
-    """Crawl, decide, write. Raises InventoryError, or CrawlFailed when nothing more can be said."""
+    """Crawl, decide, write. Raises InventoryError, CrawlFailed, CrawlStopped."""
+    check_output(Options.from_settings(settings))
     if verbosity < 1:
         quieten_scrapy()
     process = AsyncCrawlerProcess(settings)
@@ -87,7 +108,7 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     if job is None or job.report is None:
         if job is not None:
             job.close()
-        raise CrawlFailed("the crawl was stopped at once; run the same command to continue") from next(
+        raise CrawlStopped("the crawl was stopped at once; run the same command to continue") from next(
             iter(failures), None
         )
     report: Report = job.report

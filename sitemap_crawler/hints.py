@@ -36,13 +36,13 @@ def few_pages_hints(
             "in the browser, which this crawler does not run; serve rendered HTML to crawlers"
         )
     if count := notes.get("nofollow-links"):
-        hints.append(f"{count} links of the start page are rel=nofollow and were not followed")
+        hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
     if notes.get("nofollow-page"):
         hints.append("the start page says nofollow, so none of its links was followed")
     hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE))
     for reason, cause in _CAUSES.items():
         if excluded.get(reason):
-            hints.append(f"{excluded[reason]} URLs are {cause}, for example {examples(reason)[0]}")
+            hints.append(f"URLs {cause}: {excluded[reason]}, for example {examples(reason)[0]}")
     return hints
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_WARNINGS = 1_000
+
 
 def default_state_path(sitemap_url: str) -> Path:
     """One inventory per site: the file's name holds the host for people and a digest for uniqueness."""
@@ -42,6 +45,7 @@ class Job:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.warnings: list[dict[str, str]] = []
+        self._warned: Counter[str] = Counter()
         self.report: Report | None = None
         self.failure: str | None = None
         """Why the crawl can't go on, in one line."""
@@ -104,8 +108,11 @@ class Job:
         self.warn("start-adopted", url, notice)
 
     def warn(self, kind: str, url: str, message: str) -> None:
-        logger.warning("%s: %s", url, message)
-        self.warnings.append({"kind": kind, "url": url, "message": message})
+        """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""
+        logger.info("%s: %s: %s", kind, url, message)
+        self._warned[kind] += 1
+        if self._warned[kind] <= MAX_WARNINGS:
+            self.warnings.append({"kind": kind, "url": url, "message": message})
 
     def inventory_failed(self, error: SQLAlchemyError) -> None:
         """The database can't be used any more; the crawl has to end."""

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from sitemap_crawler.scope import Scope, ScopeError, default_sitemap_url
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
+from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.urls import TRACKING_PARAMETERS, Resolver, split_credentials
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ class Options(BaseModel):
 
     @model_validator(mode="after")
     def _start_within_scope(self) -> Options:
+        entry_name(self.entry_url)
         scope = Scope.of_sitemap(self.entry_url)
         if not scope.admits(self.start_url):
             raise ValueError(
@@ -277,7 +279,7 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except UnicodeDecodeError as error:
         raise OptionError(f"the site file {path} is not UTF-8: save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise OptionError(f"the site file {path} is not TOML: {error}") from error
+        raise OptionError(f"the site file {path} is not TOML: {error}: write each option as name = value") from error
     settings = values.pop("settings", {})
     if not isinstance(settings, dict):
         raise OptionError(f"{path}: settings must be a table of Scrapy settings: write [settings]")
@@ -299,6 +301,8 @@ def _first_problem(error: ValidationError) -> str:
     name = str(problem["loc"][0])
     if problem["type"] == "missing":
         return f"{name} is missing: give the URL of the page where the crawl starts"
+    if isinstance(problem["input"], (list, tuple)):
+        return f"{name}: {message}"
     value = str(problem["input"])
     shown = value if len(value) <= 200 else value[:200] + "…"
     return f"bad value {shown!r} for {name}: {message}"

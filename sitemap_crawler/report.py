@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-MAX_WARNINGS = 1_000
-"""Warnings of one kind that a report holds; the others are counted."""
-
 
 class Outcome(StrEnum):
     PUBLISHED = "published"

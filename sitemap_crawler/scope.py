@@ -17,8 +17,9 @@ from sitemap_crawler.urls import Resolver, directory_of, host_of, last_segment, 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-# User and password in whatever somebody typed for a URL.
-_USERINFO = re.compile(r"^([a-z][a-z0-9+.-]*:[/\\]+)?[^/\\?#]*@", re.IGNORECASE)
+_SCHEME = r"^([a-z][a-z0-9+.-]*:[/\\]+)?"
+_USERINFO = re.compile(_SCHEME + r"[^/\\?#]*@", re.IGNORECASE)
+_BEFORE_AT = re.compile(f"{_SCHEME}.*@", re.IGNORECASE | re.DOTALL)
 
 StartRedirect = Literal["inside", "directory", "variant", "elsewhere"]
 
@@ -127,16 +128,19 @@ def _usable(what: str, url: str) -> str:
     normal = _normalise(url)
     if normal is not None:
         return normal
-    with_scheme = _normalise(f"https://{url.strip()}") if "://" not in url else None
-    remedy = (
-        f"did you mean {with_scheme}?" if with_scheme else "give one that begins with http:// or https:// and a host"
-    )
+    # `example.com/docs` was meant to have one, `/docs` and `sitemap.xml` were not.
+    guess = _normalise(f"https://{url.strip()}") if "://" not in url and not url.startswith("/") else None
+    if guess is not None and registrable_domain(host_of(guess)):
+        remedy = f"did you mean {guess}?"
+    else:
+        remedy = "give one that begins with http:// or https:// and a host"
     raise ScopeError(f"{what} {_shown(url)} is not an http or https URL: {remedy}")
 
 
 def _shown(url: str) -> str:
-    # On one line, and without a password, whatever the scheme.
-    return repr(_USERINFO.sub(r"\1", url.strip(), count=1))
+    # Without a password: in what is no URL a / or # may be part of it.
+    text = re.sub(r"[\t\r\n]", "", url.strip())
+    return repr((_BEFORE_AT if _normalise(text) is None else _USERINFO).sub(r"\1", text))
 
 
 def _path_of(url: str) -> str:
@@ -151,7 +155,7 @@ def _same_page(start: str, target: str) -> bool:
 
 
 def _scheme_change(start_url: str, target_url: str) -> str | None:
-    """ "" for the same scheme and port, "https" for the upgrade with the same or both default ports, None otherwise."""
+    """Empty for the same scheme and port, "https" for its upgrade with the same or the default ports, else None."""
     start_scheme, _, start = origin_of(start_url).partition("://")
     target_scheme, _, target = origin_of(target_url).partition("://")
     if start.removeprefix(host_of(start_url)) != target.removeprefix(host_of(target_url)):
@@ -162,7 +166,7 @@ def _scheme_change(start_url: str, target_url: str) -> str | None:
 
 
 def _host_change(start: str, target: str) -> str | None:
-    """ "" for the same host, "www" or "apex" within one registrable domain, None otherwise."""
+    """Empty for the same host, "www" or "apex" within one registrable domain, else None."""
     if start == target:
         return ""
     if target == f"www.{start}":

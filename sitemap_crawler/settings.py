@@ -52,6 +52,8 @@ CONCURRENT_REQUESTS = 8
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
 # Scrapy starts this many tasks for each response; each response here has one item.
 CONCURRENT_ITEMS = 1
+# A page that fails for good is a row with its reason, and counted in the summary.
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 DOWNLOAD_TIMEOUT = 30
 DOWNLOAD_MAXSIZE = 15_000_000
 DOWNLOAD_VERIFY_CERTIFICATES = True

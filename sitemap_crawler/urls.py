@@ -55,6 +55,7 @@ _NEWLINES_AND_TABS = str.maketrans("", "", "\t\n\r")
 # The standard's query percent-encode set, https://url.spec.whatwg.org/#query-percent-encode-set. It has ' as well for
 # http; but servers tell ' from %27, and so do the pages that link to them.
 _NOT_IN_QUERY = re.compile('[\x00-\x20"#<>\x7f-\U0010ffff]+')
+# Decided without the parser, which would copy megabytes of `data:`.
 _OTHER_SCHEME = re.compile("(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -63,13 +64,13 @@ _SEGMENTS = f"{_SEGMENT}(?:/{_SEGMENT})*+/?"
 # Links that need no parser: nothing to decode or encode, no empty segment, no dot segment but ../ at the beginning.
 _PLAIN_PATH = re.compile(_SEGMENTS)
 _PLAIN_LINK = re.compile(rf"(?:(/)|((?:\.\./)*+))({_SEGMENTS})")
-# The answers for these depend on the base's origin only; for the others on its directory,
+# What the answer depends on beside the href: for these the base's origin,
 _ROOTED = ("/", "https://", "http://")
-# except for an href that begins with ? and its antique form `http:?x`. The page's charset is not in the key, so: ASCII.
+# for these its directory; all of it where an href begins with ? or has the antique form `http:?x`, and the page's charset
+# unless all is ASCII.
 _CACHEABLE = re.compile("(?!\\?|https?:(?!//))[!-~][ -~]*", re.IGNORECASE)
-_MAX_CACHED_HREF = 512
-_MAX_CACHED_URL = 1024
 _MAX_CACHED = 8192  # about 3 MB of usual links, 15 MB of the longest
+_MAX_CACHED_LENGTH = 1536  # of one entry, in characters
 
 
 class Resolver:
@@ -129,7 +130,7 @@ class Resolver:
         href = key[1]
         plain = self._plain(href)
         url = plain or self._parse(href, self._base_url, charset)
-        bounded = len(href) <= _MAX_CACHED_HREF and (url is None or len(url) <= _MAX_CACHED_URL)
+        bounded = len(key[0]) + len(href) + len(url or "") <= _MAX_CACHED_LENGTH
         if bounded and (plain or _CACHEABLE.fullmatch(href)):
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -137,7 +138,7 @@ def test_unavailable_after(date, past):
         ("<p>", ["googlebot: noindex"], "X-Robots-Tag: googlebot: noindex"),
         ("<p>", ["nofollow"], "X-Robots-Tag: nofollow"),
         ("<meta name=robots content=nofollow>", ["noindex"], "X-Robots-Tag: noindex"),
-        ("<meta name=robots content=noindex>", ["noindex"], '<meta name="robots" content="noindex">'),
+        ("<meta name=robots content=noindex>", ["noindex"], "X-Robots-Tag: noindex"),
         ("<meta name=robots content='noindex,\"'>", [], '<meta name="robots" content="noindex,&quot;">'),
         ("<meta name=robots content=index>", ["all"], None),
     ],
@@ -146,13 +147,15 @@ def test_evidence(markup, headers, evidence):
     assert robots_directives(page(markup), headers, now=NOW).evidence == evidence
 
 
-def test_a_megabyte_is_read_and_shown_in_short():
-    directives = robots_directives(page(f"<meta name=googlebot content='{'x,' * 500_000}noindex'>"), [], now=NOW)
-    assert directives.noindex
-    assert len(directives.evidence) <= MAX_EVIDENCE
-    header = robots_directives(None, ["a:" * 500_000 + "noindex", "noindex" + " ," * 500_000], now=NOW)
-    assert header.noindex
+def test_megabytes_are_shown_in_short_and_take_no_time():
+    started = time.monotonic()
+    meta = robots_directives(page(f"<meta name=googlebot content='noindex,{'x,' * 500_000}'>" * 5), [], now=NOW)
+    header = robots_directives(None, ["a:" * 500_000, "," * 1_000_000, "nofollow" + " ," * 500_000], now=NOW)
+    assert (meta.noindex, header.nofollow) == (True, True)
+    assert len(meta.evidence) <= MAX_EVIDENCE
     assert len(header.evidence) <= MAX_EVIDENCE
+    robots_directives(page("<meta name=robots content='unavailable_after: x'>" * 100_000), [], now=NOW)
+    assert time.monotonic() - started < 10
 
 
 def test_nothing_said():

@@ -219,6 +219,26 @@ def test_a_flood_of_attributes_ends_the_page_there(template):
 
 
 @pytest.mark.parametrize(
+    "before",
+    [
+        "<!--><!-- -->",
+        "<!---><!-- -->",
+        "<!-- --!>",
+        "<title><script></title>",
+        "<TextArea><!-- </TEXTAREA>",
+        "<script src='>'>'<b x=\"'</script >",
+        "<style></script><p x='</style>",
+        "<!doctype html>",
+    ],
+)
+def test_a_flood_does_not_hide(before):
+    flood = " ".join(f"a{n}" for n in range(200_000))
+    document = page(f"<a href=1></a>{before}<a {flood}></a><p x='\"'>")
+    assert hrefs(document) == ["1"]
+    assert document.deep
+
+
+@pytest.mark.parametrize(
     "filler",
     [
         "<p>" + "word " * 2 * MAX_ATTRIBUTES + "</p>",

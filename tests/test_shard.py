@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 from lxml import etree
 
-from sitemap_crawler.sitemap.index import IndexOverflowError, serialise_index
+from sitemap_crawler.sitemap.index import IndexOverflowError, read_index, serialise_index
 from sitemap_crawler.sitemap.layout import Layout, LiveShard, read_live_shard
 from sitemap_crawler.sitemap.names import EntryNameError, Names
 from sitemap_crawler.sitemap.shard import Shard, read_body
@@ -194,6 +194,16 @@ def test_index_has_52_428_800_bytes_and_no_more():
         serialise_index([*rows, ("x" * (length + rest + 1), "")])
 
 
+def test_index_is_read_back():
+    locs = ["https://e.example/a&b'-1.xml", "https://e.example/&amp;-2.xml"]
+    assert read_index(BytesIO(serialise_index([(loc, "2024-05-06T07:08:09Z") for loc in locs]))) == locs
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\x00", EMPTY.replace(b"</urlset>", ENTRY + b"</urlset>")])
+def test_nothing_is_read_from_what_is_no_index(data):
+    assert read_index(BytesIO(data)) == []
+
+
 @pytest.mark.parametrize(
     ("url", "entry", "second", "second_url"),
     [
@@ -215,12 +225,18 @@ def test_index_has_52_428_800_bytes_and_no_more():
 def test_names(url, entry, second, second_url):
     names = Names.of(url)
     assert (names.entry, names.shard(2), names.url(entry)) == (entry, second, url)
+    assert (names.name(url), names.name(names.url(second))) == (entry, second)
     assert names.url(second) == (second_url or "https://e.example:8/d/sitemap_index-2.xml")
 
 
 def test_compressed_names():
     names = Names.of("https://e.example/map.xml", gzip=True)
     assert (names.entry, names.shard(10)) == ("map.xml", "map-10.xml.gz")
+
+
+@pytest.mark.parametrize("url", ["https://other.example/map-1.xml", "https://e.example/d/map-1.xml", "map-1.xml", ""])
+def test_a_url_elsewhere_has_no_name(url):
+    assert Names.of("https://e.example/map.xml").name(url) == ""
 
 
 @pytest.mark.parametrize(

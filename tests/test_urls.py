@@ -222,7 +222,7 @@ def test_resolve_unusable(href: str) -> None:
         ("http://[::1]:8000/a/b", "c", "http://[::1]:8000/a/c"),
         ("http://[::1]:8000/a/b", "/c", "http://[::1]:8000/c"),
         ("http://127.0.0.1:8000/", "//localhost:80/", "http://localhost/"),
-        ("http://example.com/a", "https:b", None),
+        ("http://example.com/a", "https:b", "https://b/"),
         ("http://example.com/a/b", "http:c", "http://example.com/a/c"),
         ("http://example.com/a/b", "httpd.html", "http://example.com/a/httpd.html"),
         ("", "a", None),
@@ -296,6 +296,8 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     resolver.resolve("../" * 10_000 + "x", BASE)
     resolver.resolve("x", f"https://example.com/{'d' * 10_000}/")
     resolver.resolve("mailto:" + "x" * 10_000, BASE)
+    resolver.resolve("mailto:x", f"https://example.com/{'d' * 10_000}/")
+    resolver.resolve("../x", f"https://example.com/{'d' * 10_000}/")
     assert set(resolver._cache) == kept
 
 

@@ -11,6 +11,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from sitemap_crawler.failures import failure_words
 from sitemap_crawler.job import end_crawl
 from sitemap_crawler.urls import Resolver, origin_of
 
@@ -65,7 +66,7 @@ class RobotsMiddleware:
         try:
             response = await self._fetch(url)
         except Exception as error:
-            return self._unreachable(url, str(error))
+            return self._unreachable(url, failure_words(error))
         if response is None or 400 <= response.status < 500:
             return None
         if response.status >= 500:
@@ -90,7 +91,7 @@ class RobotsMiddleware:
         return None
 
     def _unreachable(self, url: str, why: str) -> Protego:
-        logger.error("cannot get %s (%s): nothing may be fetched", url, why)
+        logger.info("cannot get %s (%s): nothing may be fetched", url, why)
         self._crawler.stats.set_value("robots/unreachable", f"{url}: {why}")
         end_crawl(self._crawler, "robots-unreachable")
         return Protego.parse("User-agent: *\nDisallow: /")

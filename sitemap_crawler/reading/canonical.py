@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 # What may stand in <head>; any other element ends it, and a canonical after that is in the body, where it is ignored:
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead
 _HEAD = frozenset(
-    {"base", "basefont", "bgsound", "head", "link", "meta", "noframes", "noscript", "script", "style", "template"}
-    | {"title"}
+    {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}
 )
 
 # With one of these it names another version of the page, not the canonical one:
@@ -52,20 +51,22 @@ def find_canonical(
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
-    for element in document.all("link"):
-        if _is_canonical(element.get("rel"), element.keys()) and _in_head(element) and (href := element.get("href")):
-            yield document.resolve(href)
+    for element in _head_elements(document.root):
+        if element.tag == "link" and _is_canonical(element.get("rel"), element.keys()):
+            href = element.get("href")
+            yield document.resolve(href) if href else None
+
+
+def _head_elements(root: etree._Element) -> Iterator[etree._Element]:
+    """Yield what an HTML5 parser would put into <head>; libxml2 leaves unknown elements there too, and in <html>
+    what stands between </head> and <body>.
+    """
+    for child in root:
+        for element in child if child.tag == "head" else (child,):
+            if element.tag not in _HEAD:
+                return
+            yield element
 
 
 def _is_canonical(rel: str | None, attributes: Iterable[object]) -> bool:
     return "canonical" in rel_tokens(rel) and _OTHER_VERSION.isdisjoint(attributes)
-
-
-def _in_head(element: etree._Element) -> bool:
-    parent = element.getparent()
-    # libxml2 leaves a link between </head> and <body> in <html>, and unknown elements in <head>.
-    return (
-        parent is not None
-        and parent.tag in {"head", "html"}
-        and all(sibling.tag in _HEAD for sibling in element.itersiblings(preceding=True))
-    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.reading.dates import parse_date
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from sitemap_crawler.reading.document import Document
 
 MAX_EVIDENCE = 200
+MAX_SOURCES = 100  # tags and headers of one response
+MAX_VALUE = 16_384  # characters of one of them
 
 _ROBOTS = frozenset({"robots", "googlebot", "bingbot"})
 _ROBOTS_IN_HEADERS = _ROBOTS | {"*"}
@@ -37,8 +40,8 @@ def robots_directives(document: Document | None, x_robots_tags: Sequence[str], *
     """Return the most restrictive sum of all tags and headers; the evidence of noindex before that of nofollow."""
     noindex: str | None = None
     nofollow: str | None = None
-    for value, evidence, from_header in _sources(document, x_robots_tags):
-        forbidden = _forbidden(value, from_header=from_header, now=now)
+    for value, evidence, from_header in islice(_sources(document, x_robots_tags), MAX_SOURCES):
+        forbidden = _forbidden(value[:MAX_VALUE], from_header=from_header, now=now)
         if "noindex" in forbidden and noindex is None:
             noindex = evidence
         if "nofollow" in forbidden and nofollow is None:
@@ -48,13 +51,13 @@ def robots_directives(document: Document | None, x_robots_tags: Sequence[str], *
 
 
 def _sources(document: Document | None, x_robots_tags: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    for value in x_robots_tags:
+        yield value, f"X-Robots-Tag: {_shortened(value)}", True
     for element in document.all("meta") if document else ():
         name, content = element.get("name"), element.get("content")
         if name and content and name.strip().lower() in _ROBOTS:
             shown = _shortened(content.replace('"', "&quot;"))
             yield content, f'<meta name="{name.strip().lower()}" content="{shown}">', False
-    for value in x_robots_tags:
-        yield value, f"X-Robots-Tag: {_shortened(value)}", True
 
 
 def _shortened(text: str) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lxml import etree
 
     from sitemap_crawler.reading.document import Document
+
+MAX_REFRESHES = 20  # looked at in one page
 
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
 _CONTENT = re.compile(r"[ \t\n\f\r]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:(?=[ \t\n\f\r;,])(.*)|\Z)", re.DOTALL)
@@ -18,8 +21,9 @@ _URL = re.compile(r"url[ \t\n\f\r]*+=[ \t\n\f\r]*+", re.IGNORECASE)
 
 def refresh_target(document: Document) -> str | None:
     """Return the URL that the first valid refresh names, unless that is the page itself."""
-    for element in document.all("meta"):
-        if element.get("http-equiv", "").strip().lower() != "refresh" or _is_inert(element):
+    refreshes = (element for element in document.all("meta") if _is_refresh(element))
+    for element in islice(refreshes, MAX_REFRESHES):
+        if _is_inert(element):
             continue
         reference = _reference(element.get("content", ""))
         if reference == "":
@@ -28,6 +32,10 @@ def refresh_target(document: Document) -> str | None:
         if target is not None:
             return target if target != document.url else None
     return None
+
+
+def _is_refresh(element: etree._Element) -> bool:
+    return element.get("http-equiv", "").strip().lower() == "refresh"
 
 
 def _is_inert(element: etree._Element) -> bool:

@@ -25,6 +25,8 @@ _REFERENCES = {
     # A parser turns a bare carriage return into a line feed, https://www.w3.org/TR/xml/#sec-line-ends
     "\r": "&#13;",
 }
+_CHARACTERS = {reference: character for character, reference in _REFERENCES.items()}
+_REFERENCE = re.compile("|".join(_CHARACTERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Entry:
 def escape(text: str) -> str:
     """Text for an element's content; characters that XML can't hold are left out."""
     return _SPECIAL.sub(_reference, text)
+
+
+def unescape(text: str) -> str:
+    """The text that `escape` made this of."""
+    return _REFERENCE.sub(lambda match: _CHARACTERS[match[0]], text)
 
 
 def serialise(entry: Entry) -> bytes:

@@ -12,8 +12,8 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import unescape
 
+from sitemap_crawler.sitemap.entry import unescape
 from sitemap_crawler.sitemap.shard import GZIP_WBITS
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 1 << 16
 _FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")
-_REFERENCES = {"&apos;": "'", "&quot;": '"', "&#13;": "\r"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,8 @@ class LiveShard:
 
 def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool) -> LiveShard | None:
     """What the file on the disk says of itself; None when it is missing or no longer what we wrote."""
+    if not path.is_file():
+        return None
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -46,12 +47,12 @@ def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool) -> LiveSh
                 file.seek(max(size - 4, 0))
                 # https://www.rfc-editor.org/rfc/rfc1952#page-5, ISIZE
                 size = int.from_bytes(file.read(4), "little")
-    except (FileNotFoundError, zlib.error):
+    except zlib.error:
         return None
     match = _FIRST_LOC.search(head)
     if match is None:
         return None
-    return LiveShard(number, unescape(match[1].decode(errors="replace"), _REFERENCES), urls, size)
+    return LiveShard(number, unescape(match[1].decode(errors="replace")), urls, size)
 
 
 class Layout:

@@ -50,6 +50,11 @@ class Names:
             return self.entry_url
         return self.entry_url[: self.entry_url.rindex("/") + 1] + quote(name, safe=_SEGMENT_CHARACTERS)
 
+    def name(self, url: str) -> str:
+        """The name of the file at a public URL beside the entry file, else the empty string."""
+        name = unquote(url.rpartition("/")[2])
+        return name if self.url(name) == url else ""
+
     @property
     def _stem(self) -> str:
         return self.entry.removesuffix(".xml")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.entry import serialise
-from sitemap_crawler.sitemap.index import serialise_index
+from sitemap_crawler.sitemap.index import read_index, serialise_index
 from sitemap_crawler.sitemap.layout import Layout, LiveShard, read_live_shard
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import Names
@@ -144,14 +144,25 @@ class _Publisher:
         return tuple(stale)
 
     def _read_live(self) -> dict[int, LiveShard]:
+        """The shards that are live now. After a publish that was killed these are not just those on record."""
         live: dict[int, LiveShard] = {}
-        for name, file in self._previous.items():
+        for name in self._live_names() if self._previous else ():
             number = self._names.number(name)
             if number is not None and name == self._names.shard(number):
-                shard = read_live_shard(self._directory / name, number=number, urls=file.urls, gzip=self._names.gzip)
+                # What is on no record counts as full: it takes no page from another shard.
+                urls = self._previous[name].urls if name in self._previous else MAX_URLS
+                path = self._directory / name
+                shard = read_live_shard(path, number=number, urls=urls, gzip=self._names.gzip)
                 if shard is not None:
                     live[number] = shard
         return live
+
+    def _live_names(self) -> Iterable[str]:
+        path = self._directory / self._names.entry
+        if not path.is_file():
+            return self._previous
+        with path.open("rb") as file:
+            return map(self._names.name, read_index(file))
 
     def _remove_leftovers(self) -> None:
         files.remove_leftovers(self._directory, self._names.derives)
@@ -175,7 +186,8 @@ class _Publisher:
         new = [shard for shard in shards if shard.number not in self._live]
         if not new or all(shard.number not in self._live for shard in changed if shard.number):
             return []
-        rows = {number: self._previous[self._names.shard(number)].modified for number in self._live}
+        recorded = {number: self._previous.get(self._names.shard(number)) for number in self._live}
+        rows = {number: file.modified if file else self._now for number, file in recorded.items()}
         rows |= {shard.number: self._modified(shard) for shard in new}
         return [self._stager.write_entry(self._index(rows))]
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
+from sitemap_crawler.downloader import TRUNCATED
+from sitemap_crawler.failures import failure_words
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job
 from sitemap_crawler.middlewares.robots import BlockedByRobots
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
-MAX_ERROR_TEXT = 200
 
 
 class SiteSpider(Spider):
@@ -64,6 +65,9 @@ class SiteSpider(Spider):
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
             self._read(page, response.body)
+        if TRUNCATED in response.flags:
+            limit = self.job.options.max_body
+            self.job.warn("long-body", queued.url, f"only its first {limit:,} bytes were read (SITEMAP_MAX_BODY)")
         if queued.url == self.job.start_url:
             self._check_start(page)
         yield page
@@ -75,7 +79,7 @@ class SiteSpider(Spider):
         if isinstance(failure.value, BlockedByRobots):
             observation.blocked_by = str(failure.value)
         else:
-            observation.error = _error_text(failure.value)
+            observation.error = failure_words(failure.value)
         yield Page(request.meta["queued"], observation)
 
     def _read(self, page: Page, body: bytes) -> None:
@@ -84,6 +88,8 @@ class SiteSpider(Spider):
         document = parse_document(body, url=url, content_type=content_type, resolver=self.resolver)
         if document is None:
             return
+        if document.deep:
+            self.job.warn("deep-page", url, "it is nested too deeply to be read to its end: links may be missing")
         page.document = document
         observation = page.observation
         observation.body_hash = blake2b(body, digest_size=16).digest()
@@ -135,8 +141,3 @@ def _text_headers(response: Response) -> dict[str, list[str]]:
 def _first(headers: dict[str, list[str]], name: str) -> str | None:
     values = headers.get(name)
     return values[0] if values else None
-
-
-def _error_text(error: BaseException | None) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text[:MAX_ERROR_TEXT]

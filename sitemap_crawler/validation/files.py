@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+T = TypeVar("T")
 MAX_COMPARED = 4_000_000  # URLs compared for duplicates: some 500 MB, more than any set of 80 full files
+MAX_ITEMS = 4 * protocol.MAX_ENTRIES  # entries or lines read of one file: further ones tell nothing new
 _HEAD = 1_024  # bytes that tell XML from text
 _ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "rss": "rss", "feed": "atom"}
+_HTML = re.compile(rb"(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
 _TEXT = re.compile(rb"https?://", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 
@@ -72,6 +75,7 @@ class FileCheck:
     _urls: int = 0
     _news: int = 0
     _errors: int = 0
+    _cut: bool = False
 
     def check(self, source: Readable) -> None:
         self.run.names.append(self.name)
@@ -98,13 +102,15 @@ class FileCheck:
             self._lines(chain([head], pieces))
         elif looks_like_xml(head):
             self._elements(chain([head], pieces))
+        elif _HTML.match(_content(head)):
+            self._report(error("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
         else:
             self._report(error("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
 
     def _lines(self, pieces: Iterable[bytes]) -> None:
-        for item in read_lines(pieces):
+        for item in self._bounded(read_lines(pieces)):
             if isinstance(item, Issue):
-                self._report(item)
+                self._report(item._replace(message=f"the file {item.message}"))
                 continue
             line, text = item
             if not text:
@@ -117,9 +123,9 @@ class FileCheck:
 
     def _elements(self, pieces: Iterable[bytes]) -> None:
         rooted = False
-        for item in read_xml(pieces):
+        for item in self._bounded(read_xml(pieces)):
             if isinstance(item, Issue):
-                self._report(item)
+                self._report(item._replace(message=f"the file {item.message}"))
             elif not rooted:
                 rooted = True
                 self._root(item)
@@ -129,6 +135,13 @@ class FileCheck:
                 self._feed_entry(item)
             else:
                 self._entry(item)
+
+    def _bounded(self, items: Iterable[T]) -> Iterator[T]:
+        for number, item in enumerate(items):
+            if number > MAX_ITEMS:
+                self._cut = True
+                return
+            yield item
 
     def _root(self, root: Node) -> None:
         self.kind = _ROOTS.get(root.name, "unknown")
@@ -195,8 +208,9 @@ class FileCheck:
             self._report(error("outside-directory", message, line), loc)
 
     def _whole(self) -> None:
-        if self._urls > protocol.MAX_ENTRIES:
-            message = f"the file has {self._urls:,} entries, the protocol allows {protocol.MAX_ENTRIES:,}; split it"
+        if self._cut or self._urls > protocol.MAX_ENTRIES:
+            count = f"more than {MAX_ITEMS:,} entries or lines" if self._cut else f"{self._urls:,} entries"
+            message = f"the file has {count}, the protocol allows {protocol.MAX_ENTRIES:,}; split it"
             self._report(error("too-many-entries", message))
         if self._news > protocol.MAX_NEWS:
             message = f"the file has {self._news:,} articles, a news sitemap may have {protocol.MAX_NEWS:,}"
@@ -223,7 +237,7 @@ def looks_like_text(head: bytes, name: str) -> bool:
 def looks_like_xml(head: bytes) -> bool:
     """A file that begins with nothing but white space counts: the parser says what it lacks."""
     content = _content(head)
-    return not content or content.startswith(b"<")
+    return not content or (content.startswith(b"<") and not _HTML.match(content))
 
 
 def _content(head: bytes) -> bytes:
@@ -243,8 +257,6 @@ def sniff(source: Readable, name: str) -> Kind | None:
     for item in read_xml(chain([head], pieces)):
         if isinstance(item, Node):
             return _ROOTS.get(item.name, "unknown")
-        if item.rule == "not-a-sitemap":
-            return "unknown"
     return None
 
 

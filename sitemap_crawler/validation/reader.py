@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_TEXT = 10_000  # characters kept of one element's text; every limit of the protocol is far below
-MAX_NODES = 20_000  # elements kept of one entry: a thousand images and as many alternates fit many times
+MAX_NODES = 20_000  # elements in one entry: a thousand images and as many alternates fit many times
 MAX_DEPTH = 32
 MAX_TOKEN = 1_048_576  # bytes of one tag or comment: expat scans an unfinished one again with each piece
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
@@ -54,7 +54,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.out: list[Node | Issue] = []
-        self._stack: list[Node | None] = []
+        self._stack: list[Node] = []
         self._entry_depth = 1
         self._nodes = 0
         self._stray = False
@@ -72,10 +72,8 @@ class _Builder:
         if encoding is not None and encoding.lower() not in _UTF8_NAMES:
             raise _ParseError(error("not-utf-8", f"is declared as {encoding}; a sitemap must be UTF-8", 1))
 
-    def _doctype(self, name: str, *_: object) -> NoReturn:
+    def _doctype(self, *_: object) -> NoReturn:
         line = self.parser.CurrentLineNumber
-        if name.lower() == "html":
-            raise _ParseError(error("not-a-sitemap", "is an HTML page, not a sitemap", line))
         raise _ParseError(error("doctype", "has a DOCTYPE; a sitemap has none, and it is not read any further", line))
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -92,21 +90,16 @@ class _Builder:
             self._nodes = 1
         elif depth > self._entry_depth:
             self._nodes += 1
-            parent = self._stack[-1]
-            if parent is None or self._nodes > MAX_NODES:
-                self._stack.append(None)
-                return
-            parent.children.append(node)
+            if self._nodes > MAX_NODES:
+                message = f"has more than {MAX_NODES:,} elements in one entry; it is not read any further"
+                raise _ParseError(error("oversized-entry", message, line))
+            self._stack[-1].children.append(node)
         self._stack.append(node)
 
     def _end(self, _tag: str) -> None:
         node = self._stack.pop()
-        if node is None or len(self._stack) != self._entry_depth:
-            return
-        if self._nodes > MAX_NODES:
-            message = f"has {self._nodes:,} elements in one entry; only {MAX_NODES:,} were checked"
-            self.out.append(error("oversized-entry", message, node.line))
-        self.out.append(node)
+        if len(self._stack) == self._entry_depth:
+            self.out.append(node)
 
     def _characters(self, data: str) -> None:
         node = self._stack[-1]
@@ -114,7 +107,7 @@ class _Builder:
             if not self._stray and data.strip(WHITE_SPACE):
                 self._stray = True
                 self.out.append(error("stray-text", "has text between its entries", self.parser.CurrentLineNumber))
-        elif node is not None and len(node.text) < MAX_TEXT:
+        elif len(node.text) < MAX_TEXT:
             node.text += data[:MAX_TEXT]
 
     def feed(self, data: bytes, *, final: bool = False) -> None:

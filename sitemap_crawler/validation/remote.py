@@ -73,14 +73,19 @@ class Download:
 
 @contextmanager
 def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
-    """Fetches `url`, which `parse_url` has passed; with `origin`, redirects may not leave it. Raises `UnreadableError`."""
+    """Fetches `url`, which `parse_url` has passed; with `origin`, redirects may not leave it.
+
+    Raises `UnreadableError`.
+    """
     headers = {"User-Agent": f"sitemap-crawler/{sitemap_crawler.__version__}", "Accept-Encoding": "gzip"}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - parse_url passes http and https only
     try:
         response = _opener(origin).open(request, timeout=_TIMEOUT)
     except HTTPError as exc:
         exc.close()
-        raise UnreadableError("unreachable", f"answered {exc.code} {exc.reason}".rstrip()) from None
+        phrase = http.client.responses.get(exc.code, "")  # not the server's own words
+        problem = "redirects without end" if 300 <= exc.code < 400 else f"answered {exc.code} {phrase}".rstrip()
+        raise UnreadableError("unreachable", problem) from None
     except (OSError, http.client.HTTPException, ValueError) as exc:
         raise UnreadableError("unreachable", f"can't be fetched: {_reason(exc)}") from None
     with response:
@@ -106,4 +111,4 @@ def _opener(origin: str | None) -> urllib.request.OpenerDirector:
 
 def _reason(exc: Exception) -> str:
     cause = exc.reason if isinstance(exc, URLError) else exc
-    return str(cause) or type(cause).__name__
+    return " ".join(str(cause).split()) or type(cause).__name__

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 from sitemap_crawler.validation.protocol import MAX_LOC
 
@@ -20,7 +20,6 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{0,5}))?", re
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
 # RFC 3986 has no place for these; browsers and crawlers cope (square brackets are so common that they pass).
 _UNESCAPED = re.compile(r"[\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
-_ESCAPED_DOT = re.compile(r"%2e", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -78,7 +77,7 @@ def parse_url(text: str) -> Url | UrlProblem:
     origin = _origin(scheme, authority)
     if origin is None:
         return UrlProblem("invalid", "has a host or port that no URL can have")
-    return Url(origin, _resolved(origin, path or "/"), query)
+    return Url(origin, _resolved(path or "/"), query)
 
 
 def _not_http(text: str) -> UrlProblem:
@@ -90,11 +89,21 @@ def _not_http(text: str) -> UrlProblem:
     return UrlProblem("scheme", f"has the scheme {scheme[1]}; only http and https can be listed")
 
 
-def _resolved(origin: str, path: str) -> str:
+def _resolved(path: str) -> str:
     """`path` without dot segments, spelled out or escaped: they must not leave a directory unseen."""
     if "/." not in path and "/%2" not in path:
         return path
-    return urljoin(origin, _ESCAPED_DOT.sub(".", path))[len(origin) :] or "/"
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        dots = segment.lower().replace("%2e", ".")
+        if dots == "..":
+            del kept[-1:]
+        elif dots != ".":
+            kept.append(segment)
+    if segments[-1].lower().replace("%2e", ".") in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
 
 
 def unescaped(url: str) -> str | None:

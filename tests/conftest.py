@@ -1,0 +1,88 @@
+"""Fixtures: a loopback site, and the program run on it as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitemap_crawler.validation import read_entries
+from webserver import WebServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TIMEOUT = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a user sees of one run of the command."""
+
+    code: int
+    out: str
+    err: str
+    directory: Path
+
+    @property
+    def report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads((self.directory / "report.json").read_text(encoding="utf-8"))
+        return report
+
+    @property
+    def last_line(self) -> str:
+        """What the run says of its failure: the one line on standard error that is no log line."""
+        lines = [line for line in self.err.splitlines() if line.startswith("sitemap-crawler: ")]
+        assert len(lines) == 1, self.err
+        return lines[0].removeprefix("sitemap-crawler: ")
+
+    def listed(self, name: str = "sitemap.xml") -> list[str]:
+        return [entry.loc for entry in read_entries((self.directory / "sitemaps" / name).read_bytes())]
+
+
+class Program:
+    """Runs `sitemap-crawler` in a directory of its own, with its state beside its output."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.output = directory / "sitemaps"
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "SITEMAP_"))}
+        return {**kept, "XDG_STATE_HOME": str(self.directory / "state")}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "sitemap_crawler", *arguments]
+
+    def run(self, *arguments: str) -> Result:
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.directory,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Result(done.returncode, done.stdout, done.stderr, self.directory)
+
+    def crawl(self, url: str, *options: str) -> Result:
+        return self.run("crawl", url, "--report", "report.json", *options)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def site() -> Iterator[WebServer]:
+    with WebServer() as server:
+        yield server

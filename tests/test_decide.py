@@ -1,0 +1,263 @@
+"""Decisions from observations: every rule, the order of the rules, and canonicals over the whole site."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemap_crawler.decide import Decision, Facts, Settlement, Warned
+from sitemap_crawler.options import Options
+from sitemap_crawler.rules import Reason, Rules
+from sitemap_crawler.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SITE = "https://example.com/"
+GOOD = Facts(
+    id=1,
+    url=f"{SITE}page",
+    depth=1,
+    current=True,
+    fetched=1_000.0,
+    status=200,
+    content_type="text/html",
+    body_bytes=10,
+    body_hash=b"1",
+)
+
+
+def rules(**options: object) -> Rules:
+    parsed = Options.parse({"start_url": SITE, **options})
+    return Rules(parsed, scope=Scope.of_sitemap(parsed.entry_url), start_url=SITE)
+
+
+def settle(
+    rows: Iterable[Facts], *, finished: bool = True, **options: object
+) -> tuple[dict[str, Decision], list[Warned]]:
+    """Decisions by URL, and the warnings."""
+    rows = list(rows)
+    by_url = {facts.url: facts for facts in rows}
+    urls = {facts.id: facts.url for facts in rows}
+    warned: list[Warned] = []
+    settlement = Settlement(
+        lambda: iter(rows), rules(**options), finished=finished, find=by_url.get, warn=warned.append
+    )
+    return {urls[decision.url_id]: decision for decision in settlement.decisions()}, warned
+
+
+def reason_of(facts: Facts, **options: object) -> Reason:
+    decisions, _ = settle([facts], **options)
+    return decisions[facts.url].reason
+
+
+@pytest.mark.parametrize(
+    ("observed", "reason"),
+    [
+        ({}, "listed"),
+        ({"content_type": "application/xhtml+xml"}, "listed"),
+        ({"blocked_by": "robots.txt", "status": None}, "blocked-by-robots"),
+        ({"status": 500}, "server-error"),
+        ({"status": 503}, "server-error"),
+        ({"status": 429}, "server-error"),
+        ({"status": None, "error": "no answer in time"}, "unreachable"),
+        ({"status": 404}, "client-error"),
+        ({"status": 410}, "client-error"),
+        ({"status": 401}, "client-error"),
+        ({"status": 301, "location": f"{SITE}b"}, "redirect"),
+        ({"status": 302}, "redirect"),
+        ({"status": 304}, "redirect"),
+        ({"refresh": f"{SITE}b"}, "redirect"),
+        ({"content_type": "application/pdf"}, "not-a-page"),
+        ({"content_type": None}, "not-a-page"),
+        ({"status": 204}, "not-a-page"),
+        ({"body_bytes": 0}, "not-a-page"),
+        ({"url": SITE + "x" * (2047 - len(SITE))}, "listed"),
+        ({"url": SITE + "x" * (2048 - len(SITE))}, "too-long"),
+        ({"url": "https://example.org/"}, "out-of-scope"),
+        ({"url": "http://example.com/page"}, "out-of-scope"),
+        ({"noindex": True, "directives": "noindex"}, "noindex"),
+        # One URL for which several rules speak: the first of the order wins.
+        ({"blocked_by": "robots.txt", "status": 500}, "blocked-by-robots"),
+        ({"status": 404, "content_type": "text/plain"}, "client-error"),
+        ({"status": 200, "refresh": f"{SITE}b", "content_type": "text/plain"}, "redirect"),
+        ({"content_type": "image/png", "url": "https://example.org/"}, "not-a-page"),
+        ({"url": "https://example.org/" + "x" * 2100}, "too-long"),
+        ({"url": "https://example.org/", "noindex": True}, "out-of-scope"),
+        ({"noindex": True, "canonical_id": 1}, "noindex"),
+    ],
+)
+def test_one_page_by_itself(observed: dict[str, object], reason: str) -> None:
+    assert reason_of(replace(GOOD, **observed)) == reason  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "reason"),
+    [
+        (f"{SITE}a?print=1", {"exclude": ["print="]}, "excluded-by-rule"),
+        (f"{SITE}a", {"exclude": ["print="]}, "listed"),
+        (f"{SITE}blog/a", {"include": ["/blog/"]}, "listed"),
+        (f"{SITE}shop/a", {"include": ["/blog/"]}, "excluded-by-rule"),
+        (f"{SITE}blog/a", {"include": ["/blog/"], "exclude": ["a$"]}, "excluded-by-rule"),
+        (f"{SITE}a.pdf", {"content_types": ["text/html"]}, "listed"),
+    ],
+)
+def test_rules_of_the_options(url: str, options: dict[str, object], reason: str) -> None:
+    assert reason_of(replace(GOOD, url=url), **options) == reason
+
+
+@pytest.mark.parametrize(
+    ("row", "finished", "options", "reason"),
+    [
+        ({"url": "https://example.org/"}, True, {}, "out-of-scope"),
+        ({"url": f"{SITE}x"}, True, {"exclude": ["x$"]}, "excluded-by-rule"),
+        ({"url": f"{SITE}x", "depth": 3}, False, {"max_depth": 2}, "limit"),
+        ({"url": f"{SITE}x", "depth": 2}, False, {"max_depth": 2}, "limit"),
+        ({"url": f"{SITE}x"}, False, {"max_pages": 1}, "limit"),
+        ({"url": f"{SITE}x", "current": False}, True, {}, "orphan"),
+        ({"url": f"{SITE}x", "current": False}, False, {}, "limit"),
+    ],
+)
+def test_urls_that_were_never_fetched(
+    row: dict[str, object], finished: bool, options: dict[str, object], reason: str
+) -> None:
+    facts = Facts(**{"id": 1, "depth": 1, "current": True, **row})  # type: ignore[arg-type]
+    decisions, _ = settle([facts], finished=finished, **options)
+    assert decisions[facts.url].reason == reason
+
+
+@pytest.mark.parametrize(("finished", "reason"), [(True, "orphan"), (False, "listed")])
+def test_absence_is_proved_only_by_a_run_that_finished(finished: bool, reason: str) -> None:
+    decisions, _ = settle([replace(GOOD, current=False)], finished=finished)
+    assert decisions[GOOD.url].reason == reason
+
+
+def pages(graph: str) -> list[Facts]:
+    """Pages by name: `a>b` is a page whose canonical is b, `b` one without, `c!404` one that answers so."""
+    specs = [spec.partition(">") for spec in graph.split()]
+    ids = {name.partition("!")[0]: number for number, (name, _, _) in enumerate(specs, start=1)}
+    rows = []
+    for spec, _, target in specs:
+        name, _, status = spec.partition("!")
+        row = replace(GOOD, id=ids[name], url=SITE + name, status=int(status or 200))
+        rows.append(replace(row, canonical_id=ids[target], canonical=SITE + target) if target else row)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("graph", "listed", "broken"),
+    [
+        ("a>b b", {"b"}, set()),
+        ("a>a", {"a"}, set()),
+        ("a>b b>c c", {"c"}, set()),
+        ("a>b b>c c>d d", {"d"}, set()),
+        ("a>b b!404", {"a"}, {"a"}),
+        ("a>b b!301", {"a"}, {"a"}),
+        ("a>b b!500", {"a"}, {"a"}),
+        ("a>b b>c c!404", {"b"}, {"b"}),
+        ("a>b b>a", {"a", "b"}, {"a", "b"}),
+        ("a>b b>c c>a", {"a", "b", "c"}, {"a", "b", "c"}),
+        ("x>a a>b b>a", {"a", "b"}, {"a", "b"}),
+        ("x>y y>a a>b b>a", {"a", "b"}, {"a", "b"}),
+        ("a>c b>c c", {"c"}, set()),
+    ],
+)
+def test_canonicals(graph: str, listed: set[str], broken: set[str]) -> None:
+    rows = pages(graph)
+    for order in (rows, rows[::-1]):
+        decisions, warned = settle(order)
+        assert {url for url, decision in decisions.items() if decision.listed} == {SITE + name for name in listed}
+        assert {warning.url for warning in warned} == {SITE + name for name in broken}
+        assert {warning.kind for warning in warned} <= {"broken-canonical"}
+
+
+def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
+    other = Facts(id=2, url="https://example.org/b", depth=2, current=True)
+    page = replace(GOOD, canonical_id=2, canonical=other.url)
+    decisions, warned = settle([page, other])
+    assert decisions[page.url].reason == "canonical-elsewhere"
+    assert decisions[page.url].evidence == "rel=canonical https://example.org/b"
+    assert warned == []
+
+
+def test_conflicting_canonicals_are_ignored_with_a_warning() -> None:
+    decisions, warned = settle([replace(GOOD, canonical_conflict=True)])
+    assert decisions[GOOD.url].listed
+    assert [warning.kind for warning in warned] == ["conflicting-canonicals"]
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "reason"),
+    [
+        ("index.html", {}, "duplicate-index-file"),
+        ("index.php", {}, "duplicate-index-file"),
+        ("Default.aspx", {}, "duplicate-index-file"),
+        ("other.html", {}, "listed"),
+        ("index.html", {"body_hash": b"2"}, "listed"),
+        ("index.html", {"status": 404}, "listed"),
+        ("index.html", {"noindex": True}, "listed"),
+    ],
+)
+def test_index_files(name: str, above: dict[str, object], reason: str) -> None:
+    directory = replace(GOOD, url=f"{SITE}docs/", **above)  # type: ignore[arg-type]
+    file = replace(GOOD, id=2, url=f"{SITE}docs/{name}")
+    decisions, _ = settle([directory, file])
+    assert decisions[file.url].reason == reason
+
+
+def test_an_index_file_without_its_directory_is_listed() -> None:
+    file = replace(GOOD, url=f"{SITE}docs/index.html")
+    assert reason_of(file) == "listed"
+
+
+def test_lastmod_has_its_source() -> None:
+    decisions, _ = settle([replace(GOOD, last_modified=500.0)])
+    assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (500.0, "last-modified")
+    decisions, _ = settle([GOOD])
+    assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (None, None)
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> list[Facts]:
+    """Rows of every kind, with canonicals from any to any."""
+    size = draw(st.integers(1, 12))
+    rows = []
+    for number in range(1, size + 1):
+        canonical = draw(st.none() | st.integers(1, size))
+        rows.append(
+            Facts(
+                id=number,
+                url=draw(st.sampled_from([SITE, "https://example.org/"])) + str(number),
+                depth=draw(st.integers(0, 4)),
+                current=draw(st.booleans()),
+                fetched=draw(st.none() | st.just(1_000.0)),
+                status=draw(st.sampled_from([None, 200, 200, 200, 204, 301, 304, 404, 429, 500])),
+                blocked_by=draw(st.none() | st.just("robots.txt")),
+                content_type=draw(st.sampled_from([None, "text/html", "text/html", "image/png"])),
+                body_bytes=draw(st.integers(0, 2)),
+                body_hash=draw(st.none() | st.just(b"1")),
+                refresh=draw(st.none() | st.just(f"{SITE}r")),
+                canonical_id=canonical,
+                canonical=SITE + str(canonical) if canonical else None,
+                canonical_conflict=draw(st.booleans()),
+                noindex=draw(st.booleans()),
+            )
+        )
+    return rows
+
+
+@given(rows=sites(), finished=st.booleans(), seed=st.integers(0, 1_000))
+def test_every_url_has_one_decision_whatever_the_order_of_the_rows(
+    rows: list[Facts], finished: bool, seed: int
+) -> None:
+    shuffled = random.Random(seed).sample(rows, len(rows))
+    decisions, _ = settle(rows, finished=finished)
+    assert decisions.keys() == {facts.url for facts in rows}
+    assert all(decision.listed == (decision.reason is Reason.LISTED) for decision in decisions.values())
+    assert all(decision.listed or decision.evidence for decision in decisions.values())
+    assert settle(shuffled, finished=finished)[0] == decisions
