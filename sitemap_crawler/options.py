@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from sitemap_crawler.scope import Scope, ScopeError, default_sitemap_url
+from sitemap_crawler.scope import ScopeError, default_sitemap_url, scope_for
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.urls import TRACKING_PARAMETERS, Resolver, split_credentials
@@ -205,12 +205,7 @@ class Options(BaseModel):
     @model_validator(mode="after")
     def _start_within_scope(self) -> Options:
         entry_name(self.entry_url)
-        scope = Scope.of_sitemap(self.entry_url)
-        if not scope.admits(self.start_url):
-            raise ValueError(
-                f"start_url {self.start_url} is outside the scope {scope.prefix} of sitemap_url: "
-                "a sitemap lists only URLs at or below its directory"
-            )
+        scope_for(self.start_url, self.sitemap_url)
         return self
 
     @property
@@ -303,6 +298,7 @@ def _first_problem(error: ValidationError) -> str:
         return f"{name} is missing: give the URL of the page where the crawl starts"
     if isinstance(problem["input"], (list, tuple)):
         return f"{name}: {message}"
-    value = str(problem["input"])
+    # What may be a user and a password in a URL is not repeated.
+    value = re.sub(r"//.*@", "//…@", str(problem["input"]))
     shown = value if len(value) <= 200 else value[:200] + "…"
     return f"bad value {shown!r} for {name}: {message}"

@@ -66,8 +66,8 @@ _PLAIN_PATH = re.compile(_SEGMENTS)
 _PLAIN_LINK = re.compile(rf"(?:(/)|((?:\.\./)*+))({_SEGMENTS})")
 # What the answer depends on beside the href: for these the base's origin,
 _ROOTED = ("/", "https://", "http://")
-# for these its directory; all of it where an href begins with ? or has the antique form `http:?x`, and the page's charset
-# unless all is ASCII.
+# for these its directory. It depends on the whole base where an href begins with ? or has the antique form `http:?x`,
+# and on the page's charset unless all is ASCII.
 _CACHEABLE = re.compile("(?!\\?|https?:(?!//))[!-~][ -~]*", re.IGNORECASE)
 _MAX_CACHED = 8192  # about 3 MB of usual links, 15 MB of the longest
 _MAX_CACHED_LENGTH = 1536  # of one entry, in characters

@@ -7,16 +7,16 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from webserver import WebServer
 
 from sitemap_crawler.validation import read_entries
-from webserver import WebServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 TIMEOUT = 120
 

@@ -68,8 +68,7 @@ def index(path: Path) -> dict[str, str]:
 
 def live(directory: Path, name: str = "map.xml") -> dict[str, str]:
     """Follow the entry file like a search engine: the pages of each file that it leads to."""
-    root = parse(directory / name)
-    if root.tag == f"{NAMESPACE}urlset":
+    if parse(directory / name).tag == f"{NAMESPACE}urlset":
         return {name: pages(directory / name)}
     return {shard: pages(directory / shard) for shard in index(directory / name)}
 
@@ -430,6 +429,7 @@ STEPS = [
     ("ab", "abcde"),
     ("abcde", "ab"),
     ("abcdefgh", "xyz"),
+    ("acd", "abcd"),
     ("adefgh", "abcdefgh"),
     ("bdfhjlnp", "abcdefghijklmnop"),
     ("abcdefghijklmnop", "bdfhjlnp"),
@@ -538,13 +538,16 @@ def publish_alternately(directory: Path, previous: tuple) -> None:
 
 
 def read_live(directory: Path) -> dict[str, str]:
-    """What a reader finds. A file may go, or change its kind, only when the entry file has said so before."""
+    """What a reader finds. A file may only go after the entry file has ceased to name it."""
     while True:
-        before = (directory / "map.xml").read_bytes()
+        root = etree.fromstring(entry_bytes := (directory / "map.xml").read_bytes())
+        locs = [unquote(loc.text.removeprefix(BASE)) for loc in root.iter(f"{NAMESPACE}loc")]
+        if root.tag == f"{NAMESPACE}urlset":
+            return {"map.xml": "".join(locs)}
         try:
-            return live(directory)
-        except (FileNotFoundError, AssertionError):
-            if (directory / "map.xml").read_bytes() == before:
+            return {name: pages(directory / name) for name in locs}
+        except FileNotFoundError:
+            if (directory / "map.xml").read_bytes() == entry_bytes:
                 raise
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sitemap_crawler.validation import protocol
+from sitemap_crawler.validation.detect import (
+    ROOTS,
+    bare_name,
+    head_of,
+    looks_like_html,
+    looks_like_text,
+    looks_like_xml,
+    namespace_problem,
+)
 from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
 from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, error, warning
 from sitemap_crawler.validation.reader import Node, read_lines, read_xml
@@ -20,13 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 T = TypeVar("T")
-MAX_COMPARED = 4_000_000  # URLs compared for duplicates: some 500 MB, more than any set of 80 full files
+MAX_COMPARED = 4_000_000  # URLs compared for duplicates, those of 80 full files; about 120 bytes each
 MAX_ITEMS = 4 * protocol.MAX_ENTRIES  # entries or lines read of one file: further ones tell nothing new
-_HEAD = 1_024  # bytes that tell XML from text
-_ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "rss": "rss", "feed": "atom"}
-_HTML = re.compile(rb"(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
-_TEXT = re.compile(rb"https?://", re.IGNORECASE)
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 
 
 class Child(NamedTuple):
@@ -84,7 +87,7 @@ class FileCheck:
             self._read(iter(stream))
         except UnreadableError as exc:
             self._report(error(exc.rule, f"the file {exc.message}"))
-        if stream.gzipped and not self.name.lower().endswith(".gz"):
+        if stream.gzipped and not bare_name(self.name).endswith(".gz"):
             self._report(warning("gzip-name", "the file is gzip, its name should end in .gz"))
         self._whole()
         self.run.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
@@ -102,7 +105,7 @@ class FileCheck:
             self._lines(chain([head], pieces))
         elif looks_like_xml(head):
             self._elements(chain([head], pieces))
-        elif _HTML.match(_content(head)):
+        elif looks_like_html(head):
             self._report(error("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
         else:
             self._report(error("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
@@ -144,12 +147,12 @@ class FileCheck:
             yield item
 
     def _root(self, root: Node) -> None:
-        self.kind = _ROOTS.get(root.name, "unknown")
+        self.kind = ROOTS.get(root.name, "unknown")
         self._namespace = root.namespace
         if self.kind == "unknown":
             message = f"the root element is <{root.name}>, not <urlset> or <sitemapindex>"
             self._report(error("not-a-sitemap", message, root.line))
-        elif problem := _namespace_problem(self.kind, root.namespace):
+        elif problem := namespace_problem(self.kind, root.namespace):
             self._report(error("wrong-namespace", problem, root.line))
 
     def _entry(self, node: Node) -> None:
@@ -217,57 +220,3 @@ class FileCheck:
             self._report(error("too-many-news", message))
         if not self._urls and not self._errors and self.kind != "unknown":
             self._report(warning("empty-sitemap", "the file lists nothing; the published schema demands an entry"))
-
-
-def head_of(pieces: Iterator[bytes]) -> bytes:
-    """The first bytes, enough to tell what the file is however small the pieces are."""
-    head = b""
-    while len(head) < _HEAD and (piece := next(pieces, b"")):
-        head += piece
-    return head
-
-
-def looks_like_text(head: bytes, name: str) -> bool:
-    content = _content(head)
-    if content.startswith(b"<"):
-        return False
-    return name.lower().removesuffix(".gz").endswith(".txt") or _TEXT.match(content) is not None
-
-
-def looks_like_xml(head: bytes) -> bool:
-    """A file that begins with nothing but white space counts: the parser says what it lacks."""
-    content = _content(head)
-    return not content or (content.startswith(b"<") and not _HTML.match(content))
-
-
-def _content(head: bytes) -> bytes:
-    for mark in _BYTE_ORDER_MARKS:
-        head = head.removeprefix(mark)
-    return head.lstrip(b" \t\r\n\0")
-
-
-def sniff(source: Readable, name: str) -> Kind | None:
-    """What a file claims to be; None when its beginning is damaged. Raises `UnreadableError`."""
-    pieces = iter(Stream(source))
-    head = head_of(pieces)
-    if looks_like_text(head, name):
-        return "text" if _TEXT.match(_content(head)) else "unknown"
-    if head and not looks_like_xml(head):
-        return "unknown"
-    for item in read_xml(chain([head], pieces)):
-        if isinstance(item, Node):
-            return _ROOTS.get(item.name, "unknown")
-    return None
-
-
-def _namespace_problem(kind: Kind, namespace: str) -> str | None:
-    if kind == "rss":
-        return None
-    wanted = (protocol.ATOM, protocol.ATOM_03) if kind == "atom" else (protocol.CORE,)
-    if namespace in wanted:
-        return None
-    if not namespace:
-        return f'the root element has no namespace; add xmlns="{wanted[0]}"'
-    if namespace == protocol.CORE.replace("http:", "https:"):
-        return f"the namespace is written with https; its name is {wanted[0]}, with http"
-    return f"the namespace is {namespace}, it must be {wanted[0]}"

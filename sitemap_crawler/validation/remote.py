@@ -84,7 +84,9 @@ def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
     except HTTPError as exc:
         exc.close()
         phrase = http.client.responses.get(exc.code, "")  # not the server's own words
-        problem = "redirects without end" if 300 <= exc.code < 400 else f"answered {exc.code} {phrase}".rstrip()
+        problem = f"answered {exc.code} {phrase}".rstrip()
+        if 300 <= exc.code < 400:
+            problem = "redirects without end, or to what is not http"
         raise UnreadableError("unreachable", problem) from None
     except (OSError, http.client.HTTPException, ValueError) as exc:
         raise UnreadableError("unreachable", f"can't be fetched: {_reason(exc)}") from None

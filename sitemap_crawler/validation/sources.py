@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.validation.files import sniff
+from sitemap_crawler.validation.detect import sniff
 from sitemap_crawler.validation.stream import Readable, UnreadableError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-from sitemap_crawler.validation.files import Child, FileCheck, Run
+from sitemap_crawler.validation.files import MAX_COMPARED, Child, FileCheck, Run
 from sitemap_crawler.validation.findings import Kind, Report, error, warning
 from sitemap_crawler.validation.sources import TargetError, is_file, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.stream import UnreadableError
@@ -26,6 +26,9 @@ def validate(target: str) -> Report:
         _check_url(run, target)
     else:
         _check_path(run, Path(target))
+    if len(run.listed) >= MAX_COMPARED:
+        message = f"only the first {MAX_COMPARED:,} URLs were compared with one another"
+        run.collector.add(target, warning("duplicates-unchecked", message))
     return Report(target, tuple(run.files), run.collector.result(target))
 
 

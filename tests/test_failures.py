@@ -1,0 +1,236 @@
+"""What goes wrong says so in one line, with the right exit code, and leaves the published files as they were."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Program, Result
+
+OLD = b"<!-- published before -->"
+
+
+@pytest.fixture
+def published(program: Program) -> Path:
+    """A live sitemap that must survive."""
+    program.output.mkdir()
+    entry = program.output / "sitemap.xml"
+    entry.write_bytes(OLD)
+    return entry
+
+
+def assert_refused(result: Result, code: int, *words: str) -> None:
+    assert result.code == code, result.err
+    for word in words:
+        assert word in result.last_line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["crawl"], ["start_url is missing"]),
+        (["crawl", "example.com"], ["example.com", "did you mean https://example.com/"]),
+        (["crawl", "ftp://example.com/"], ["ftp://example.com/", "http"]),
+        (["crawl", "http://"], ["http://"]),
+        (["crawl", "http://[::1/"], ["http://[::1/"]),
+        (["crawl", "not a url"], ["not a url"]),
+        (["crawl", "http://user:secret@127.0.0.1/"], ["user and password"]),
+        (["crawl", "http://127.0.0.1/", "--max-pages", "many"], ["max_pages", "many"]),
+        (["crawl", "http://127.0.0.1/", "--max-pages", "0"], ["max_pages", "0"]),
+        (["crawl", "http://127.0.0.1/", "--max-urls", "50001"], ["max_urls", "50001", "50000"]),
+        (["crawl", "http://127.0.0.1/", "--max-bytes", "52428801"], ["max_bytes", "52428800"]),
+        (["crawl", "http://127.0.0.1/", "--max-bytes", "10"], ["max_bytes"]),
+        (["crawl", "http://127.0.0.1/", "--concurrency", "-1"], ["concurrency", "-1"]),
+        (["crawl", "http://127.0.0.1/", "--delay", "soon"], ["delay", "soon"]),
+        (["crawl", "http://127.0.0.1/", "--include", "("], ["include", "'('", "regular expression"]),
+        (["crawl", "http://127.0.0.1/", "--user-agent", "a\nb"], ["user_agent"]),
+        (["crawl", "http://127.0.0.1/", "--state", "mysql://host/db"], ["state", "mysql"]),
+        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/docs/sitemap.xml"], ["http://127.0.0.1/docs/"]),
+        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/"], ["http://127.0.0.1/", "file name"]),
+        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/a.xml.gz"], ["drop .gz"]),
+        (["crawl", "http://127.0.0.1/", "--max-page", "3"], ["--max-page", "--max-pages"]),
+        (["crawl", "http://127.0.0.1/", "-s", "SITEMAP_MAXPAGES=3"], ["SITEMAP_MAXPAGES", "SITEMAP_MAX_PAGES"]),
+        (["crawl", "http://127.0.0.1/", "-s", "CONCURENT_REQUESTS=3"], ["did you mean CONCURRENT_REQUESTS"]),
+        (["crawl", "http://127.0.0.1/", "-s", "DOWNLOAD_DELAY"], ["NAME=VALUE"]),
+        (["crawl", "http://127.0.0.1/", "--config", "absent.toml"], ["absent.toml", "No such file"]),
+        (["crawl", "http://127.0.0.1/", "--report", "absent/report.json"], ["report", "absent/report.json"]),
+        (["crawl", "http://127.0.0.1/", "--log-file", "absent/run.log"], ["log_file", "absent/run.log"]),
+        (["crwl"], ["crwl"]),
+        (["validate"], ["FILE|DIR|URL"]),
+        (["validate", "absent.xml"], ["absent.xml"]),
+    ],
+)
+def test_usage_errors(program: Program, arguments: list[str], words: list[str]) -> None:
+    result = program.run(*arguments)
+    assert_refused(result, 2, *words)
+    assert result.err.count("\n") == 1
+    assert "secret" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"max_pages = ", ["site.toml is not TOML"]),
+        (b"max_page = 3", ["max_page", "did you mean max_pages"]),
+        (b"max_pages = 'three'", ["max_pages", "three"]),
+        (b"settings = 3", ["[settings]"]),
+        (b"[settings]\nROBOTSTXT_OBAY = false", ["ROBOTSTXT_OBAY", "ROBOTSTXT_OBEY"]),
+        (b"user_agent = '\xff'", ["UTF-8"]),
+    ],
+)
+def test_bad_site_files(program: Program, content: bytes, words: list[str]) -> None:
+    (program.directory / "site.toml").write_bytes(content)
+    result = program.run("crawl", "http://127.0.0.1/", "--config", "site.toml")
+    assert_refused(result, 2, *words)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer(status=404), ["status 404"]),
+        (Answer(status=500), ["status 500"]),
+        (Answer("hello", content_type="text/plain"), ["text/plain"]),
+        (Answer(""), ["empty body"]),
+        (Answer(page(head='<meta name="robots" content="noindex">')), ["noindex"]),
+        (Answer(page(), headers={"X-Robots-Tag": "none"}), ["X-Robots-Tag"]),
+        (Answer(drop=True), ["not answer"]),
+        (Answer(status=302, headers={"Location": "http://elsewhere.invalid/"}), ["http://elsewhere.invalid/"]),
+        (Answer(status=302, headers={"Location": "/"}), ["status 302"]),
+        (Answer(status=302), ["Location"]),
+        (Answer('<meta http-equiv="refresh" content="0; url=http://elsewhere.invalid/">'), ["elsewhere.invalid"]),
+    ],
+)
+def test_a_start_page_that_is_not_usable(
+    program: Program, site: WebServer, published: Path, answer: Answer, words: list[str]
+) -> None:
+    site.pages["/"] = answer
+    result = program.crawl(site.url("/"))
+    assert_refused(result, 3, site.url("/"), *words)
+    assert (result.report["outcome"], result.report["exit_code"]) == ("refused", 3)
+    assert published.read_bytes() == OLD
+
+
+def test_a_start_page_that_robots_txt_forbids(program: Program, site: WebServer, published: Path) -> None:
+    site.pages.update({"/": page(), "/robots.txt": Answer("User-agent: *\nDisallow: /\n", content_type="text/plain")})
+    result = program.crawl(site.url("/"))
+    assert_refused(result, 3, "robots.txt", site.url("/"))
+    assert site.paths() == ["/robots.txt"]
+    assert published.read_bytes() == OLD
+
+
+def test_a_robots_txt_that_fails_forbids_everything(program: Program, site: WebServer, published: Path) -> None:
+    site.pages.update({"/": page(), "/robots.txt": Answer(status=503)})
+    result = program.crawl(site.url("/"))
+    assert_refused(result, 3, site.url("/robots.txt"), "status 503")
+    assert set(site.paths()) == {"/robots.txt"}
+    assert published.read_bytes() == OLD
+
+
+@pytest.mark.parametrize("setting", ["ROBOTSTXT_OBEY=1", "ROBOTSTXT_OBEY=0"])
+def test_a_host_that_does_not_answer(program: Program, published: Path, setting: str) -> None:
+    with WebServer() as site:
+        url = site.url("/")
+    result = program.crawl(url, "-s", setting)
+    assert_refused(result, 3, url, "connection refused")
+    assert published.read_bytes() == OLD
+
+
+def test_nothing_to_list(program: Program, site: WebServer, published: Path) -> None:
+    site.pages["/"] = page()
+    result = program.crawl(site.url("/"), "--include", "/nothing/")
+    assert_refused(result, 3, "nothing is published")
+    assert published.read_bytes() == OLD
+
+
+def test_a_set_that_shrank_too_far_is_refused_until_allowed(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(29)]
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    assert program.crawl(site.url("/")).code == 0
+    live = (program.output / "sitemap.xml").read_bytes()
+    site.pages["/"] = page(*paths[:19])
+    result = program.crawl(site.url("/"))
+    assert_refused(result, 3, "30", "20", "--allow-shrink")
+    assert (program.output / "sitemap.xml").read_bytes() == live
+    result = program.crawl(site.url("/"), "--allow-shrink")
+    assert (result.code, len(result.listed())) == (0, 20)
+
+
+def test_a_third_less_is_published(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(29)]
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    program.crawl(site.url("/"))
+    site.pages["/"] = page(*paths[:20])
+    assert program.crawl(site.url("/")).code == 0
+
+
+def test_an_output_directory_that_is_a_file(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    program.output.write_bytes(OLD)
+    assert_refused(program.crawl(site.url("/")), 1, "sitemaps")
+    assert program.output.read_bytes() == OLD
+    assert site.paths() == []
+
+
+def test_a_state_that_can_not_be_written(program: Program, site: WebServer) -> None:
+    (program.directory / "file").write_bytes(OLD)
+    result = program.crawl(site.url("/"), "--state", "file/state.sqlite")
+    assert_refused(result, 1, "file/state.sqlite", "--state")
+
+
+def test_a_state_that_is_no_inventory(program: Program, site: WebServer) -> None:
+    (program.directory / "state.sqlite").write_bytes(b"something else entirely" * 100)
+    result = program.crawl(site.url("/"), "--state", "state.sqlite")
+    assert_refused(result, 1, "state.sqlite", "not an inventory")
+    with sqlite3.connect(program.directory / "other.sqlite") as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+    result = program.crawl(site.url("/"), "--state", "other.sqlite")
+    assert_refused(result, 1, "other.sqlite", "something else")
+
+
+def test_a_state_of_another_release(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    program.crawl(site.url("/"), "--state", "state.sqlite")
+    with sqlite3.connect(program.directory / "state.sqlite") as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
+    connection.close()
+    result = program.crawl(site.url("/"), "--state", "state.sqlite")
+    assert_refused(result, 1, "state.sqlite", "version 99")
+
+
+def test_a_state_of_another_site(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page(), "/docs/": page()})
+    program.crawl(site.url("/"), "--state", "state.sqlite")
+    result = program.crawl(site.url("/docs/"), "--state", "state.sqlite")
+    assert_refused(result, 1, site.url("/"), site.url("/docs/"), "--state")
+
+
+def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None:
+    """No file may grow past 300 kB: neither the inventory nor a sitemap can take the whole site."""
+    paths = [f"/{number}/{'x' * 1_000}" for number in range(600)]
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    command = " ".join(program.command("crawl", site.url("/"), "--report", "report.json", "--concurrency", "16"))
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f 300; exec {command}"],
+        cwd=program.directory,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("sitemap-crawler: ")]
+    assert "cannot use the inventory" in line
+    assert published.read_bytes() == OLD
+    result = program.crawl(site.url("/"), "--concurrency", "16")
+    assert result.code == 0, result.err
+    assert result.report["listed"] == 601
