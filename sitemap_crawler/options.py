@@ -129,13 +129,14 @@ class Options(BaseModel):
         Patterns,
         Flag(metavar="RE"),
         Field(
-            description="list only URLs in which this regular expression is found; others are fetched for their links"
+            description="list only URLs in which this regular expression is found (repeatable: any of them); "
+            "the others are fetched for their links"
         ),
     ] = ()
     exclude: Annotated[
         Patterns,
         Flag(metavar="RE"),
-        Field(description="neither fetch nor list URLs in which this regular expression is found"),
+        Field(description="neither fetch nor list URLs in which this regular expression is found (repeatable)"),
     ] = ()
     max_pages: Annotated[int | None, Flag(metavar="N"), Field(ge=1, description="end the run after N fetched URLs")] = (
         None

@@ -52,7 +52,10 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         (["crawl", "http://127.0.0.1/", "--include", "("], ["include", "'('", "regular expression"]),
         (["crawl", "http://127.0.0.1/", "--user-agent", "a\nb"], ["user_agent"]),
         (["crawl", "http://127.0.0.1/", "--state", "mysql://host/db"], ["state", "mysql"]),
-        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/docs/sitemap.xml"], ["http://127.0.0.1/docs/"]),
+        (
+            ["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/docs/sitemap.xml"],
+            ["http://127.0.0.1/docs/"],
+        ),
         (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/"], ["http://127.0.0.1/", "file name"]),
         (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/a.xml.gz"], ["drop .gz"]),
         (["crawl", "http://127.0.0.1/", "--max-page", "3"], ["--max-page", "--max-pages"]),

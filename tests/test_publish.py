@@ -161,8 +161,9 @@ def test_max_bytes_to_the_byte(tmp_path, spare, names):
 
 
 def test_entries_that_fit_no_file_are_omitted(tmp_path):
-    fits, too_long = BASE + "x" * (2_047 - len(BASE)), BASE + "y" * (2_048 - len(BASE))
-    too_large = BASE + "z" * 500 + "&" * 900  # 2,047 characters at most, and five times as many bytes
+    padding = 2_047 - len(BASE)
+    fits, too_long = BASE + "x" * padding, BASE + "y" * (padding + 1)
+    too_large = BASE + "z" * (padding - 4) + "&"  # one byte more than fits, as &amp; has five
     size = len(f"{HEAD}<url><loc>{fits}</loc></url>\n</urlset>\n")
     given = [Entry(fits), Entry(too_long), Entry(too_large)]
     result = publish(given, target(tmp_path, max_bytes=size), (), NOW)
@@ -496,6 +497,18 @@ def test_stopped_at_any_step(tmp_path, before, after, name, killed):
     else:
         pytest.fail("it never came to an end")
     assert calls or name == "unlink"
+
+
+def test_everything_is_on_the_disk_before_it_is_named(tmp_path, monkeypatch):
+    events: list[str | int] = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (events.append(os.fstat(fd).st_ino), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (events.append(Path(paths[1]).name), real_replace(*paths)))
+    publish(entries("abc"), target(tmp_path), (), NOW)
+    shards = {(tmp_path / name).stat().st_ino for name in ("map-1.xml", "map-2.xml")}
+    entry, directory = (tmp_path / "map.xml").stat().st_ino, tmp_path.stat().st_ino
+    assert set(events[:3]) == {*shards, entry}
+    assert events[3:] == ["map-1.xml", "map-2.xml", directory, "map.xml", directory]
 
 
 LETTERS = st.sets(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1).map(sorted).map("".join)

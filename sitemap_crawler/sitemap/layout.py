@@ -1,7 +1,8 @@
 """Which shard an entry belongs to: the one it was in, so that a new page rewrites one shard and not all that follow.
 
 A live shard holds the URLs from its first one up to the first one of the next. What doesn't fit any more goes to the
-next shard when that has room, else to a new number. Without live shards, each is filled to its limits in turn.
+next shard when that has room, else to a new number; so a live shard never begins later than before, and pages move
+between live shards in one direction only. Without live shards, each is filled to its limits in turn.
 """
 
 from __future__ import annotations

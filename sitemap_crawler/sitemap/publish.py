@@ -131,7 +131,8 @@ class _Publisher:
             files.make_durable(file.path, file.destination)
         self._move(shard for shard in shards if shard in changed and shard.number not in self._live)
         self._move(growing)
-        self._move(shard for shard in self._in_order_of_moves(shards) if shard in changed)
+        # Backwards, as a live shard only ever takes pages from those before it: see Layout.
+        self._move(shard for shard in reversed(shards) if shard in changed and shard.number in self._live)
         self._move([entry] if entry in changed else [])
         in_order = sorted([entry, *shards], key=lambda file: file.number)
         return tuple(self._output(file, written=file in changed) for file in in_order)
@@ -190,22 +191,6 @@ class _Publisher:
         rows = {number: file.modified if file else self._now for number, file in recorded.items()}
         rows |= {shard.number: self._modified(shard) for shard in new}
         return [self._stager.write_entry(self._index(rows))]
-
-    def _in_order_of_moves(self, shards: Iterable[StagedFile]) -> Iterator[StagedFile]:
-        """The shards that were live, each before those that give URLs to it.
-
-        They come in the order of their URLs. When one now begins earlier, it takes URLs from those before it.
-        """
-        chain_of_takers: list[StagedFile] = []
-        for shard in shards:
-            live = self._live.get(shard.number)
-            if live is None:
-                continue
-            if shard.first >= live.first:
-                yield from reversed(chain_of_takers)
-                chain_of_takers.clear()
-            chain_of_takers.append(shard)
-        yield from reversed(chain_of_takers)
 
     def _move(self, staged: Iterable[StagedFile]) -> None:
         directories = set()

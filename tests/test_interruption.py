@@ -1,0 +1,187 @@
+"""Kill it, stop it, run it twice: the same command goes on and ends with the same sitemap."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conftest import Program
+
+PAGES = 400
+
+
+class Gate:
+    """Lets `limit` pages through, then holds every request until it is opened."""
+
+    def __init__(self, limit: int) -> None:
+        self.reached = threading.Event()
+        self._open = threading.Event()
+        self._left = limit
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def pass_through(self) -> None:
+        with self._lock:
+            self._left -= 1
+            held = self._left < 0
+        if held:
+            self.reached.set()
+            self._open.wait(60)
+
+
+def build(site: WebServer, gate: Gate | None = None) -> None:
+    """A tree of pages: each links to the next ones, so the queue fills as the crawl goes on."""
+
+    def answer(request: LoggedRequest) -> Answer:
+        if gate is not None:
+            gate.pass_through()
+        number = int(request.path.removeprefix("/") or 0)
+        below = [f"/{child}" for child in range(number * 3 + 1, number * 3 + 4) if child < PAGES]
+        return Answer(page(*below, "/"))
+
+    site.pages.update({"/": answer, **{f"/{number}": answer for number in range(1, PAGES)}})
+
+
+@pytest.fixture
+def undisturbed(program: Program, site: WebServer) -> bytes:
+    build(site)
+    result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite", "-o", "undisturbed")
+    assert result.report["listed"] == PAGES
+    site.clear_log()
+    return (program.directory / "undisturbed" / "sitemap.xml").read_bytes()
+
+
+@pytest.fixture
+def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def start(program: Program, url: str, started: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        program.command("crawl", url, "--report", "report.json"),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    started.append(process)
+    return process
+
+
+@pytest.mark.parametrize("after", [0, 1, 90, 250])
+def test_a_killed_crawl_goes_on_where_it_was(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], after: int
+) -> None:
+    gate = Gate(after)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert result.report["run"] == 1
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+    # What was in flight or in the last batch that was not written is fetched again, no more.
+    assert len(site.paths()) <= PAGES + 64 + 2 * 8 + 2
+
+
+def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(100)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.send_signal(signal.SIGINT)
+    gate.open()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 4, err
+    assert err.splitlines()[-1] == "sitemap-crawler: interrupted; run the same command to continue"
+    assert not (program.output / "sitemap.xml").exists()
+    fetched = len(site.paths())
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+    # A gentle stop loses nothing: every page once, and robots.txt in both halves.
+    assert len(site.paths()) == PAGES + 2
+    assert fetched < PAGES
+
+
+def test_a_second_run_at_the_same_time_is_refused(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(0)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    result = program.run("crawl", site.url("/"))
+    assert result.code == 4
+    assert "another run" in result.last_line
+    gate.open()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_fresh_drops_what_was_interrupted(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(200)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    site.clear_log()
+    result = program.crawl(site.url("/"), "--fresh")
+    assert result.report["run"] == 2
+    assert len(site.paths()) == PAGES + 1
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+
+
+def test_another_sitemap_url_in_the_middle_of_a_run_is_refused(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(10)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    [state] = state_files(program.directory)
+    result = program.run("crawl", site.url("/"), "--state", str(state), "--sitemap-url", site.url("/map.xml"))
+    assert result.code == 1
+    assert "--fresh" in result.last_line
+
+
+def state_files(directory: Path) -> list[Path]:
+    return sorted((directory / "state").rglob("*.sqlite"))
+
+
+def test_the_state_is_one_file_for_each_site(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page(), "/docs/": page()})
+    program.crawl(site.url("/"))
+    program.crawl(site.url("/docs/"))
+    program.crawl(site.url("/"))
+    assert len(state_files(program.directory)) == 2
+    assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
