@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,7 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     if verbosity < 1:
         quieten_scrapy()
     process = AsyncCrawlerProcess(settings)
+    _collect_garbage_rarely()
     crawler = process.create_crawler(SiteSpider)
     failures: list[BaseException] = []
     task = process.crawl(crawler)
@@ -113,6 +115,13 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
         )
     report: Report = job.report
     return report
+
+
+def _collect_garbage_rarely() -> None:
+    """A crawl makes little cyclic garbage, and what is loaded by now is none: Python's defaults cost a quarter."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    gc.enable()
 
 
 def _failure(task: Any) -> list[BaseException]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.request import getproxies
+
 from sitemap_crawler import __version__
 
 BOT_NAME = "sitemap-crawler"
@@ -28,19 +30,15 @@ ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
 }
-# Only what does something here: a component that does nothing still costs a call for every request.
+# Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
+# headers and decompression are the download handler's.
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
-    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
-    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {
-    "scrapy.extensions.corestats.CoreStats": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "sitemap_crawler.progress.Progress": 500,
@@ -52,6 +50,15 @@ CONCURRENT_REQUESTS = 8
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
 # Scrapy starts this many tasks for each response; each response here has one item.
 CONCURRENT_ITEMS = 1
+# Scrapy's list less its Twisted classes, whose import takes as long as fifty pages; here they can't be raised.
+RETRY_EXCEPTIONS = [
+    "scrapy.exceptions.CannotResolveHostError",
+    "scrapy.exceptions.DownloadConnectionRefusedError",
+    "scrapy.exceptions.DownloadFailedError",
+    "scrapy.exceptions.DownloadTimeoutError",
+    "scrapy.exceptions.ResponseDataLossError",
+    OSError,
+]
 # A page that fails for good is a row with its reason, and counted in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 DOWNLOAD_TIMEOUT = 30
@@ -59,6 +66,7 @@ DOWNLOAD_MAXSIZE = 15_000_000
 DOWNLOAD_VERIFY_CERTIFICATES = True
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
+HTTPPROXY_ENABLED = bool(getproxies())
 # Looks at the source of callbacks when the crawl starts, which takes longer than fetching a hundred pages.
 WARN_ON_GENERATOR_RETURN_VALUE = False
 # Both run code for whoever reaches their port.

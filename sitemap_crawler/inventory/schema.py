@@ -75,8 +75,7 @@ urls = Table(
 )
 """`first_seen` and `seen` are run numbers: the first and the latest run in which the URL was discovered."""
 
-_queued = urls.c.state == int(UrlState.QUEUED)
-Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=_queued, postgresql_where=_queued)
+Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=urls.c.state == int(UrlState.QUEUED))
 
 observations = Table(
     "observations",

@@ -15,7 +15,7 @@ from sitemap_crawler.items import Video
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Row, Select
+    from sqlalchemy import Select
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.rules import Reason
@@ -40,17 +40,16 @@ class Settled:
 
     def __init__(self, store: Store, run: int) -> None:
         self._store = store
-        self._run = run
+        self._query = _facts_query(run)
 
     def facts(self) -> Iterator[Facts]:
         with self._store.reader() as connection:
-            for row in connection.execution_options(yield_per=STREAM_ROWS).execute(_facts_query()):
-                yield self._facts(row)
+            yield from map(Facts._make, connection.execution_options(yield_per=STREAM_ROWS).execute(self._query))
 
     def find(self, url: str) -> Facts | None:
         with self._store.reader() as connection:
-            row = connection.execute(_facts_query().where(urls.c.key == url_key(url), urls.c.url == url)).first()
-            return self._facts(row) if row is not None else None
+            row = connection.execute(self._query.where(urls.c.key == url_key(url), urls.c.url == url)).first()
+            return Facts._make(row) if row is not None else None
 
     def save(self, settled: Iterable[Decision]) -> None:
         """Replace all decisions."""
@@ -96,44 +95,20 @@ class Settled:
                 videos = tuple(Video(**fields) for fields in extras.get("videos", ()))
                 yield ListedPage(row.url, row.lastmod, tuple(extras.get("images", ())), videos)
 
-    def _facts(self, row: Row[Any]) -> Facts:
-        return Facts(
-            id=row.id,
-            url=row.url,
-            depth=row.depth,
-            current=row.seen == self._run,
-            fetched=row.fetched,
-            status=row.status,
-            error=row.error,
-            blocked_by=row.blocked_by,
-            content_type=row.content_type,
-            body_bytes=row.body_bytes or 0,
-            body_hash=row.body_hash,
-            location=row.location_url,
-            refresh=row.refresh_url,
-            canonical_id=row.canonical,
-            canonical=row.canonical_url,
-            canonical_conflict=bool(row.canonical_conflict),
-            noindex=bool(row.noindex),
-            directives=row.directives,
-            last_modified=row.last_modified,
-        )
 
-
-def _facts_query() -> Select[Any]:
+def _facts_query(run: int) -> Select[Any]:
+    """Rows whose columns are the fields of Facts, in their order."""
     location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
     seen = observations.c
     columns = (
+        urls.c.id, urls.c.url, urls.c.depth, urls.c.seen == run,
         seen.fetched, seen.status, seen.error, seen.blocked_by, seen.content_type, seen.body_bytes, seen.body_hash,
         seen.canonical, seen.canonical_conflict, seen.noindex, seen.directives, seen.last_modified,
-    )  # fmt: skip
-    targets = (
-        location.c.url.label("location_url"),
-        refresh.c.url.label("refresh_url"),
+        location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
         canonical.c.url.label("canonical_url"),
-    )
+    )  # fmt: skip
     return (
-        select(urls.c.id, urls.c.url, urls.c.depth, urls.c.seen, *columns, *targets)
+        select(*columns)
         .outerjoin(observations, seen.url_id == urls.c.id)
         .outerjoin(location, location.c.id == seen.location)
         .outerjoin(refresh, refresh.c.id == seen.refresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 MAX_DATE_LENGTH = 100
 _SKEW = timedelta(minutes=1)
@@ -12,6 +13,8 @@ _WRONG_CLOCK = timedelta(days=1)
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 
 
+# The pages of a site answer at the same seconds, and were often made at the same time.
+@lru_cache(maxsize=256)
 def parse_http_date(text: str | None) -> datetime | None:
     """Return the UTC time of any of the three forms of RFC 9110, section 5.6.7, and of RFC 822."""
     if not text or len(text) > MAX_DATE_LENGTH:

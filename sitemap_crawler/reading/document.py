@@ -85,7 +85,7 @@ def parse_document(body: bytes, *, url: str, content_type: str, resolver: Resolv
 
 
 # Without huge_tree, everything nested more than 255 deep is lost.
-_PARSER = etree.HTMLParser(encoding=UTF_8, huge_tree=True, remove_comments=True, remove_pis=True)
+_PARSER = etree.HTMLParser(encoding=UTF_8, huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False)
 
 
 def _parse(body: bytes) -> etree._Element | None:

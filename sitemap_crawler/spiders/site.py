@@ -134,7 +134,7 @@ def spider_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 def _text_headers(response: Response) -> dict[str, list[str]]:
     return {
         name.decode("latin-1").lower(): [value.decode("utf-8", "replace") for value in values]
-        for name, values in response.headers.items()
+        for name, values in dict.items(response.headers)
     }
 
 
