@@ -56,8 +56,7 @@ class Facts(NamedTuple):
     canonical: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     url_id: int
     listed: bool
     reason: Reason

@@ -1,20 +1,26 @@
-"""The HTTP client: Scrapy's aiohttp handler, with what its middlewares do for every request done once for all.
+"""The HTTP client: a Scrapy download handler on aiohttp that does once what middlewares would do for every request.
 
-Default headers, time-out and decompression cost a call for every request and response as middlewares; here they are a
-property of the session. The body is bounded, after decompression, and kept as far as it was read.
+Default headers, time-out and decompression are properties of its session. The body is bounded, after decompression, and
+kept as far as it was read.
 """
 
 from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import aiohttp
-from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
-from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
+import yarl
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+    UnsupportedURLSchemeError,
+)
 from scrapy.http import Headers, Response
-from scrapy.utils.ssl import _make_ssl_context
 
 if TYPE_CHECKING:
     import ssl
@@ -27,37 +33,65 @@ TRUNCATED = "truncated"
 """Flag of a response whose body goes on after what was read."""
 
 
-class BoundedDownloadHandler(AiohttpDownloadHandler):
-    """Reads the settings DOWNLOAD_MAXSIZE (of the decompressed body), DOWNLOAD_TIMEOUT, DEFAULT_REQUEST_HEADERS,
-    USER_AGENT and COMPRESSION_ENABLED; a request's own headers and `download_timeout` go before them."""
+class BoundedDownloadHandler:
+    """Keeps the meaning of DOWNLOAD_MAXSIZE (of the decompressed body), DOWNLOAD_TIMEOUT, DOWNLOAD_BIND_ADDRESS,
+    DOWNLOAD_VERIFY_CERTIFICATES, DOWNLOAD_TLS_*, DEFAULT_REQUEST_HEADERS, USER_AGENT and COMPRESSION_ENABLED, and of
+    the request metadata download_timeout, proxy and verbatim_url."""
 
-    # Scrapy 2.19 calls its handler experimental and logs that at every start; the pin on 2.19 is our answer.
-    experimental: ClassVar[bool] = False
     # One handler for each scheme, made when the first URL of it comes.
     lazy = True
 
     def __init__(self, crawler: Crawler) -> None:
-        # Not super(): its session has none of the defaults below.
-        BaseStreamingDownloadHandler.__init__(self, crawler)
         settings = crawler.settings
         self._max_body = settings.getint("DOWNLOAD_MAXSIZE")
         self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
-        self._ssl_context = _ssl_context(settings)  # type: ignore[assignment]  # aiohttp takes True for its default
+        self._ssl = _ssl_context(settings)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                local_addr=self._bind_address, limit=self._pool_size_total, limit_per_host=self._pool_size_per_host
+                local_addr=_bind_address(settings["DOWNLOAD_BIND_ADDRESS"]),
+                limit=settings.getint("CONCURRENT_REQUESTS"),
+                limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_default_headers(settings),
             skip_auto_headers=("Content-Type",),
-            response_class=_ClientResponse,
         )
 
-    async def download_request(self, request: Request) -> Response:
-        async with self._make_request(request, request.meta.get("download_timeout", self._timeout)) as response:
-            return await self._read_response(response, request)
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> BoundedDownloadHandler:
+        return cls(crawler)
 
-    async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
+    async def download_request(self, request: Request) -> Response:
+        """Raises Scrapy's download errors, as Scrapy's own handlers do."""
+        timeout = request.meta.get("download_timeout", self._timeout)
+        authorization = request.headers.pop(b"Proxy-Authorization", None)
+        try:
+            async with self._session.request(
+                request.method,
+                yarl.URL(request.url, encoded="verbatim_url" in request.meta),
+                data=request.body or None,
+                headers=request.headers.to_tuple_list(),
+                timeout=aiohttp.ClientTimeout(total=timeout),
+                ssl=self._ssl,
+                allow_redirects=False,
+                proxy=request.meta.get("proxy"),
+                proxy_auth=aiohttp.BasicAuth.decode(authorization[0].decode("latin-1")) if authorization else None,
+            ) as response:
+                return await self._read(response, request)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(f"no answer in {timeout} seconds") from error
+        except (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError) as error:
+            raise UnsupportedURLSchemeError(str(error)) from error
+        except aiohttp.ClientConnectorDNSError as error:
+            raise CannotResolveHostError(str(error)) from error
+        except aiohttp.ClientConnectorError as error:
+            raise DownloadConnectionRefusedError(str(error)) from error
+        except aiohttp.ClientPayloadError as error:
+            raise ResponseDataLossError(str(error)) from error
+        except aiohttp.ClientError as error:
+            raise DownloadFailedError(str(error)) from error
+
+    async def _read(self, response: aiohttp.ClientResponse, request: Request) -> Response:
         """Unlike Scrapy's, sends no signal for the headers and each chunk: nothing here listens."""
         chunks: list[bytes] = []
         size = 0
@@ -70,11 +104,15 @@ class BoundedDownloadHandler(AiohttpDownloadHandler):
                 response.close()
                 break
         body = b"".join(chunks)[: self._max_body]
-        headers = _headers(response)
-        return Response(request.url, status=response.status, headers=headers, body=body, flags=flags)
+        answer = Response(request.url, status=response.status, body=body, flags=flags)
+        answer.headers = _headers(response)
+        return answer
+
+    async def close(self) -> None:
+        await self._session.close()
 
 
-def _headers(response: _ClientResponse) -> Headers:
+def _headers(response: aiohttp.ClientResponse) -> Headers:
     """As Scrapy keeps them, put in past its normalising: the bytes of a response are normal already."""
     headers = Headers()
     for name, value in response.raw_headers:
@@ -97,10 +135,16 @@ def _knows_zstd() -> bool:
     )
 
 
+def _bind_address(setting: str | tuple[str, int] | None) -> tuple[str, int] | None:
+    return (setting, 0) if isinstance(setting, str) else setting
+
+
 def _ssl_context(settings: BaseSettings) -> ssl.SSLContext | bool:
     """aiohttp's own verifying context, which is made already, unless a setting asks for another."""
     asked = ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION")
     default_ciphers = settings["DOWNLOADER_CLIENT_TLS_CIPHERS"] == "DEFAULT"
     if settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") and default_ciphers and not any(settings[n] for n in asked):
         return True
+    from scrapy.utils.ssl import _make_ssl_context
+
     return _make_ssl_context(settings)

@@ -23,6 +23,7 @@ DOWNLOAD_HANDLERS = {
 }
 
 SCHEDULER = "sitemap_crawler.inventory.frontier.Frontier"
+ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
 ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
     "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,

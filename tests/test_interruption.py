@@ -101,7 +101,7 @@ def test_a_killed_crawl_goes_on_where_it_was(
     assert result.report["run"] == 1
     assert (program.output / "sitemap.xml").read_bytes() == undisturbed
     # What was in flight or in the last batch that was not written is fetched again, no more.
-    assert len(site.paths()) <= PAGES + 64 + 2 * 8 + 2
+    assert len(site.paths()) <= PAGES + 128 + 2 * 8 + 2
 
 
 def test_ctrl_c_stops_gently_and_the_same_command_goes_on(

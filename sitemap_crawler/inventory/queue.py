@@ -6,6 +6,7 @@ page recorded whose links are lost: it leaves the page queued, and it is fetched
 
 from __future__ import annotations
 
+import time
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-BATCH_PAGES = 64
+BATCH_PAGES = 128
+BATCH_SECONDS = 3.0
+"""A batch is written at the latest with the first answer after this: what a kill can lose."""
 IN_CHUNK = 500
 SEEN_GENERATION = 50_000
 """URLs whose ids are remembered in memory, twice: about 25 MB; the rest is asked of the database."""
@@ -58,6 +61,7 @@ class Queue:
         self._admits = admits
         self._follows = follows
         self._seen = _Seen()
+        self._flushed = time.monotonic()
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         with connection.begin():
             self._next_id: int = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
@@ -75,7 +79,7 @@ class Queue:
 
     def record(self, observation: Observation, *, depth: int, links: tuple[str, ...]) -> None:
         self._buffer.append((observation, depth, links))
-        if len(self._buffer) >= BATCH_PAGES:
+        if len(self._buffer) >= BATCH_PAGES or time.monotonic() - self._flushed > BATCH_SECONDS:
             self.flush()
 
     def lease(self, limit: int) -> list[QueuedUrl]:
@@ -92,6 +96,7 @@ class Queue:
 
     def flush(self) -> None:
         """Write what is buffered. Raises SQLAlchemyError when the disk is full; the buffer is kept then."""
+        self._flushed = time.monotonic()
         pages = self._buffer
         if not pages:
             return

@@ -100,7 +100,7 @@ def _configure(connection: sqlite3.Connection, _record: Any) -> None:
 def _check_version(connection: Connection, path: Path) -> None:
     tables = set(inspect(connection).get_table_names())
     if not tables:
-        metadata.create_all(connection)
+        metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(meta).values(name="schema_version", value=str(SCHEMA_VERSION)))
         return
     found = None
