@@ -110,9 +110,9 @@ def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str
 
 
 def _tell(report: Report, *, quiet: bool) -> int:
-    from sitemap_crawler.summary import print_summary
-
     if not quiet:
+        from sitemap_crawler.summary import print_summary
+
         print_summary(report)
     if report.exit_code:
         return _fail(report.exit_code, report.message)

@@ -2,7 +2,7 @@
 
 The order of the rules for one URL: blocked-by-robots, server-error and unreachable, client-error, redirect, not-a-page,
 too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan, listed.
-Memory is five bytes a URL: what a row says by itself, and where its canonical points.
+Memory is at most five bytes a URL: what a row says by itself, and where its canonical points.
 """
 
 from __future__ import annotations
@@ -109,9 +109,12 @@ class Settlement:
 
     def decisions(self) -> Iterator[Decision]:
         for facts in self._rows():
-            self._survey(facts)
-        for facts in self._rows():
             yield self._decide(facts)
+
+    def _survey_all(self) -> None:
+        """Look at the whole site; a site where no page names another as its canonical never needs it."""
+        for facts in self._rows():
+            self._survey(facts)
 
     def _survey(self, facts: Facts) -> None:
         missing = facts.id + 1 - len(self._local)
@@ -161,6 +164,8 @@ class Settlement:
             self._warn(Warned("conflicting-canonicals", facts.url, "it names several canonical URLs: all are ignored"))
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
+        if not self._local:
+            self._survey_all()
         if self._settle(facts.id) is _Local.CANONICAL:
             return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
         message = f"its canonical {facts.canonical} can't be listed, so the page itself is"

@@ -44,7 +44,7 @@ class BoundedDownloadHandler:
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
         self._max_body = settings.getint("DOWNLOAD_MAXSIZE")
-        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._timeout = aiohttp.ClientTimeout(total=settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._ssl = _ssl_context(settings)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
@@ -63,15 +63,16 @@ class BoundedDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """Raises Scrapy's download errors, as Scrapy's own handlers do."""
-        timeout = request.meta.get("download_timeout", self._timeout)
+        own_timeout = request.meta.get("download_timeout")
+        timeout = aiohttp.ClientTimeout(total=own_timeout) if own_timeout else self._timeout
         authorization = request.headers.pop(b"Proxy-Authorization", None)
         try:
             async with self._session.request(
                 request.method,
                 yarl.URL(request.url, encoded="verbatim_url" in request.meta),
                 data=request.body or None,
-                headers=request.headers.to_tuple_list(),
-                timeout=aiohttp.ClientTimeout(total=timeout),
+                headers=request.headers.to_tuple_list() if request.headers else None,
+                timeout=timeout,
                 ssl=self._ssl,
                 allow_redirects=False,
                 proxy=request.meta.get("proxy"),
@@ -79,7 +80,7 @@ class BoundedDownloadHandler:
             ) as response:
                 return await self._read(response, request)
         except TimeoutError as error:
-            raise DownloadTimeoutError(f"no answer in {timeout} seconds") from error
+            raise DownloadTimeoutError(f"no answer in {timeout.total} seconds") from error
         except (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError) as error:
             raise UnsupportedURLSchemeError(str(error)) from error
         except aiohttp.ClientConnectorDNSError as error:

@@ -8,13 +8,21 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
+MAX_ETAG = 200
+
+
 class LastModifiedPipeline:
-    """When the server says that the page changed, where that is credible."""
+    """The validators of the response: its entity tag, and when the server credibly says that the page changed."""
 
     def process_item(self, item: Page) -> Page:
-        header = item.headers.get("last-modified")
-        if header and item.document is not None:
-            date = item.headers.get("date")
-            fetched = item.observation.fetched
-            item.observation.last_modified = last_modified(header[0], date[0] if date else None, fetched=fetched)
+        if item.document is not None:
+            observation = item.observation
+            modified, date, etag = (_first(item, name) for name in ("last-modified", "date", "etag"))
+            observation.last_modified = last_modified(modified, date, fetched=observation.fetched)
+            observation.etag = etag if etag and len(etag) <= MAX_ETAG else None
         return item
+
+
+def _first(item: Page, name: str) -> str | None:
+    values = item.headers.get(name)
+    return values[0] if values else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 OCTET_STREAM = "application/octet-stream"
 
@@ -33,9 +34,15 @@ _MAGIC = (
 
 def media_type(content_type: str | None, body: bytes) -> str:
     """Return the type and subtype in lower case, sniffed from the body when the header does not say."""
-    stated = _ESSENCE.match(content_type or "")
-    essence = stated[1].lower() if stated else ""
-    return essence if essence and essence not in _MEANINGLESS else _sniff(body)
+    return _stated(content_type) or _sniff(body)
+
+
+# A site sends a handful of different headers with all its pages.
+@lru_cache(maxsize=256)
+def _stated(content_type: str | None) -> str | None:
+    match = _ESSENCE.match(content_type or "")
+    essence = match[1].lower() if match else None
+    return None if essence in _MEANINGLESS else essence
 
 
 def _sniff(body: bytes) -> str:
