@@ -52,10 +52,11 @@ class Program:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.output = directory / "sitemaps"
+        self.variables: dict[str, str] = {}
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "SITEMAP_"))}
-        return {**kept, "XDG_STATE_HOME": str(self.directory / "state")}
+        return {**kept, "XDG_STATE_HOME": str(self.directory / "state"), **self.variables}
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "sitemap_crawler", *arguments]
