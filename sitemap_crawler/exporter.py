@@ -13,7 +13,7 @@ from sitemap_crawler.decide import Settlement
 from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
-from sitemap_crawler.inventory.publications import published_files, remember_published
+from sitemap_crawler.inventory.publications import announce_published, published_files, remember_published
 from sitemap_crawler.inventory.runs import finish_run, run_totals
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.job import Job, job_of
@@ -164,7 +164,13 @@ class Exporter:
         target = Target(options.output, job.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
         connection = job.store.connection
         previous = published_files(connection, options.output)
-        publication = publish(self._entries(settled), target, previous, datetime.now(UTC))
+        publication = publish(
+            self._entries(settled),
+            target,
+            previous,
+            datetime.now(UTC),
+            announce=lambda files: announce_published(connection, options.output, files),
+        )
         remember_published(connection, options.output, publication.files)
         remember_listed(connection)
         for loc in publication.omitted:

@@ -185,3 +185,52 @@ def test_the_state_is_one_file_for_each_site(program: Program, site: WebServer) 
     program.crawl(site.url("/"))
     assert len(state_files(program.directory)) == 2
     assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
+
+
+KILL_AT_RENAME = """
+import os
+replace, left = os.replace, {renames}
+
+def replace_or_die(source, target, **directories):
+    global left
+    if ".sitemap-crawler-tmp" in os.fspath(source) and "report" not in os.fspath(target):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), 9)
+    replace(source, target, **directories)
+
+os.replace = replace_or_die
+"""
+
+
+def crawl_killed_at_rename(program: Program, url: str, renames: int) -> None:
+    """Three shards and an index are to be published; the process dies after some of them were renamed."""
+    (program.directory / "sitecustomize.py").write_text(KILL_AT_RENAME.format(renames=renames))
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    command = program.command("crawl", url, "--max-urls", "150")
+    killed = subprocess.run(command, cwd=program.directory, env=program.environment(), capture_output=True, check=False)
+    assert killed.returncode == -9
+    program.variables = {}
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2, 3])
+def test_a_crawl_killed_while_it_publishes_is_finished(program: Program, site: WebServer, renames: int) -> None:
+    build(site)
+    crawl_killed_at_rename(program, site.url("/"), renames)
+    site.clear_log()
+    result = program.crawl(site.url("/"), "--max-urls", "150")
+    assert result.code == 0, result.err
+    assert site.paths() == []
+    names = ["sitemap-1.xml", "sitemap-2.xml", "sitemap-3.xml", "sitemap.xml"]
+    assert sorted(path.name for path in program.output.iterdir()) == names
+    locs = [loc for name in names[:3] for loc in result.listed(name)]
+    assert sorted(locs) == sorted({site.url("/"), *(site.url(f"/{number}") for number in range(1, PAGES))})
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2, 3])
+def test_shards_of_a_killed_publication_are_known_as_ours(program: Program, site: WebServer, renames: int) -> None:
+    build(site)
+    crawl_killed_at_rename(program, site.url("/"), renames)
+    site.pages["/"] = page()
+    assert program.crawl(site.url("/"), "--fresh").code == 0
+    assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, select
 
@@ -26,10 +26,26 @@ def published_files(connection: Connection, directory: Path) -> list[PublishedFi
         ]
 
 
+def announce_published(connection: Connection, directory: Path, files: Iterable[PublishedFile]) -> None:
+    """Remember files that are about to be published beside those that were: after a kill they are known as ours."""
+    rows = _rows(directory, files)
+    if rows:
+        with connection.begin():
+            connection.execute(insert(published), rows)
+
+
 def remember_published(connection: Connection, directory: Path, files: Iterable[PublishedFile]) -> None:
     """Replace what is remembered of `directory`."""
+    rows = _rows(directory, files)
+    with connection.begin():
+        connection.execute(delete(published).where(published.c.directory == str(directory.absolute())))
+        if rows:
+            connection.execute(insert(published), rows)
+
+
+def _rows(directory: Path, files: Iterable[PublishedFile]) -> list[dict[str, Any]]:
     where = str(directory.absolute())
-    rows = [
+    return [
         {
             "directory": where,
             "name": file.name,
@@ -41,7 +57,3 @@ def remember_published(connection: Connection, directory: Path, files: Iterable[
         }
         for file in files
     ]
-    with connection.begin():
-        connection.execute(delete(published).where(published.c.directory == where))
-        if rows:
-            connection.execute(insert(published), rows)

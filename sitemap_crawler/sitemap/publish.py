@@ -21,7 +21,7 @@ from sitemap_crawler.sitemap.shard import EMPTY_SIZE
 from sitemap_crawler.sitemap.stage import StagedFile, Stager
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sitemap_crawler.sitemap.entry import Entry
@@ -71,9 +71,18 @@ class Publication:
     removed: tuple[str, ...]
 
 
-def publish(entries: Iterable[Entry], target: Target, previous: Sequence[PublishedFile], now: datetime) -> Publication:
+def publish(
+    entries: Iterable[Entry],
+    target: Target,
+    previous: Sequence[PublishedFile],
+    now: datetime,
+    *,
+    announce: Callable[[Sequence[PublishedFile]], None] = lambda _: None,
+) -> Publication:
     """Write the set of `entries`, which come sorted by loc, each loc once. `previous`: the files of the last call.
 
+    `announce` is told of the files that `previous` lacks before any of them is live: a caller who remembers them as
+    previous ones leaves no stray file behind when the process is killed.
     Raises NothingToPublish, EntryNameError, IndexOverflowError, OSError and whatever `entries` raises. The live set is
     then untouched or, after a failure while renaming, a mixture of old and new files of which each is whole.
     """
@@ -88,7 +97,7 @@ def publish(entries: Iterable[Entry], target: Target, previous: Sequence[Publish
     target.directory.mkdir(parents=True, exist_ok=True)
     with files.locked(target.directory), files.Staging() as staging:
         publisher = _Publisher(target, names, previous, now.astimezone(UTC).replace(microsecond=0), staging)
-        outputs = publisher.publish(chain([first], writable))
+        outputs = publisher.publish(chain([first], writable), announce)
         removed = publisher.remove_stale({output.name for output in outputs})
     return Publication(outputs, sum(output.urls for output in outputs), tuple(omitted), removed)
 
@@ -116,7 +125,9 @@ class _Publisher:
         self._live = self._read_live()
         self._layout = Layout(self._live.values(), max_urls=target.max_urls, max_bytes=target.max_bytes)
 
-    def publish(self, entries: Iterable[tuple[str, bytes]]) -> tuple[OutputFile, ...]:
+    def publish(
+        self, entries: Iterable[tuple[str, bytes]], announce: Callable[[Sequence[PublishedFile]], None]
+    ) -> tuple[OutputFile, ...]:
         self._remove_leftovers()
         shards = self._stager.shards(entries, self._layout)
         if self._stager.fit_one_file(shards):
@@ -129,13 +140,15 @@ class _Publisher:
         growing = self._stage_growing(shards, changed) if entry in changed else []
         for file in [*changed, *growing]:
             files.make_durable(file.path, file.destination)
+        in_order = sorted([entry, *shards], key=lambda file: file.number)
+        outputs = tuple(self._output(file, written=file in changed) for file in in_order)
+        announce([output for output in outputs if output.name not in self._previous])
         self._move(shard for shard in shards if shard in changed and shard.number not in self._live)
         self._move(growing)
         # Backwards, as a live shard only ever takes pages from those before it: see Layout.
         self._move(shard for shard in reversed(shards) if shard in changed and shard.number in self._live)
         self._move([entry] if entry in changed else [])
-        in_order = sorted([entry, *shards], key=lambda file: file.number)
-        return tuple(self._output(file, written=file in changed) for file in in_order)
+        return outputs
 
     def remove_stale(self, names: set[str]) -> tuple[str, ...]:
         """Remove the shards that we recorded and that are not among `names`; nothing else in the directory is ours."""
