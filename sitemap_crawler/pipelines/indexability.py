@@ -21,6 +21,8 @@ class IndexabilityPipeline:
         observation.noindex = directives.noindex
         observation.nofollow = directives.nofollow
         observation.directives = directives.evidence
+        if directives.nofollow and item.links:
+            observation.notes["nofollow-page"] = 1
         if document is not None:
             links = item.headers.get("link", ())
             canonical = find_canonical(document, links, url=item.queued.url, resolve=document.resolver.resolve)

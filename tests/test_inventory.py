@@ -1,0 +1,158 @@
+"""The inventory: links as blobs, the queue's order and deduplication, runs, the lock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from sitemap_crawler.inventory.links import decode_links, encode_links
+from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
+from sitemap_crawler.inventory.schema import observations, urls
+from sitemap_crawler.inventory.store import InventoryBusy, InventoryError, Store, open_store
+from sitemap_crawler.items import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SITE = "https://example.com/"
+NOW = datetime(2024, 1, 2, tzinfo=UTC)
+
+
+@given(ids=st.sets(st.integers(1, 2**40)))
+def test_links_survive_their_encoding(ids: set[int]) -> None:
+    assert list(decode_links(encode_links(ids))) == sorted(ids)
+
+
+def test_neighbouring_links_take_a_byte_each() -> None:
+    assert encode_links(range(1, 101)) == b"\x01" * 100
+    assert encode_links([300, 300]) == b"\xac\x02"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+def queue_of(store: Store, run: int = 1, *, max_depth: int = 99) -> Queue:
+    def admits(url: str, depth: int) -> bool:
+        return url.startswith(SITE) and depth <= max_depth
+
+    return Queue(store.connection, run, admits=admits, follows=lambda url: url.startswith(SITE))
+
+
+def observe(queue: Queue, url_id: int, *links: str, depth: int = 0, location: str | None = None) -> None:
+    observation = Observation(url_id, NOW, status=200, location=location)
+    queue.record(observation, depth=depth, links=tuple(f"{SITE}{link}" for link in links))
+
+
+def lease(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
+    return [(queued.url.removeprefix(SITE), queued.depth) for queued in queue.lease(limit)]
+
+
+def test_urls_come_once_and_breadth_first(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add(SITE)
+    queue.add(SITE)
+    assert lease(queue) == [("", 0)]
+    observe(queue, 1, "b", "a", "b")
+    assert lease(queue) == []
+    assert queue.pending
+    queue.flush()
+    assert not queue.pending
+    assert queue.queued == 2
+    assert lease(queue, 1) == [("b", 1)]
+    observe(queue, 2, "deep", "", depth=1)
+    queue.flush()
+    assert lease(queue) == [("a", 1), ("deep", 2)]
+    assert queue.queued == 0
+
+
+def test_what_is_not_admitted_is_known_but_never_leased(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add(SITE)
+    queue.lease(1)
+    observe(queue, 1, location="https://example.org/")
+    queue.flush()
+    assert lease(queue) == []
+    with store.connection.begin():
+        assert list(store.connection.scalars(select(urls.c.url).order_by(urls.c.id))) == [SITE, "https://example.org/"]
+        assert store.connection.scalar(select(observations.c.location)) == 2
+
+
+def test_a_shorter_path_admits_what_was_too_deep(store: Store) -> None:
+    queue = queue_of(store, max_depth=1)
+    queue.add(SITE)
+    queue.lease(1)
+    observe(queue, 1, "far", depth=1)
+    queue.flush()
+    assert lease(queue) == []
+    observe(queue, 1, "far", depth=0)
+    queue.flush()
+    assert queue.queued == 1
+    assert lease(queue) == [("far", 1)]
+
+
+def test_links_are_stored_by_id(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add(SITE)
+    queue.lease(1)
+    observe(queue, 1, "a", "b", "")
+    queue.flush()
+    with store.connection.begin():
+        assert list(decode_links(store.connection.scalar(select(observations.c.links)))) == [1, 2, 3]
+
+
+def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> None:
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    queue = queue_of(store, run.id)
+    queue.add(SITE)
+    assert lease(queue) == [("", 0)]
+    again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    assert (again.id, again.continued) == (run.id, True)
+    assert lease(queue_of(store, again.id)) == [("", 0)]
+
+
+def test_a_new_run_finds_everything_anew(store: Store) -> None:
+    first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    queue = queue_of(store, first.id)
+    queue.add(SITE)
+    queue.lease(1)
+    observe(queue, 1, "a", "b")
+    queue.flush()
+    finish_run(store.connection, first.id, outcome="published", ended_by="finished", now=NOW)
+    second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    assert (second.id, second.continued) == (2, False)
+    queue = queue_of(store, second.id)
+    assert queue.queued == 0
+    queue.add(SITE)
+    assert [queued.id for queued in queue.lease(9)] == [1]
+    observe(queue, 1, "b")
+    queue.flush()
+    assert [(queued.id, queued.url) for queued in queue.lease(9)] == [(3, f"{SITE}b")]
+
+
+def test_a_dropped_run_is_not_continued(store: Store) -> None:
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    drop_unfinished_run(store.connection)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    assert (run.id, run.continued) == (2, False)
+
+
+def test_an_inventory_belongs_to_one_site(store: Store) -> None:
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    with pytest.raises(InventoryError, match=r"https://example\.com/, not https://example\.org/"):
+        begin_run(store.connection, requested_url="https://example.org/", sitemap_url=f"{SITE}s.xml", now=NOW)
+
+
+def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:
+    with pytest.raises(InventoryBusy, match="another run"):
+        open_store(tmp_path / "state.sqlite")
