@@ -258,7 +258,7 @@ def check_names(names: Iterable[str], known: Iterable[str], *, kind: str) -> Non
     known = list(known)
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.6)
+            near = get_close_matches(name, known, n=1, cutoff=0.75)
             hint = f"did you mean {near[0]}?" if near else "see --help for the names"
             raise OptionError(f"unknown {kind} {name}: {hint}")
 

@@ -44,7 +44,7 @@ class Progress:
             from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
             self._live.start()
         self._loop.start(TERMINAL_INTERVAL if self._live else LOG_INTERVAL, now=True)
 
