@@ -12,6 +12,8 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
+from sitemap_crawler.texts import printable
+
 MAX_TEXT = 200
 
 
@@ -30,7 +32,7 @@ def failure_words(error: BaseException | None) -> str:
         text = "the answer broke off"
     else:
         text = " ".join(str(error).split()) or type(error).__name__
-    return text[:MAX_TEXT]
+    return printable(text)[:MAX_TEXT]
 
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

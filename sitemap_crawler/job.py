@@ -16,6 +16,7 @@ from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, fetch
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.rules import Rules
 from sitemap_crawler.scope import Scope, default_sitemap_url
+from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -49,8 +50,8 @@ class Job:
         self.report: Report | None = None
         self.failure: str | None = None
         """Why the crawl can't go on, in one line."""
-        self.start_target: str | None = None
-        """Where the start page redirects to when that is not the site that was asked for."""
+        self.refusal: str | None = None
+        """Why nothing of this site may or can be crawled, in one line."""
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
         self.store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
@@ -109,6 +110,7 @@ class Job:
 
     def warn(self, kind: str, url: str, message: str) -> None:
         """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""
+        message = printable(message)
         logger.info("%s: %s: %s", kind, url, message)
         self._warned[kind] += 1
         if self._warned[kind] <= MAX_WARNINGS:

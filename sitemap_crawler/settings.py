@@ -22,7 +22,7 @@ DOWNLOAD_HANDLERS = {
     "s3": None,
 }
 
-SCHEDULER = "sitemap_crawler.inventory.frontier.Frontier"
+SCHEDULER = "sitemap_crawler.frontier.Frontier"
 ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
 ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 from protego import Protego
@@ -12,14 +11,12 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.failures import failure_words
-from sitemap_crawler.job import end_crawl
+from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.urls import Resolver, origin_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-logger = logging.getLogger(__name__)
 
 # https://www.rfc-editor.org/rfc/rfc9309#section-2.5 and 2.3.1.2
 MAX_ROBOTS_BYTES = 500 * 1024
@@ -91,7 +88,8 @@ class RobotsMiddleware:
         return None
 
     def _unreachable(self, url: str, why: str) -> Protego:
-        logger.info("cannot get %s (%s): nothing may be fetched", url, why)
-        self._crawler.stats.set_value("robots/unreachable", f"{url}: {why}")
+        job_of(
+            self._crawler
+        ).refusal = f"robots.txt is not available ({url}: {why}): nothing may be crawled, try again later"
         end_crawl(self._crawler, "robots-unreachable")
         return Protego.parse("User-agent: *\nDisallow: /")

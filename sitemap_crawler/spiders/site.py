@@ -119,7 +119,9 @@ class SiteSpider(Spider):
         elif kind == "variant" and not chosen:
             job.adopt_start(target, notice=f"the start page redirects to {target}: the crawl goes on from there")
         else:
-            job.start_target = target
+            job.refusal = f"the start page {job.start_url} redirects to {target}: start from that address"
+            if chosen:
+                job.refusal += f", or change --sitemap-url {job.sitemap_url}"
             raise CloseSpider("start-elsewhere")
 
 
