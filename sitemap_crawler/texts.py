@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-MAX_TEXT = 1_000
+MAX_TEXT = 2_100
+"""Characters of a URL or message: a URL that can be listed stays whole."""
 
 
 def printable(text: str) -> str:
-    """One line without control characters, which could take over a terminal; at most 1,000 characters."""
-    shown = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
+    """`text` cut to a bounded length, without characters that could steer a terminal."""
+    if len(text) > MAX_TEXT:
+        text = text[:MAX_TEXT] + "…"
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -6,12 +6,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from sitemap_crawler.texts import printable
+
 Severity = Literal["error", "warning"]
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
 
 MAX_PER_RULE = 20  # findings of one rule in one file; one more line counts the rest
 MAX_TOTAL = 10_000
-_MAX_TEXT = 2_100  # characters of a URL or message: a loc of the full length stays whole
 
 
 class Issue(NamedTuple):
@@ -103,12 +104,3 @@ class Collector:
             for severity, count in sorted(self._omitted.items())
         ]
         return (*findings, *omitted)
-
-
-def printable(text: str) -> str:
-    """`text` cut to a bounded length, without characters that could steer a terminal."""
-    if len(text) > _MAX_TEXT:
-        text = text[:_MAX_TEXT] + "…"
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
