@@ -91,8 +91,9 @@ def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="any Scrapy setting")
 def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str, ...], **values: Any) -> int:
     """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
-    from sitemap_crawler.front import CrawlFailed, CrawlStopped, build_settings, run_crawl
+    from sitemap_crawler.front import CrawlStopped, build_settings, run_crawl
     from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
+    from sitemap_crawler.job import OutputError
 
     given = {name: value for name, value in values.items() if value is not None and value != ()}
     verbosity = -1 if quiet else verbose
@@ -102,7 +103,7 @@ def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str
         report = run_crawl(built, verbosity=verbosity)
     except InventoryBusy as error:
         return _fail(INTERRUPTED, str(error))
-    except (InventoryError, CrawlFailed) as error:
+    except (InventoryError, OutputError) as error:
         return _fail(FAILED, str(error))
     except CrawlStopped as error:
         return _fail(INTERRUPTED, str(error))

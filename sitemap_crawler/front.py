@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
-from sitemap_crawler.inventory.store import InventoryError
+from sitemap_crawler.job import Job
 from sitemap_crawler.logs import quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.spiders.site import SiteSpider
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.report import Report
-
-
-class CrawlFailed(Exception):  # noqa: N818 - it says what happened
-    """The crawl can't begin; the message is one line."""
 
 
 class CrawlStopped(Exception):  # noqa: N818 - it says what happened
@@ -77,44 +72,21 @@ def _check_writable(options: Options) -> None:
             raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
 
 
-def check_output(options: Options) -> None:
-    """Make the output directory and see that files can be written there. Raises CrawlFailed."""
-    if options.dry_run:
-        return
-    try:
-        options.output.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=options.output):
-            pass
-    except OSError as error:
-        reason = error.strerror or error
-        raise CrawlFailed(
-            f"cannot write to the output directory {options.output}: {reason}; choose another -o"
-        ) from error
-
-
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
-    """Crawl, decide, write. Raises InventoryError, CrawlFailed, CrawlStopped."""
-    check_output(Options.from_settings(settings))
-    if verbosity < 1:
-        quieten_scrapy()
-    process = AsyncCrawlerProcess(settings)
-    _collect_garbage_rarely()
-    crawler = process.create_crawler(SiteSpider)
-    failures: list[BaseException] = []
-    task = process.crawl(crawler)
-    task.add_done_callback(lambda done: failures.extend(_failure(done)))
-    process.start()
-    job = getattr(crawler.spider, "job", None)
-    if failures and isinstance(failures[0], InventoryError):
-        raise failures[0]
-    if job is None or job.report is None:
-        if job is not None:
-            job.close()
-        raise CrawlStopped("the crawl was stopped at once; run the same command to continue") from next(
-            iter(failures), None
-        )
-    report: Report = job.report
-    return report
+    """Crawl, decide, write. Raises InventoryError, OutputError, CrawlStopped."""
+    job = Job(Options.from_settings(settings))
+    try:
+        if verbosity < 1:
+            quieten_scrapy()
+        process = AsyncCrawlerProcess(settings)
+        _collect_garbage_rarely()
+        process.crawl(SiteSpider, job=job)
+        process.start()
+        if job.report is None:
+            raise CrawlStopped("the crawl was stopped at once; run the same command to continue")
+        return job.report
+    finally:
+        job.close()
 
 
 def _collect_garbage_rarely() -> None:
@@ -122,10 +94,3 @@ def _collect_garbage_rarely() -> None:
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
-
-
-def _failure(task: Any) -> list[BaseException]:
-    if task.cancelled():
-        return []
-    error = task.exception()
-    return [error] if error is not None else []

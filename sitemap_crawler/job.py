@@ -8,6 +8,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -40,10 +41,16 @@ def default_state_path(sitemap_url: str) -> Path:
     return user_state_path("sitemap-crawler") / f"{host}-{digest}.sqlite"
 
 
+class OutputError(Exception):
+    """The output directory can't be written; the message names it and the remedy."""
+
+
 class Job:
-    """Raises InventoryError when the inventory can't be used."""
+    """Raises InventoryError or OutputError when what the work needs can't be used."""
 
     def __init__(self, options: Options) -> None:
+        if not options.dry_run:
+            _check_output(options.output)
         self.options = options
         self.warnings: list[dict[str, str]] = []
         self._warned: Counter[str] = Counter()
@@ -125,6 +132,17 @@ class Job:
 
     def close(self) -> None:
         self.store.close()
+
+
+def _check_output(directory: Path) -> None:
+    """Make the directory, and see now that files can be written there, not after hours of crawling."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot write to the output directory {directory}: {reason}; choose another -o") from error
 
 
 def end_crawl(crawler: Crawler, reason: str) -> None:

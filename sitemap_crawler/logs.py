@@ -34,6 +34,15 @@ def _is_warning(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 
 
+def leave_without_traceback() -> None:
+    """asyncio logs a SystemExit that ends a task like an error in it; the line that tells of the cause is enough."""
+    logging.getLogger("asyncio").addFilter(_is_no_exit)
+
+
+def _is_no_exit(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and record.exc_info[0] is SystemExit)
+
+
 class QuietLogFormatter(LogFormatter):
     """Answers None for what the log level would only drop: making a log record costs more than a page's row."""
 

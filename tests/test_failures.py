@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -237,3 +238,27 @@ def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None
     result = program.crawl(site.url("/"), "--concurrency", "16")
     assert result.code == 0, result.err
     assert result.report["listed"] == 601
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["-a", "url=nonsense"], 2, "nonsense"),
+        (["-a", "bogus=1"], 2, "unknown option bogus"),
+        (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_MAXPAGES=1"], 2, "SITEMAP_MAX_PAGES"),
+        (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_STATE=/proc/x/y"], 1, "/proc/x/y"),
+        (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_OUTPUT=/proc/x/y"], 1, "/proc/x/y"),
+    ],
+)
+def test_scrapy_itself_is_told_in_one_line(program: Program, arguments: list[str], code: int, words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "site", "-s", "LOG_LEVEL=WARNING", *arguments],
+        cwd=program.directory,
+        env={**program.environment(), "SCRAPY_SETTINGS_MODULE": "sitemap_crawler.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    [line] = done.stderr.splitlines()
+    assert words in line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,12 @@ from scrapy.exceptions import CloseSpider
 
 from sitemap_crawler.downloader import TRUNCATED
 from sitemap_crawler.failures import failure_words
+from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
-from sitemap_crawler.job import Job
+from sitemap_crawler.job import Job, OutputError
+from sitemap_crawler.logs import leave_without_traceback
 from sitemap_crawler.middlewares.robots import BlockedByRobots
-from sitemap_crawler.options import Options, apply_options
+from sitemap_crawler.options import OptionError, Options, apply_options
 from sitemap_crawler.reading.content import media_type
 from sitemap_crawler.reading.document import parse_document
 from sitemap_crawler.reading.hints import looks_like_script_shell
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+logger = logging.getLogger(__name__)
+
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
@@ -38,13 +43,11 @@ class SiteSpider(Spider):
     job: Job
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
-        """Raises OptionError for a bad option, InventoryError when the inventory can't be used."""
-        apply_options(crawler.settings, spider_arguments(kwargs), priority="cmdline")
-        options = Options.from_settings(crawler.settings)
+    def from_crawler(cls, crawler: Crawler, *args: Any, job: Job | None = None, **kwargs: Any) -> SiteSpider:
+        """Our command line brings the job; `scrapy crawl` and Scrapyd have it made here, of settings and arguments."""
         spider = super().from_crawler(crawler)
-        spider.job = Job(options)
-        spider.resolver = Resolver(options.tracking_parameters)
+        spider.job = job if job is not None else _job_or_exit(crawler, kwargs)
+        spider.resolver = Resolver(spider.job.options.tracking_parameters)
         return spider
 
     resolver: Resolver
@@ -123,6 +126,22 @@ class SiteSpider(Spider):
             if chosen:
                 job.refusal += f", or change --sitemap-url {job.sitemap_url}"
             raise CloseSpider("start-elsewhere")
+
+
+def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
+    """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
+    try:
+        apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
+        return Job(Options.from_settings(crawler.settings))
+    except OptionError as error:
+        message, code = str(error), 2
+    except InventoryBusy as error:
+        message, code = str(error), 4
+    except (InventoryError, OutputError) as error:
+        message, code = str(error), 1
+    logger.error(message)
+    leave_without_traceback()
+    raise SystemExit(code)
 
 
 def spider_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
