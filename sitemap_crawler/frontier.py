@@ -12,6 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.job import end_crawl, job_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
@@ -42,6 +44,9 @@ class Frontier(BaseScheduler):
         job = self._job
         if job.budget == 0 or job.failure is not None:
             return False
+        if not (self._ready or job.queue.queued or job.queue.pending) and job.options.max_depth is not None:
+            # The engine asks this last, when nothing is under way any more.
+            self._guarded(job.queue.settle_depths)
         return bool(self._ready or job.queue.queued or job.queue.pending)
 
     def enqueue_request(self, request: Request) -> bool:
@@ -61,11 +66,18 @@ class Frontier(BaseScheduler):
 
     def _refill(self) -> None:
         queue, budget = self._job.queue, self._job.budget
+        if not queue.queued:
+            # What the pages in the buffer link to may be all that is left.
+            self._guarded(queue.flush)
+        limit = LEASE_URLS if budget is None else min(budget, LEASE_URLS)
+        self._guarded(lambda: self._ready.extend(queue.lease(limit)))
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """End the crawl when the inventory can't do its part."""
+        if self._job.failure is not None:
+            return
         try:
-            if not queue.queued:
-                # What the pages in the buffer link to may be all that is left.
-                queue.flush()
-            self._ready.extend(queue.lease(LEASE_URLS if budget is None else min(budget, LEASE_URLS)))
+            work()
         except SQLAlchemyError as error:
             self._job.inventory_failed(error)
             end_crawl(self._crawler, "inventory-failed")

@@ -101,6 +101,29 @@ def test_a_shorter_path_admits_what_was_too_deep(store: Store) -> None:
     assert lease(queue) == [("far", 1)]
 
 
+def test_depth_is_that_of_the_shortest_path_whatever_came_first(store: Store) -> None:
+    """/ -> a, b; a -> m -> x -> y -> z; the slow page b, which links to x, answers last."""
+    queue = queue_of(store, max_depth=3)
+    queue.add(SITE)
+    ids = {"": 1}
+    for name, links, depth in [("", "ab", 0), ("a", "m", 1), ("m", "x", 2), ("x", "y", 3)]:
+        ids |= {queued.url.removeprefix(SITE): queued.id for queued in queue.lease(9)}
+        observe(queue, ids[name], *links, depth=depth)
+        queue.flush()
+    assert lease(queue) == []
+    observe(queue, ids["b"], "x", depth=1)
+    queue.flush()
+    assert lease(queue) == []
+    queue.settle_depths()
+    assert queue.queued == 1
+    [y] = queue.lease(9)
+    assert (y.url, y.depth) == (f"{SITE}y", 3)
+    observe(queue, y.id, "z", depth=3)
+    queue.flush()
+    queue.settle_depths()
+    assert lease(queue) == []
+
+
 def test_links_are_stored_by_id(store: Store) -> None:
     queue = queue_of(store)
     queue.add(SITE)

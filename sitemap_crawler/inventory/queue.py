@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
+from sitemap_crawler.inventory.depths import settle_depths
 from sitemap_crawler.inventory.links import encode_links
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
 from sitemap_crawler.items import Observation, QueuedUrl
@@ -61,6 +62,7 @@ class Queue:
         self._admits = admits
         self._follows = follows
         self._seen = _Seen()
+        self._starts: set[int] = set()
         self._flushed = time.monotonic()
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         with connection.begin():
@@ -72,10 +74,16 @@ class Queue:
         """Whether there are observations, and so perhaps new URLs, that are not written yet."""
         return bool(self._buffer)
 
-    def add(self, url: str, *, depth: int = 0) -> None:
-        """Queue `url` at once, unless this run knows it already."""
+    def add(self, url: str) -> None:
+        """Queue a start page at once, unless this run knows it already."""
         with self._connection.begin():
-            self._identify({url: (depth, None)})
+            self._starts |= set(self._identify({url: (0, None)}).values())
+
+    def settle_depths(self) -> None:
+        """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
+        with self._connection.begin():
+            settle_depths(self._connection, self._run, starts=self._starts, admits=self._admits)
+            self.queued = self._count_queued()
 
     def record(self, observation: Observation, *, depth: int, links: tuple[str, ...]) -> None:
         self._buffer.append((observation, depth, links))

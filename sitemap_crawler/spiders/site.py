@@ -67,7 +67,12 @@ class SiteSpider(Spider):
         if response.status in REDIRECTS:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
-            self._read(page, response.body)
+            try:
+                self._read(page, response.body)
+            except Exception as error:
+                # A page that we can't read must neither be listed blindly nor stop the crawl.
+                logger.exception("cannot read %s", queued.url)
+                observation.status, observation.error = None, f"the page can't be read: {failure_words(error)}"
         if TRUNCATED in response.flags:
             limit = self.job.options.max_body
             self.job.warn("long-body", queued.url, f"only its first {limit:,} bytes were read (SITEMAP_MAX_BODY)")
@@ -154,9 +159,17 @@ def spider_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _text_headers(response: Response) -> dict[str, list[str]]:
     return {
-        name.decode("latin-1").lower(): [value.decode("utf-8", "replace") for value in values]
+        name.decode("latin-1").lower(): [_header_text(value) for value in values]
         for name, values in dict.items(response.headers)
     }
+
+
+def _header_text(value: bytes) -> str:
+    # Headers are Latin-1 by their standard and UTF-8 by custom.
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _first(headers: dict[str, list[str]], name: str) -> str | None:
