@@ -21,7 +21,8 @@ def failure_words(error: BaseException | None) -> str:
     """One line, at most 200 characters."""
     certificate = _certificate_error(error)
     if certificate is not None:
-        text = f"the TLS certificate is not valid: {certificate.verify_message}"
+        remedy = "-s DOWNLOAD_VERIFY_CERTIFICATES=0 ignores it"
+        text = f"the TLS certificate is not valid: {certificate.verify_message}; {remedy}"
     elif isinstance(error, DownloadTimeoutError):
         text = "no answer in time"
     elif isinstance(error, CannotResolveHostError):
@@ -37,8 +38,10 @@ def failure_words(error: BaseException | None) -> str:
 
 def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
     while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error
+        # aiohttp's class is one by inheritance, without what one says.
+        inner = getattr(error, "certificate_error", error)
+        if isinstance(inner, ssl.SSLCertVerificationError):
+            return inner
         error = error.__cause__ or error.__context__
     return None
 

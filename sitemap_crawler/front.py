@@ -10,7 +10,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from sitemap_crawler.job import Job
-from sitemap_crawler.logs import quieten_scrapy
+from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.spiders.site import SiteSpider
 
@@ -78,6 +78,7 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     try:
         if verbosity < 1:
             quieten_scrapy()
+        leave_quietly()
         process = AsyncCrawlerProcess(settings)
         _collect_garbage_rarely()
         process.crawl(SiteSpider, job=job)

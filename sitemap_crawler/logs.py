@@ -34,13 +34,14 @@ def _is_warning(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 
 
-def leave_without_traceback() -> None:
-    """asyncio logs a SystemExit that ends a task like an error in it; the line that tells of the cause is enough."""
+def leave_quietly() -> None:
+    """asyncio logs a SystemExit, and every task that a second Ctrl-C leaves undone, like an error; neither is one."""
     logging.getLogger("asyncio").addFilter(_is_no_exit)
 
 
 def _is_no_exit(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and record.exc_info[0] is SystemExit)
+    exits = bool(record.exc_info and record.exc_info[0] is SystemExit)
+    return not exits and not record.getMessage().startswith("Task was destroyed but it is pending")
 
 
 class QuietLogFormatter(LogFormatter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import threading
@@ -124,6 +125,24 @@ def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
     # A gentle stop loses nothing: every page once, and robots.txt in both halves.
     assert len(site.paths()) == PAGES + 2
     assert fetched < PAGES
+
+
+def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[subprocess.Popen[str]]) -> None:
+    gate = Gate(1)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    assert process.stderr is not None
+    while process.poll() is None:
+        # The first stops gently and waits for the answers that are held back, any later one does not.
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.3)
+    gate.open()
+    assert process.returncode == 4
+    line = "sitemap-crawler: the crawl was stopped at once; run the same command to continue"
+    assert process.stderr.read().splitlines() == [line]
+    assert program.crawl(site.url("/")).report["listed"] == PAGES
 
 
 def test_a_second_run_at_the_same_time_is_refused(

@@ -15,7 +15,7 @@ from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job, OutputError
-from sitemap_crawler.logs import leave_without_traceback
+from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.robots import BlockedByRobots
 from sitemap_crawler.options import OptionError, Options, apply_options
 from sitemap_crawler.reading.content import media_type
@@ -145,7 +145,7 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
     except (InventoryError, OutputError) as error:
         message, code = str(error), 1
     logger.error(message)
-    leave_without_traceback()
+    leave_quietly()
     raise SystemExit(code)
 
 
