@@ -11,6 +11,7 @@ import click
 
 from sitemap_crawler import __version__
 from sitemap_crawler.options import OptionError, Options
+from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,8 +153,8 @@ def validate(target: str, *, as_json: bool) -> int:
 
 def _print_findings(report: ValidationReport) -> None:
     for finding in report.findings:
-        place = finding.file + (f":{finding.line}" if finding.line is not None else "")
+        place = printable(finding.file) + (f":{finding.line}" if finding.line is not None else "")
         url = f" {finding.url}" if finding.url else ""
         click.echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
     for file in report.files:
-        click.echo(f"{file.name}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")
+        click.echo(f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")

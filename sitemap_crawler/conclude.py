@@ -13,13 +13,14 @@ from sitemap_crawler.decide import Settlement
 from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
-from sitemap_crawler.inventory.publications import announce_published, published_files, remember_published
+from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.runs import finish_run, run_totals
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.rules import Reason
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.index import IndexOverflowError
+from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.sitemap.publish import NothingToPublish, OutputFile, Target, publish
 from sitemap_crawler.texts import printable
 
@@ -91,8 +92,9 @@ class _Conclusion:
         if job.failure is not None:
             _fail(report, job.failure)
         elif job.refusal is not None:
-            # The run is left open: what it has fetched so far is not lost when the site is well again.
             report.outcome, report.message = Outcome.REFUSED, job.refusal
+            if job.refusal_ends_run:
+                self._end_run("refused")
         elif ending.finished:
             self._finish()
         else:
@@ -127,22 +129,20 @@ class _Conclusion:
             report.outcome, report.message = Outcome.DRY_RUN, f"{_pages(report.listed)} would be listed"
         else:
             self._publish(settled)
-        ended_by = "limit" if job.limited else "finished"
-        outcome = str(report.outcome)
-        finish_run(self._connection, job.run.id, outcome=outcome, ended_by=ended_by, now=datetime.now(UTC))
+        self._end_run("limit" if job.limited else "finished")
+
+    def _end_run(self, ended_by: str) -> None:
+        outcome, now = str(self._report.outcome), datetime.now(UTC)
+        finish_run(self._connection, self._job.run.id, outcome=outcome, ended_by=ended_by, now=now)
 
     def _publish(self, settled: Settled) -> None:
         job, report, connection = self._job, self._report, self._connection
         options = job.options
         target = Target(options.output, job.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        publication = publish(
-            self._entries(settled),
-            target,
-            published_files(connection, options.output),
-            datetime.now(UTC),
-            announce=lambda files: announce_published(connection, options.output, files),
-        )
-        remember_published(connection, options.output, publication.files)
+        publications = Publications(connection, options.output, entry_name(job.sitemap_url))
+        previous, now = publications.files(), datetime.now(UTC)
+        publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
+        publications.remember(publication.files)
         remember_listed(connection)
         for loc in publication.omitted:
             job.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")

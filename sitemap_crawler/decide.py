@@ -164,13 +164,19 @@ class Settlement:
             self._warn(Warned("conflicting-canonicals", facts.url, "it names several canonical URLs: all are ignored"))
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
-        if not self._local:
-            self._survey_all()
-        if self._settle(facts.id) is _Local.CANONICAL:
+        if self._names_another(facts):
             return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
         message = f"its canonical {facts.canonical} can't be listed, so the page itself is"
         self._warn(Warned("broken-canonical", facts.url, message))
         return None
+
+    def _names_another(self, facts: Facts) -> bool:
+        """Whether the page's canonical is another URL, and one that justifies leaving the page out."""
+        if facts.canonical_id is None or facts.canonical_id == facts.id:
+            return False
+        if not self._local:
+            self._survey_all()
+        return self._settle(facts.id) is _Local.CANONICAL
 
     def _settle(self, url_id: int) -> _Local:
         """Follow canonicals from `url_id` to their end and settle every URL on the way.
@@ -207,7 +213,9 @@ class Settlement:
         if name.lower() not in INDEX_FILES or facts.body_hash is None:
             return None
         above = self._find(f"{directory}/")
-        if above is None or above.body_hash != facts.body_hash or self.refusal(above) is not None:
+        if above is None or above.body_hash != facts.body_hash:
+            return None
+        if self.refusal(above) or self._names_another(above) or self._orphan(above):
             return None
         return Refusal(Reason.DUPLICATE_INDEX_FILE, f"same bytes as {above.url}")
 

@@ -22,6 +22,8 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, Response
 
+from sitemap_crawler.job import job_of
+
 if TYPE_CHECKING:
     import ssl
 
@@ -43,7 +45,7 @@ class BoundedDownloadHandler:
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        self._max_body = settings.getint("DOWNLOAD_MAXSIZE")
+        self._max_body = min(job_of(crawler).options.max_body, settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize)
         self._timeout = aiohttp.ClientTimeout(total=settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._ssl = _ssl_context(settings)
         self._session = aiohttp.ClientSession(

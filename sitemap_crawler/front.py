@@ -13,6 +13,7 @@ from sitemap_crawler.job import Job
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.spiders.site import SiteSpider
+from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,21 +74,33 @@ def _check_writable(options: Options) -> None:
 
 
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
-    """Crawl, decide, write. Raises InventoryError, OutputError, CrawlStopped."""
+    """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStopped."""
     job = Job(Options.from_settings(settings))
     try:
         if verbosity < 1:
             quieten_scrapy()
         leave_quietly()
-        process = AsyncCrawlerProcess(settings)
-        _collect_garbage_rarely()
-        process.crawl(SiteSpider, job=job)
-        process.start()
+        failure = _run_process(settings, job)
+        if failure is not None:
+            reason = printable(f"{type(failure).__name__}: {failure}")
+            raise OptionError(f"Scrapy can't work with these settings ({reason}): check -s and the site file")
         if job.report is None:
             raise CrawlStopped("the crawl was stopped at once; run the same command to continue")
         return job.report
     finally:
         job.close()
+
+
+def _run_process(settings: Settings, job: Job) -> BaseException | None:
+    """Run the crawl to its end; what kept it from beginning, if anything did."""
+    try:
+        process = AsyncCrawlerProcess(settings)
+        _collect_garbage_rarely()
+        task = process.crawl(SiteSpider, job=job)
+        process.start()
+    except (ValueError, TypeError, ImportError, AttributeError, NameError) as error:
+        return error
+    return task.exception() if task.done() and not task.cancelled() else None
 
 
 def _collect_garbage_rarely() -> None:

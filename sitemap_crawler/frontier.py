@@ -30,6 +30,7 @@ class Frontier(BaseScheduler):
         self._job = job_of(crawler)
         self._ready: deque[QueuedUrl] = deque()
         self._again: deque[Request] = deque()
+        self._settled_at = -1
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Frontier:
@@ -44,9 +45,11 @@ class Frontier(BaseScheduler):
         job = self._job
         if job.budget == 0 or job.failure is not None:
             return False
-        if not (self._ready or job.queue.queued or job.queue.pending) and job.options.max_depth is not None:
+        empty = not (self._ready or job.queue.queued or job.queue.pending)
+        if empty and job.options.max_depth is not None and self._settled_at != job.fetched:
             # The engine asks this last, when nothing is under way any more.
             self._guarded(job.queue.settle_depths)
+            self._settled_at = job.fetched
         return bool(self._ready or job.queue.queued or job.queue.pending)
 
     def enqueue_request(self, request: Request) -> bool:

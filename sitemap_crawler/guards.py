@@ -24,7 +24,7 @@ _UNUSABLE = {
     Reason.NOT_A_PAGE: "give the address of an HTML page",
     Reason.NOINDEX: "remove the directive, or start from a page that may be indexed",
     Reason.REDIRECT: "give the address of a page that answers",
-    Reason.LIMIT: "it was never fetched: run the same command again",
+    Reason.LIMIT: "raise --max-pages or --max-depth, or run the same command again",
 }
 
 
@@ -36,6 +36,8 @@ def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], s
         if facts is None:
             return f"the start page {url} was not fetched: run the same command again"
         refusal = settlement.refusal(facts)
+        if refusal is not None and refusal.reason is Reason.OUT_OF_SCOPE and url != start_url:
+            return f"the start page {start_url} redirects to {url}: start from that address"
         if refusal is None or refusal.reason not in _UNUSABLE:
             return None
         target = facts.location or facts.refresh

@@ -79,6 +79,11 @@ class Page:
     document: Document | None = None
     links: tuple[str, ...] = ()
 
+    def give_up(self, why: str) -> None:
+        """The page can't be read by us: it must neither be listed blindly nor stop the crawl."""
+        self.observation.status, self.observation.error = None, f"the page can't be read: {why}"
+        self.document, self.links = None, ()
+
     def __repr__(self) -> str:
         # Scrapy logs items; a page is not something to print whole.
         return f"<Page {self.observation.status} {self.queued.url}>"

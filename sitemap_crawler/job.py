@@ -12,16 +12,17 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, fetched_in_run, move_run
-from sitemap_crawler.inventory.store import open_store
+from sitemap_crawler.inventory.store import InventoryError, open_store
 from sitemap_crawler.rules import Rules
 from sitemap_crawler.scope import Scope, default_sitemap_url
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from sqlalchemy.exc import SQLAlchemyError
 
     from sitemap_crawler.options import Options
     from sitemap_crawler.report import Report
@@ -59,11 +60,16 @@ class Job:
         """Why the crawl can't go on, in one line."""
         self.refusal: str | None = None
         """Why nothing of this site may or can be crawled, in one line."""
+        self.refusal_ends_run = False
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
         self.store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
         try:
             self._begin()
+        except SQLAlchemyError as error:
+            self.inventory_failed(error)
+            self.store.close()
+            raise InventoryError(str(self.failure)) from error
         except BaseException:
             self.store.close()
             raise
@@ -78,6 +84,8 @@ class Job:
             sitemap_url=self.options.entry_url,
             now=datetime.now(UTC),
         )
+        if self.run.continued:
+            logger.info("continuing run %d", self.run.id)
         self.start_url = self.run.start_url
         self.sitemap_url = self.run.sitemap_url
         self.fetched = fetched_in_run(connection, self.run.id)
@@ -114,6 +122,10 @@ class Job:
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)
         self.warn("start-adopted", url, notice)
+
+    def refuse(self, message: str, *, ends_run: bool) -> None:
+        """Nothing of this site may be crawled now. A run that is not ended goes on when all is well again."""
+        self.refusal, self.refusal_ends_run = message, ends_run
 
     def warn(self, kind: str, url: str, message: str) -> None:
         """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""

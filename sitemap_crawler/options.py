@@ -88,12 +88,21 @@ def _state_location(value: str) -> str:
     return rest.removeprefix("/")
 
 
+def _text_path(value: Path) -> Path:
+    try:
+        str(value).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("its name is not UTF-8: choose another") from error
+    return value
+
+
 def _header_text(value: str) -> str:
     if not value.strip() or not value.isprintable():
         raise ValueError("it must be printable text that is not empty")
     return value
 
 
+TextPath = Annotated[Path, AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
@@ -108,7 +117,7 @@ class Options(BaseModel):
         PublicUrl, Flag(metavar="URL", cli=False), Field(description="the page where the crawl starts")
     ]
     output: Annotated[
-        Path, Flag(metavar="DIR", short="-o"), Field(description="where the sitemap files are written")
+        TextPath, Flag(metavar="DIR", short="-o"), Field(description="where the sitemap files are written")
     ] = Path("sitemaps")
     sitemap_url: Annotated[
         PublicUrl | None,
@@ -175,7 +184,7 @@ class Options(BaseModel):
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     dry_run: Annotated[bool, Flag(), Field(description="crawl and report, publish nothing")] = False
-    report: Annotated[Path | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
+    report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
     progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
     log_file: Annotated[
         Path | None,
@@ -199,7 +208,7 @@ class Options(BaseModel):
     ] = 0.3
     max_body: Annotated[
         int,
-        Flag(setting="DOWNLOAD_MAXSIZE", cli=False),
+        Flag(cli=False),
         Field(ge=1_000, description="bytes read of a body at most, uncompressed"),
     ] = 15_000_000
 
@@ -249,8 +258,6 @@ def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) ->
     check_names(values, Options.model_fields, kind="option")
     for name, value in values.items():
         settings.set(Options.setting(name), value, priority=priority)
-        if name == "concurrency":
-            settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", value, priority=priority)
 
 
 def check_names(names: Iterable[str], known: Iterable[str], *, kind: str) -> None:

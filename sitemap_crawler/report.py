@@ -31,7 +31,6 @@ EXIT_CODES = {
     Outcome.REFUSED: 3,
     Outcome.INTERRUPTED: 4,
 }
-USAGE_ERROR = 2
 
 
 @dataclass(slots=True)

@@ -36,19 +36,21 @@ ITEM_PIPELINES = {
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
+    "scrapy.extensions.throttle.AutoThrottle": 0,
     "sitemap_crawler.progress.Progress": 500,
     "sitemap_crawler.exporter.Exporter": 900,
 }
 LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
 
+# In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.
 CONCURRENT_REQUESTS = 8
-CONCURRENT_REQUESTS_PER_DOMAIN = 8
 # Scrapy starts this many tasks for each response; each response here has one item.
 CONCURRENT_ITEMS = 1
 # Scrapy's list less its Twisted classes, whose import takes as long as fifty pages; here they can't be raised.
@@ -63,7 +65,6 @@ RETRY_EXCEPTIONS = [
 # A page that fails for good is a row with its reason, and counted in the summary.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 DOWNLOAD_TIMEOUT = 30
-DOWNLOAD_MAXSIZE = 15_000_000
 DOWNLOAD_VERIFY_CERTIFICATES = True
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False

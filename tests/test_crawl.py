@@ -287,7 +287,7 @@ def test_compressed_pages_are_read(program: Program, site: WebServer) -> None:
 
 def test_a_long_body_is_read_as_far_as_it_may_be(program: Program, site: WebServer) -> None:
     site.pages.update({"/": f'<a href="/a">A</a>{"x" * 50_000}<a href="/b">B</a>', "/a": page()})
-    result = program.crawl(site.url("/"), "-s", "DOWNLOAD_MAXSIZE=20000")
+    result = program.crawl(site.url("/"), "-s", "SITEMAP_MAX_BODY=20000")
     assert result.listed() == [site.url("/"), site.url("/a")]
     assert [(warning["kind"], warning["url"]) for warning in result.report["warnings"]] == [
         ("long-body", site.url("/"))

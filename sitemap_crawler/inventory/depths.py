@@ -28,27 +28,31 @@ def settle_depths(
 ) -> None:
     """Give the URLs of the run their shortest depths, and queue those that were refused only for their depth.
 
-    Memory is two bytes a URL; the caller has begun a transaction.
+    A redirect takes no click. Memory is two bytes a URL, and one level of the site; the caller has begun a transaction.
     """
     depths = array("H", [UNREACHED]) * ((connection.scalar(select(func.max(urls.c.id))) or 0) + 1)
-    level = list(starts)
-    depth = 0
-    while level and depth < UNREACHED:
-        for url_id in level:
-            depths[url_id] = depth
-        depth += 1
-        reached = {child for child in _children(connection, run, level) if depths[child] == UNREACHED}
-        level = sorted(reached)
+    level = set(starts)
+    for depth in range(UNREACHED):
+        if not level:
+            break
+        below: set[int] = set()
+        while level:
+            for url_id in level:
+                depths[url_id] = depth
+            redirected: set[int] = set()
+            for links, canonical, *redirects in _targets(connection, run, sorted(level)):
+                below.update(decode_links(links or b""), [canonical] if canonical else ())
+                redirected.update(target for target in redirects if target and depths[target] > depth)
+            level = redirected
+        level = {url_id for url_id in below if depths[url_id] == UNREACHED}
     _write(connection, list(_closer(connection, run, depths, admits)))
 
 
-def _children(connection: Connection, run: int, ids: Sequence[int]) -> Iterator[int]:
+def _targets(connection: Connection, run: int, ids: Sequence[int]) -> Iterator[Any]:
     seen = observations.c
-    query = select(seen.links, seen.location, seen.refresh, seen.canonical).where(seen.run == run)
+    query = select(seen.links, seen.canonical, seen.location, seen.refresh).where(seen.run == run)
     for start in range(0, len(ids), CHUNK):
-        for links, *others in connection.execute(query.where(seen.url_id.in_(ids[start : start + CHUNK]))):
-            yield from decode_links(links or b"")
-            yield from (other for other in others if other is not None)
+        yield from connection.execute(query.where(seen.url_id.in_(ids[start : start + CHUNK])))
 
 
 def _closer(

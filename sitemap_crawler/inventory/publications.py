@@ -1,4 +1,4 @@
-"""The files that we published, by directory: what the next publication may replace and remove."""
+"""The files that we published, by entry file: what its next publication may replace and remove."""
 
 from __future__ import annotations
 
@@ -14,46 +14,53 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
 
-def published_files(connection: Connection, directory: Path) -> list[PublishedFile]:
-    query = select(published).where(published.c.directory == str(directory.absolute())).order_by(published.c.name)
-    with connection.begin():
-        return [
-            PublishedFile(row.name, row.url, row.urls, row.bytes, row.sha256, datetime.fromtimestamp(row.modified, UTC))
-            for row in connection.execute(query)
-        ]
+class Publications:
+    """The set of files that belongs to the entry file `entry` in `directory`."""
 
+    def __init__(self, connection: Connection, directory: Path, entry: str) -> None:
+        self._connection = connection
+        self._where = {"directory": str(directory.absolute()), "entry": entry}
 
-def announce_published(connection: Connection, directory: Path, files: Iterable[PublishedFile]) -> None:
-    """Remember files that are about to be published beside those that were: after a kill they are known as ours."""
-    rows = _rows(directory, files)
-    if rows:
-        with connection.begin():
-            connection.execute(insert(published), rows)
+    def files(self) -> list[PublishedFile]:
+        with self._connection.begin():
+            rows = self._connection.execute(select(published).where(*self._conditions()).order_by(published.c.name))
+            return [
+                PublishedFile(
+                    row.name, row.url, row.urls, row.bytes, row.sha256, datetime.fromtimestamp(row.modified, UTC)
+                )
+                for row in rows
+            ]
 
-
-def remember_published(connection: Connection, directory: Path, files: Iterable[PublishedFile]) -> None:
-    """Replace what is remembered of `directory`."""
-    rows = _rows(directory, files)
-    with connection.begin():
-        connection.execute(delete(published).where(published.c.directory == str(directory.absolute())))
+    def announce(self, files: Iterable[PublishedFile]) -> None:
+        """Remember files that are about to be published beside those that were: after a kill they are known as ours."""
+        rows = self._rows(files)
         if rows:
-            connection.execute(insert(published), rows)
+            with self._connection.begin():
+                self._connection.execute(insert(published), rows)
 
+    def remember(self, files: Iterable[PublishedFile]) -> None:
+        """These are the files now, and no others."""
+        rows = self._rows(files)
+        with self._connection.begin():
+            self._connection.execute(delete(published).where(*self._conditions()))
+            self._connection.execute(insert(published), rows)
 
-def _rows(directory: Path, files: Iterable[PublishedFile]) -> list[dict[str, Any]]:
-    where = str(directory.absolute())
-    return [
-        {
-            "directory": where,
-            "name": file.name,
-            "url": file.url,
-            "urls": file.urls,
-            "bytes": file.bytes,
-            "sha256": file.sha256,
-            "modified": file.modified.timestamp(),
-        }
-        for file in files
-    ]
+    def _conditions(self) -> list[ColumnElement[bool]]:
+        return [published.c[name] == value for name, value in self._where.items()]
+
+    def _rows(self, files: Iterable[PublishedFile]) -> list[dict[str, Any]]:
+        return [
+            {
+                **self._where,
+                "name": file.name,
+                "url": file.url,
+                "urls": file.urls,
+                "bytes": file.bytes,
+                "sha256": file.sha256,
+                "modified": file.modified.timestamp(),
+            }
+            for file in files
+        ]

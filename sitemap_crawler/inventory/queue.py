@@ -111,14 +111,14 @@ class Queue:
         ids: dict[str, int] = {}
         discovered: dict[str, tuple[int, int | None]] = {}
         for observation, depth, links in pages:
-            for url in _targets(observation, links):
+            for url, clicks in _targets(observation, links):
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
-                if known is None or known[1] > depth + 1:
+                if known is None or known[1] > depth + clicks:
                     earlier = discovered.get(url)
-                    if earlier is None or earlier[0] > depth + 1:
-                        discovered[url] = (depth + 1, observation.url_id)
+                    if earlier is None or earlier[0] > depth + clicks:
+                        discovered[url] = (depth + clicks, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
             page_ids = [observation.url_id for observation, _, _ in pages]
@@ -227,11 +227,13 @@ class Queue:
         return self._connection.scalar(query) or 0
 
 
-def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[str]:
-    yield from links
-    for url in (observation.location, observation.refresh, observation.canonical):
-        if url is not None:
-            yield url
+def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    """The URLs that a page names, and the clicks to each: a redirect takes none."""
+    for url in links:
+        yield url, 1
+    for target, clicks in ((observation.location, 0), (observation.refresh, 0), (observation.canonical, 1)):
+        if target is not None:
+            yield target, clicks
 
 
 def _video_fields(video: Any) -> dict[str, str]:

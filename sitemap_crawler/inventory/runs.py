@@ -95,7 +95,8 @@ def run_totals(connection: Connection, run: int) -> Totals:
 
 
 def fetched_in_run(connection: Connection, run: int) -> int:
-    """How many URLs the run has an observation of."""
-    query = select(func.count()).select_from(observations).where(observations.c.run == run)
+    """How many URLs the run has fetched; those that robots.txt forbids were not."""
+    query = select(func.count()).select_from(observations)
+    query = query.where(observations.c.run == run, observations.c.blocked_by.is_(None))
     with connection.begin():
         return connection.scalar(query) or 0

@@ -127,6 +127,7 @@ published = Table(
     "published",
     metadata,
     Column("directory", Text, primary_key=True),
+    Column("entry", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("url", Text, nullable=False),
     Column("urls", Integer, nullable=False),

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
-from sqlalchemy import create_engine, event, insert, inspect, select
+from sqlalchemy import URL, create_engine, event, insert, inspect, select
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata
@@ -54,7 +54,7 @@ def open_store(path: Path) -> Store:
     """
     lock = _acquire(path)
     try:
-        engine = create_engine(f"sqlite:///{path}")
+        engine = create_engine(URL.create("sqlite", database=str(path)))
         event.listen(engine, "connect", _configure)
         with engine.begin() as connection:
             _check_version(connection, path)
@@ -100,6 +100,8 @@ def _configure(connection: sqlite3.Connection, _record: Any) -> None:
 def _check_version(connection: Connection, path: Path) -> None:
     tables = set(inspect(connection).get_table_names())
     if not tables:
+        # Python's sqlite3 begins no transaction for DDL by itself; a kill must not leave tables without a version.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(meta).values(name="schema_version", value=str(SCHEMA_VERSION)))
         return

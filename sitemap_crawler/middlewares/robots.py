@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 # https://www.rfc-editor.org/rfc/rfc9309#section-2.5 and 2.3.1.2
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
+# Seconds. Everything else waits for it, a Ctrl-C too.
+MAX_TIMEOUT = 10.0
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
 class BlockedByRobots(IgnoreRequest):
     """robots.txt forbids the request; the message says by what."""
+
+
+class RobotsUnavailable(IgnoreRequest):
+    """robots.txt can't be had, so nothing is known of the request: it is to be made another time."""
 
 
 class RobotsMiddleware:
@@ -35,6 +41,7 @@ class RobotsMiddleware:
         self._crawler = crawler
         # The product token: what stands before the slash of the User-Agent.
         self._agent = user_agent.split()[0].partition("/")[0]
+        self._timeout = min(MAX_TIMEOUT, crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._resolver = Resolver(())
         self._rules: dict[str, asyncio.Future[Protego | None]] = {}
 
@@ -52,22 +59,25 @@ class RobotsMiddleware:
         rules = self._rules.get(origin)
         if rules is None:
             rules = self._rules[origin] = asyncio.ensure_future(self._load(origin))
-        allowed = rules.result() if rules.done() else await rules
+        try:
+            allowed = rules.result() if rules.done() else await asyncio.shield(rules)
+        except RobotsUnavailable as error:
+            raise RobotsUnavailable(str(error)) from None
         if allowed is not None and not allowed.can_fetch(request.url, self._agent):
             self._crawler.stats.inc_value("robots/blocked")
             raise BlockedByRobots(f"{origin}/robots.txt disallows it for {self._agent}")
 
     async def _load(self, origin: str) -> Protego | None:
-        """The rules of `origin`; None when everything is allowed."""
+        """The rules of `origin`; None when everything is allowed. Raises RobotsUnavailable."""
         url = f"{origin}/robots.txt"
         try:
             response = await self._fetch(url)
         except Exception as error:
-            return self._unreachable(url, failure_words(error))
+            raise self._unavailable(url, failure_words(error)) from error
         if response is None or 400 <= response.status < 500:
             return None
         if response.status >= 500:
-            return self._unreachable(url, f"status {response.status}")
+            raise self._unavailable(url, f"status {response.status}")
         if not 200 <= response.status < 300:
             return None
         text = response.body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace")
@@ -76,7 +86,7 @@ class RobotsMiddleware:
     async def _fetch(self, url: str) -> Response | None:
         """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
-            meta = {"robots": True, "verbatim_url": True}
+            meta = {"robots": True, "verbatim_url": True, "download_timeout": self._timeout}
             request = Request(url, callback=NO_CALLBACK, meta=meta)
             self._crawler.stats.inc_value("robots/requests")
             response = await self._crawler.engine.download_async(request)
@@ -87,9 +97,10 @@ class RobotsMiddleware:
             url = target
         return None
 
-    def _unreachable(self, url: str, why: str) -> Protego:
-        job_of(
-            self._crawler
-        ).refusal = f"robots.txt is not available ({url}: {why}): nothing may be crawled, try again later"
-        end_crawl(self._crawler, "robots-unreachable")
-        return Protego.parse("User-agent: *\nDisallow: /")
+    def _unavailable(self, url: str, why: str) -> RobotsUnavailable:
+        if self._crawler.engine.running:
+            # Otherwise the crawl is ending already, and that is why.
+            message = f"robots.txt is not available ({url}: {why}): nothing may be crawled, try again later"
+            job_of(self._crawler).refuse(message, ends_run=False)
+            end_crawl(self._crawler, "robots-unavailable")
+        return RobotsUnavailable(f"{url}: {why}")

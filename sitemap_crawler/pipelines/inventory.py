@@ -38,6 +38,8 @@ class InventoryPipeline:
                 job.inventory_failed(error)
                 end_crawl(self._crawler, "inventory-failed")
         job.listable += _looks_listable(item)
+        # What robots.txt forbids was handed out, but is not a fetched page.
+        job.fetched -= observation.blocked_by is not None
         item.document = None
         return item
 

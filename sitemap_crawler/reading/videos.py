@@ -23,6 +23,7 @@ MAX_WARNINGS = 20
 _MAX_NAME = 200
 _MAX_SOURCES = 64
 _MAX_TEXTS = 200
+_MAX_TITLES = 50
 _MAX_TEXT = 10_000  # characters that are looked at, white space included
 
 
@@ -65,7 +66,9 @@ def _caption(element: etree._Element) -> str:
 
 def _page_title(document: Document) -> str:
     # An SVG's <title> names a drawing.
-    titles = (title for title in document.all("title") if next(title.iterancestors("svg"), None) is None)
+    titles = (
+        title for title in islice(document.all("title"), _MAX_TITLES) if next(title.iterancestors("svg"), None) is None
+    )
     title = next(titles, None)
     return "" if title is None else _text(title)
 

@@ -16,7 +16,7 @@ from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.logs import leave_quietly
-from sitemap_crawler.middlewares.robots import BlockedByRobots
+from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.options import OptionError, Options, apply_options
 from sitemap_crawler.reading.content import media_type
 from sitemap_crawler.reading.document import parse_document
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class SiteSpider(Spider):
         """Our command line brings the job; `scrapy crawl` and Scrapyd have it made here, of settings and arguments."""
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else _job_or_exit(crawler, kwargs)
+        _share_concurrency(crawler.settings)
         spider.resolver = Resolver(spider.job.options.tracking_parameters)
         return spider
 
@@ -72,7 +74,7 @@ class SiteSpider(Spider):
             except Exception as error:
                 # A page that we can't read must neither be listed blindly nor stop the crawl.
                 logger.exception("cannot read %s", queued.url)
-                observation.status, observation.error = None, f"the page can't be read: {failure_words(error)}"
+                page.give_up(failure_words(error))
         if TRUNCATED in response.flags:
             limit = self.job.options.max_body
             self.job.warn("long-body", queued.url, f"only its first {limit:,} bytes were read (SITEMAP_MAX_BODY)")
@@ -82,6 +84,8 @@ class SiteSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[Page]:
         """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
+        if isinstance(failure.value, RobotsUnavailable):
+            return
         request = failure.request  # type: ignore[attr-defined]
         observation = Observation(request.meta["queued"].id, datetime.now(UTC))
         if isinstance(failure.value, BlockedByRobots):
@@ -119,18 +123,24 @@ class SiteSpider(Spider):
             return
         job = self.job
         kind = redirect_of_start(job.start_url, target, job.rules.scope)
-        if kind == "inside":
-            return
         chosen = job.options.sitemap_url is not None
+        if kind == "inside" or (chosen and job.rules.scope.admits(target)):
+            return
         if kind == "directory" and not chosen:
             job.adopt_start(target, notice=f"the start page redirects to {target}: its directory is the scope")
         elif kind == "variant" and not chosen:
             job.adopt_start(target, notice=f"the start page redirects to {target}: the crawl goes on from there")
         else:
-            job.refusal = f"the start page {job.start_url} redirects to {target}: start from that address"
-            if chosen:
-                job.refusal += f", or change --sitemap-url {job.sitemap_url}"
+            message = f"the start page {job.start_url} redirects to {target}: start from that address"
+            job.refuse(f"{message}, or change --sitemap-url" if chosen else message, ends_run=True)
             raise CloseSpider("start-elsewhere")
+
+
+def _share_concurrency(settings: BaseSettings) -> None:
+    """A site is one host, for which Scrapy has a limit of its own: the total is meant, unless both are given."""
+    name = "CONCURRENT_REQUESTS_PER_DOMAIN"
+    if (settings.getpriority(name) or 0) < (settings.getpriority("CONCURRENT_REQUESTS") or 0):
+        settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
 
 
 def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
