@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
 def main() -> None:
     # Nothing of what is imported is ever garbage: looking for it takes a third of the start. A crawl turns it on again.
     gc.disable()
-    from sitemap_crawler.cli import run
+    _open_standard_streams()
+    try:
+        from sitemap_crawler.cli import run
 
-    code = run()
+        code = run()
+    except KeyboardInterrupt:
+        sys.stderr.write("sitemap-crawler: interrupted; run the same command to continue\n")
+        code = 4
+    _flush_standard_streams()
     # Nor does the end of the process have to look through all of it.
     gc.freeze()
     sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """A process started without them, as `2>&-` does, has None in their place, which no library expects."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 - it stays open as long as the process
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
+
+
+def _flush_standard_streams() -> None:
+    """What they can't take any more is lost, quietly: at its exit Python would make a second error of it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

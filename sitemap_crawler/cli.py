@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from scrapy.settings import Settings
 
     from sitemap_crawler.report import Report
     from sitemap_crawler.validation.findings import Report as ValidationReport
@@ -31,14 +33,16 @@ def run() -> int:
         code = error.exit_code
     except click.Abort:
         code = _fail(INTERRUPTED, "interrupted; run the same command to continue")
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = USAGE
     except click.ClickException as error:
         code = _fail(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
     except OptionError as error:
         code = _fail(USAGE, str(error))
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody left to tell.
-        sys.stderr.close()
-        code = FAILED
+    except OSError as error:
+        # Standard output can't take what it was given.
+        code = _fail(FAILED, f"cannot write: {error.strerror or error}")
     return code
 
 
@@ -103,24 +107,37 @@ def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str
     try:
         report = run_crawl(built, verbosity=verbosity)
     except InventoryBusy as error:
-        return _fail(INTERRUPTED, str(error))
+        return _fail_with_report(built, INTERRUPTED, str(error))
     except (InventoryError, OutputError) as error:
-        return _fail(FAILED, str(error))
+        return _fail_with_report(built, FAILED, str(error))
     except CrawlStopped as error:
         return _fail(INTERRUPTED, str(error))
     return _tell(report, quiet=quiet)
 
 
-def _tell(report: Report, *, quiet: bool) -> int:
-    if not quiet:
-        from sitemap_crawler.summary import print_summary
+def _fail_with_report(settings: Settings, code: int, message: str) -> int:
+    """Say it, and leave no report of an earlier run that says something else."""
+    from sitemap_crawler.report import write_failure
 
-        print_summary(report)
-    if report.exit_code:
-        return _fail(report.exit_code, report.message)
-    if not quiet:
-        click.echo(report.message)
-    return 0
+    options = Options.from_settings(settings)
+    if options.report is not None:
+        with contextlib.suppress(OSError):
+            write_failure(options.report, options, code=code, message=message)
+    return _fail(code, message)
+
+
+def _tell(report: Report, *, quiet: bool) -> int:
+    # Whoever reads our output may have gone, or its disk may be full: what came of the run stays the same.
+    with contextlib.suppress(OSError):
+        if not quiet:
+            from sitemap_crawler.summary import print_summary
+
+            print_summary(report)
+        if report.exit_code:
+            _fail(report.exit_code, report.message)
+        elif not quiet:
+            click.echo(report.message)
+    return report.exit_code
 
 
 def _name_and_value(text: str) -> tuple[str, str]:

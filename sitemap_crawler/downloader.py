@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+MAX_HEADER = 65_536
+"""Bytes of one header: security policies pass aiohttp's 8 kB."""
 TRUNCATED = "truncated"
 """Flag of a response whose body goes on after what was read."""
 
@@ -57,6 +59,8 @@ class BoundedDownloadHandler:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_default_headers(settings),
             skip_auto_headers=("Content-Type",),
+            max_line_size=MAX_HEADER,
+            max_field_size=MAX_HEADER,
         )
 
     @classmethod

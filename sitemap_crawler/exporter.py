@@ -39,5 +39,5 @@ class Exporter:
             except OSError as error:
                 report.outcome = Outcome.FAILED
                 report.message += f"; but cannot write the report {job.options.report}: {error.strerror or error}"
-        logger.info("%s: %s", report.outcome, report.message)
+        logger.log(logging.ERROR if report.exit_code else logging.INFO, "%s: %s", report.outcome, report.message)
         job.close()

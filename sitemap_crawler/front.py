@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
@@ -12,12 +15,12 @@ from scrapy.settings import Settings
 from sitemap_crawler.job import Job
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
+from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.spiders.site import SiteSpider
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from sitemap_crawler.report import Report
 
@@ -43,12 +46,30 @@ def build_settings(
     _set(settings, scrapy_settings, known, priority="cmdline")
     apply_options(settings, values, priority="cmdline")
     options = Options.from_settings(settings)
-    progress = options.progress if options.progress is not None else sys.stderr.isatty() and verbosity == 0
+    wanted = options.progress if options.progress is not None else verbosity == 0
+    progress = wanted and sys.stderr.isatty()
     settings.set("SITEMAP_PROGRESS", progress, priority="cmdline")
     if "LOG_LEVEL" not in scrapy_settings:
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
+    _check_numbers(settings)
     _check_writable(options)
     return settings
+
+
+def _check_numbers(settings: Settings) -> None:
+    """Scrapy's settings that are only looked at when the first request is made, or that would stop everything."""
+    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS"):
+        try:
+            usable = settings.getfloat(name) > 0
+        except (ValueError, TypeError):
+            usable = False
+        if not usable:
+            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
+    for name in ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED"):
+        try:
+            settings.getbool(name)
+        except ValueError:
+            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give 0 or 1") from None
 
 
 def _set(settings: Settings, values: Mapping[str, Any], known: list[str], *, priority: str) -> None:
@@ -69,8 +90,20 @@ def _check_writable(options: Options) -> None:
     """What is only opened at the end is looked at before the first request."""
     for name in ("report", "log_file"):
         path: Path | None = getattr(options, name)
-        if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        if path is None:
+            continue
+        if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
             raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise OptionError(f"cannot write {name} {path}: permission denied")
+        taken = [options.output / entry_name(options.entry_url), *([Path(options.state)] if options.state else [])]
+        if path.resolve() in [other.resolve() for other in taken]:
+            raise OptionError(f"{name} {path} is the sitemap or the inventory itself: give another file")
+    if options.log_file is not None:
+        try:
+            options.log_file.open("a").close()
+        except OSError as error:
+            raise OptionError(f"cannot write log_file {options.log_file}: {error.strerror or error}") from error
 
 
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
@@ -80,6 +113,9 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
         if verbosity < 1:
             quieten_scrapy()
         leave_quietly()
+        if not settings["LOG_FILE"]:
+            # The command tells of the outcome itself.
+            logging.getLogger("sitemap_crawler.exporter").addFilter(lambda record: record.levelno < logging.WARNING)
         failure = _run_process(settings, job)
         if failure is not None:
             reason = printable(f"{type(failure).__name__}: {failure}")

@@ -44,13 +44,13 @@ def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], s
         if refusal.reason is not Reason.REDIRECT or target is None or target == url:
             return f"the start page {url} is not usable ({refusal.evidence}): {_UNUSABLE[refusal.reason]}"
         url = target
-    return f"the start page {start_url} is not usable (it redirects in a loop): {_UNUSABLE[Reason.REDIRECT]}"
+    return f"the start page {start_url} is not usable (it redirects again and again): {_UNUSABLE[Reason.REDIRECT]}"
 
 
 def publish_problem(options: Options, *, listed: int, published: int) -> str | None:
     """Why `listed` pages may not replace the `published` ones; None when they may."""
     if listed == 0:
-        return "no page can be listed, nothing is published: see the reasons above"
+        return "no page can be listed, nothing is published: the summary and the report say why"
     lost = published - listed
     if options.allow_shrink or published < SHRINK_BASELINE or lost <= options.max_shrink * published:
         return None

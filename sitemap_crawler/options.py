@@ -56,6 +56,8 @@ def _absolute_url(value: str) -> str:
 
 def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in value:
+        if not pattern:
+            raise ValueError("an empty regular expression matches everything: leave it out")
         try:
             re.compile(pattern)
         except re.error as error:
@@ -163,7 +165,7 @@ class Options(BaseModel):
     max_bytes: Annotated[
         int,
         Flag(metavar="N"),
-        Field(ge=MIN_SHARD_BYTES, le=MAX_BYTES, description="uncompressed bytes per file at most"),
+        Field(ge=MIN_SHARD_BYTES, le=MAX_BYTES, description="uncompressed bytes per file at most, 10000 at least"),
     ] = MAX_BYTES
     gzip: Annotated[bool, Flag(), Field(description="compress the shards of an index (.xml.gz)")] = False
     concurrency: Annotated[

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.inventory.listings import Changes
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
+
+    from sitemap_crawler.options import Options
 
 
 class Outcome(StrEnum):
@@ -31,6 +33,13 @@ EXIT_CODES = {
     Outcome.REFUSED: 3,
     Outcome.INTERRUPTED: 4,
 }
+
+
+def write_failure(path: Path, options: Options, *, code: int, message: str) -> None:
+    """The report of a run that could not begin. Raises OSError."""
+    now = datetime.now(UTC)
+    outcome = next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
+    Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now).write(path)
 
 
 @dataclass(slots=True)
@@ -68,6 +77,7 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Replace `path` whole. Raises OSError."""
+        path = path.resolve()
         temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
         try:
             temporary.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

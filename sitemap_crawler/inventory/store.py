@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 CACHE_KIB = 65_536
+# https://www.sqlite.org/fileformat.html#magic_header_string
+SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 class InventoryError(Exception):
@@ -52,6 +54,8 @@ def open_store(path: Path) -> Store:
 
     Raises InventoryBusy when another process has it open, InventoryError when it can't be used.
     """
+    path = path.absolute()
+    _check_file(path)
     lock = _acquire(path)
     try:
         engine = create_engine(URL.create("sqlite", database=str(path)))
@@ -66,19 +70,39 @@ def open_store(path: Path) -> Store:
         ) from error
     except DatabaseError as error:
         lock.release()
-        message = f"{path} is not an inventory: {error.orig}; remove the file or choose another --state"
+        message = f"the inventory {path} is damaged: {error.orig}; put a copy back, or choose another --state"
         raise InventoryError(message) from error
     except BaseException:
         lock.release()
         raise
 
 
+def _check_file(path: Path) -> None:
+    """Leave alone, without so much as a lock beside it, what is no database."""
+    try:
+        if not path.exists():
+            return
+        if not path.is_file():
+            raise InventoryError(f"cannot use {path} as the inventory: it is not a file; choose another --state")
+        with path.open("rb") as file:
+            start = file.read(len(SQLITE_MAGIC))
+    except OSError as error:
+        reason = error.strerror or error
+        raise InventoryError(f"cannot read the inventory {path}: {reason}; choose another --state") from error
+    if start and start != SQLITE_MAGIC:
+        raise InventoryError(f"{path} is not an inventory but a file of something else; choose another --state")
+
+
 def _acquire(path: Path) -> FileLock:
+    lock_path = path.with_name(path.name + ".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(path.name + ".lock"))
+        lock = FileLock(lock_path)
         lock.acquire(timeout=0)
     except Timeout as error:
+        if not lock_path.exists():
+            # A file system that lets nobody create files there looks like a lock that is held.
+            raise InventoryError(f"cannot write the inventory {path}: choose another --state") from error
         message = f"another run is using the inventory {path}; wait for it to end or choose another --state"
         raise InventoryBusy(message) from error
     except OSError as error:
