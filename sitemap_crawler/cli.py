@@ -127,8 +127,8 @@ def _fail_with_report(settings: Settings, code: int, message: str) -> int:
 
 
 def _tell(report: Report, *, quiet: bool) -> int:
-    # Whoever reads our output may have gone, or its disk may be full: what came of the run stays the same.
-    with contextlib.suppress(OSError):
+    # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays the same.
+    with contextlib.suppress(OSError, SystemExit):
         if not quiet:
             from sitemap_crawler.summary import print_summary
 

@@ -36,7 +36,7 @@ ITEM_PIPELINES = {
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
+    "sitemap_crawler.middlewares.cookies.LocalCookies": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}

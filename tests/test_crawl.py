@@ -326,3 +326,15 @@ def test_a_date_that_is_the_time_of_the_answer_is_no_date(program: Program, site
     program.crawl(site.url("/"))
     [entry] = read_entries((program.output / "sitemap.xml").read_bytes())
     assert entry.lastmod is None
+
+
+def test_cookies_can_be_switched_on(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": Answer(page("/a"), headers={"Set-Cookie": "a=b"}), "/a": page()})
+    program.crawl(site.url("/"), "-s", "COOKIES_ENABLED=1")
+    [request] = [request for request in site.requests if request.path == "/a"]
+    assert request.headers["cookie"] == "a=b"
+
+
+def test_a_long_header_is_no_obstacle(program: Program, site: WebServer) -> None:
+    site.pages["/"] = Answer(page(), headers={"Content-Security-Policy": "x" * 20_000})
+    assert program.crawl(site.url("/")).report["listed"] == 1

@@ -209,6 +209,22 @@ def test_index_files(name: str, above: dict[str, object], reason: str) -> None:
     assert decisions[file.url].reason == reason
 
 
+def test_an_index_file_is_no_duplicate_of_a_directory_that_names_it_as_canonical() -> None:
+    file = GOOD._replace(id=2, url=f"{SITE}docs/index.html", canonical_id=2, canonical=f"{SITE}docs/index.html")
+    directory = GOOD._replace(url=f"{SITE}docs/", canonical_id=2, canonical=file.url)
+    for order in ([directory, file], [file, directory]):
+        decisions, _ = settle(order)
+        assert decisions[file.url].reason == "listed"
+        assert decisions[directory.url].reason == "canonical-elsewhere"
+
+
+def test_an_index_file_is_no_duplicate_of_a_directory_that_nothing_links_to() -> None:
+    directory = GOOD._replace(url=f"{SITE}docs/", current=False)
+    file = GOOD._replace(id=2, url=f"{SITE}docs/index.html")
+    decisions, _ = settle([directory, file])
+    assert (decisions[file.url].reason, decisions[directory.url].reason) == ("listed", "orphan")
+
+
 def test_an_index_file_without_its_directory_is_listed() -> None:
     file = GOOD._replace(url=f"{SITE}docs/index.html")
     assert reason_of(file) == "listed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -262,3 +263,88 @@ def test_scrapy_itself_is_told_in_one_line(program: Program, arguments: list[str
     assert done.returncode == code
     [line] = done.stderr.splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "LOG_LEVEL=FOO",
+        "RETRY_TIMES=abc",
+        "DOWNLOAD_TIMEOUT=abc",
+        "ROBOTSTXT_OBEY=nope",
+        "CONCURRENT_REQUESTS_PER_DOMAIN=0",
+        'ITEM_PIPELINES={"a.b": 1}',
+        'EXTENSIONS={"a.b": 1}',
+        "DOWNLOADER=a.b",
+    ],
+)
+def test_settings_that_scrapy_can_not_use(program: Program, site: WebServer, setting: str) -> None:
+    site.pages["/"] = page()
+    result = program.run("crawl", site.url("/"), "-s", setting)
+    assert_refused(result, 2, "setting")
+    assert site.paths() == []
+
+
+@pytest.mark.parametrize("target", ["sitemaps/sitemap.xml", "state.sqlite"])
+def test_a_report_does_not_replace_what_it_is_about(program: Program, site: WebServer, target: str) -> None:
+    site.pages["/"] = page()
+    result = program.run("crawl", site.url("/"), "--state", "state.sqlite", "--report", target)
+    assert_refused(result, 2, target)
+
+
+def test_a_report_is_written_through_a_link_and_to_no_device(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    (program.directory / "report.json").symlink_to("real.json")
+    assert program.crawl(site.url("/")).report["outcome"] == "published"
+    assert (program.directory / "report.json").is_symlink()
+    result = program.run("crawl", site.url("/"), "--report", "/dev/null")
+    assert_refused(result, 2, "/dev/null")
+
+
+def test_no_report_of_an_earlier_run_is_left(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    assert program.crawl(site.url("/")).report["outcome"] == "published"
+    result = program.crawl(site.url("/"), "-o", "/proc/x")
+    assert result.code == 1
+    assert (result.report["outcome"], result.report["exit_code"]) == ("failed", 1)
+    assert "/proc/x" in result.report["message"]
+
+
+@pytest.mark.parametrize("redirection", ["| true", "| head -c 1", ">/dev/full", ">&-", "2>&-"])
+def test_streams_that_take_nothing_change_nothing(program: Program, site: WebServer, redirection: str) -> None:
+    site.pages["/"] = page()
+    command = " ".join(program.command("crawl", site.url("/"), "--report", "report.json"))
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} {redirection}"],
+        cwd=program.directory,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (program.output / "sitemap.xml").exists()
+
+
+FAILING_PIPELINE = """
+class Failing:
+    def process_item(self, item):
+        if item.queued.url.endswith("/bad"):
+            raise RuntimeError("no such luck")
+        return item
+"""
+
+
+def test_a_page_at_which_a_pipeline_fails_is_not_listed(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/bad", "/good"), "/bad": page(), "/good": page()})
+    (program.directory / "failing.py").write_text(FAILING_PIPELINE)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    pipelines = '{"failing.Failing": 1, "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900}'
+    command = program.command(
+        "crawl", site.url("/"), "-s", f"ITEM_PIPELINES={pipelines}", "--report", "report.json", "-q"
+    )
+    done = subprocess.run(command, cwd=program.directory, env=program.environment(), capture_output=True, check=False)
+    assert done.returncode == 0
+    report = json.loads((program.directory / "report.json").read_text())
+    assert (report["listed"], report["excluded"]) == (2, {"unreachable": 1})

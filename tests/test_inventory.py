@@ -179,3 +179,26 @@ def test_an_inventory_belongs_to_one_site(store: Store) -> None:
 def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:
     with pytest.raises(InventoryBusy, match="another run"):
         open_store(tmp_path / "state.sqlite")
+
+
+def test_an_inventory_that_was_cut_short_while_it_was_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sitemap_crawler.inventory.store.insert", fail)
+        with pytest.raises(KeyboardInterrupt):
+            open_store(tmp_path / "new.sqlite")
+    open_store(tmp_path / "new.sqlite").close()
+
+
+@pytest.mark.parametrize("content", [b"root:x:0:0", b"<?xml version='1.0'?>"])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "passwd"
+    path.write_bytes(content)
+    with pytest.raises(InventoryError, match="something else"):
+        open_store(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == content

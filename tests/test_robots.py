@@ -97,3 +97,22 @@ def test_the_name_in_robots_txt_is_that_of_the_user_agent(program: Program, site
     site.pages["/robots.txt"] = text("User-agent: example-bot\nDisallow: /private\n")
     assert program.crawl(site.url("/")).report["listed"] == 3
     assert program.crawl(site.url("/"), "--user-agent", "example-bot/1.0").report["listed"] == 2
+
+
+def test_a_failing_robots_txt_loses_nothing(program: Program, site: WebServer) -> None:
+    build(site)
+    site.pages["/robots.txt"] = Answer(status=503)
+    assert program.crawl(site.url("/")).code == 3
+    site.pages["/robots.txt"] = Answer(status=404)
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert result.report["listed"] == 3
+    assert result.report["excluded"] == {}
+
+
+def test_what_is_blocked_takes_nothing_of_the_page_budget(program: Program, site: WebServer) -> None:
+    blocked, allowed = [f"/private/{n}" for n in range(10)], [f"/{n}" for n in range(10)]
+    site.pages.update({"/": page(*blocked, *allowed), **{path: page() for path in allowed}, "/robots.txt": text(RULES)})
+    result = program.crawl(site.url("/"), "--max-pages", "5")
+    assert result.report["listed"] == 5
+    assert len(site.paths()) == 6

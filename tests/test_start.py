@@ -93,6 +93,31 @@ def test_a_directory_without_its_slash_becomes_the_scope(program: Program, site:
     assert [warning["kind"] for warning in result.report["warnings"]] == ["start-adopted"]
 
 
+def test_a_directory_without_its_slash_inside_a_given_scope(program: Program, site: WebServer) -> None:
+    site.pages.update({"/docs": redirect("/docs/"), "/docs/": page("/b"), "/b": page()})
+    result = program.crawl(site.url("/docs"), "--sitemap-url", site.url("/sitemap.xml"))
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url("/b"), site.url("/docs/")]
+
+
+def test_a_second_hop_that_leaves_the_scope(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": redirect("/en/"), "/en/": page("/en/a"), "/en/a": page()})
+    assert program.crawl(site.url("/"), "--max-depth", "5").code == 0
+    live = (program.output / "sitemap.xml").read_bytes()
+    site.pages["/en/"] = redirect("http://elsewhere.invalid/")
+    result = program.crawl(site.url("/"), "--max-depth", "5")
+    assert result.code == 3
+    assert "http://elsewhere.invalid/: start from that address" in result.last_line
+    assert (program.output / "sitemap.xml").read_bytes() == live
+
+
+def test_a_redirect_takes_no_click(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": redirect("/en/"), "/en/": page("/en/a"), "/en/a": page()})
+    result = program.crawl(site.url("/"), "--max-depth", "0")
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url("/en/")]
+
+
 def test_a_redirect_inside_the_scope_is_just_a_redirect(program: Program, site: WebServer) -> None:
     site.pages.update({"/": redirect("/en/"), "/en/": page("/de/"), "/de/": page()})
     result = program.crawl(site.url("/"))
