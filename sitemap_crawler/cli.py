@@ -127,7 +127,7 @@ def _fail_with_report(settings: Settings, code: int, message: str) -> int:
 
 
 def _tell(report: Report, *, quiet: bool) -> int:
-    # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays the same.
+    # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays.
     with contextlib.suppress(OSError, SystemExit):
         if not quiet:
             from sitemap_crawler.summary import print_summary
