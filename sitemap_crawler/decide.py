@@ -30,7 +30,7 @@ INDEX_FILES = frozenset(
 class Facts(NamedTuple):
     """One row of the inventory: what was observed on one URL, or that nothing was.
 
-    A tuple, as a row is one: there are as many as URLs, and a dataclass takes ten times as long to make.
+    A tuple, as a row is one: there are as many as URLs, and a frozen dataclass takes longer to make.
     """
 
     id: int

@@ -53,7 +53,7 @@ LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
 CONCURRENT_REQUESTS = 8
 # Scrapy starts this many tasks for each response; each response here has one item.
 CONCURRENT_ITEMS = 1
-# Scrapy's list less its Twisted classes, whose import takes as long as fifty pages; here they can't be raised.
+# Scrapy's list less its Twisted classes: they can't be raised here, and their import delays the start.
 RETRY_EXCEPTIONS = [
     "scrapy.exceptions.CannotResolveHostError",
     "scrapy.exceptions.DownloadConnectionRefusedError",
@@ -69,7 +69,7 @@ DOWNLOAD_VERIFY_CERTIFICATES = True
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
 HTTPPROXY_ENABLED = bool(getproxies())
-# Looks at the source of callbacks when the crawl starts, which takes longer than fetching a hundred pages.
+# Looks at the source of callbacks when the crawl starts, which delays the first page for nothing.
 WARN_ON_GENERATOR_RETURN_VALUE = False
 # Both run code for whoever reaches their port.
 REMOTE_CONTROL_ENABLED = False

@@ -27,7 +27,7 @@ BATCH_SECONDS = 3.0
 """A batch is written at the latest with the first answer after this: what a kill can lose."""
 IN_CHUNK = 500
 SEEN_GENERATION = 50_000
-"""URLs whose ids are remembered in memory, twice: about 25 MB; the rest is asked of the database."""
+"""URLs whose ids are remembered in memory, twice; the rest is asked of the database."""
 
 
 def url_key(url: str) -> int:

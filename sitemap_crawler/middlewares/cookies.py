@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class LocalCookies:
-    """Makes Scrapy's middleware, if COOKIES_ENABLED; its import takes as long as fifty pages."""
+    """Makes Scrapy's middleware, if COOKIES_ENABLED; only then, as its import is slow."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CookiesMiddleware:
