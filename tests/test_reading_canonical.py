@@ -94,10 +94,22 @@ def test_one_that_names_the_page(href):
         ("<p>", ["<c>; rel=canonical; anchor='#x'"], Canonical(None)),
         ("<p>", ["<>; rel=canonical", "<mailto:x>; rel=canonical"], Canonical(None)),
         # conflicts
-        ("<p>", ["<c>; rel=canonical", "<d>; rel=canonical"], Canonical(None, conflicting=True)),
-        (f"<head>{LINK}", ["<d>; rel=canonical"], Canonical(None, conflicting=True)),
-        (f"<head>{LINK}<link rel=canonical href=d>", [], Canonical(None, conflicting=True)),
-        (f"<head>{LINK}<link rel=canonical href=page.html>", [], Canonical(None, conflicting=True)),
+        (
+            "<p>",
+            ["<c>; rel=canonical", "<d>; rel=canonical"],
+            Canonical(None, conflicting=(C, "https://example.com/docs/d")),
+        ),
+        (f"<head>{LINK}", ["<d>; rel=canonical"], Canonical(None, conflicting=(C, "https://example.com/docs/d"))),
+        (
+            f"<head>{LINK}<link rel=canonical href=d>",
+            [],
+            Canonical(None, conflicting=(C, "https://example.com/docs/d")),
+        ),
+        (
+            f"<head>{LINK}<link rel=canonical href=page.html>",
+            [],
+            Canonical(None, conflicting=(C, URL)),
+        ),
     ],
 )
 def test_headers_and_conflicts(markup, headers, expected):
@@ -112,7 +124,8 @@ def test_a_file_without_a_document():
 def test_hostile_amounts():
     started = time.monotonic()
     many = "".join(f"<link rel=canonical href={n}>" for n in range(50_000))
-    assert canonical("<head>" + many) == Canonical(None, conflicting=True)
+    first_three = tuple(f"https://example.com/docs/{n}" for n in range(3))
+    assert canonical("<head>" + many) == Canonical(None, conflicting=first_three)
     assert canonical("<head>" + LINK * 50_000) == Canonical(C)
     assert canonical("<head><x-x></x-x>" + LINK * 50_000) == Canonical(None)
     assert canonical(f"<head><link rel='{'x ' * 500_000}canonical' href=c>") == Canonical(C)

@@ -14,9 +14,13 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
 def flags(markup, *headers):
-    directives = robots_directives(page(markup), headers, now=NOW)
+    directives = robots_directives(page(markup), headers)
     assert (directives.evidence is not None) == (directives.noindex or directives.nofollow)
-    return directives.noindex, directives.nofollow
+    return noindex_now(directives), directives.nofollow
+
+
+def noindex_now(directives):
+    return directives.noindex or (directives.unavailable_after or NOW) < NOW
 
 
 @pytest.mark.parametrize(
@@ -95,8 +99,8 @@ def test_meta_tags(markup, noindex, nofollow):
     ],
 )
 def test_headers(headers, noindex, nofollow):
-    directives = robots_directives(None, headers, now=NOW)
-    assert (directives.noindex, directives.nofollow) == (noindex, nofollow)
+    directives = robots_directives(None, headers)
+    assert (noindex_now(directives), directives.nofollow) == (noindex, nofollow)
 
 
 @pytest.mark.parametrize(
@@ -144,30 +148,36 @@ def test_unavailable_after(date, past):
     ],
 )
 def test_evidence(markup, headers, evidence):
-    assert robots_directives(page(markup), headers, now=NOW).evidence == evidence
+    assert robots_directives(page(markup), headers).evidence == evidence
 
 
 def test_megabytes_are_shown_in_short_and_take_no_time():
     started = time.monotonic()
-    meta = robots_directives(page(f"<meta name=googlebot content='noindex,{'x,' * 500_000}'>" * 5), [], now=NOW)
-    header = robots_directives(None, ["a:" * 500_000, "," * 1_000_000, "nofollow" + " ," * 500_000], now=NOW)
+    meta = robots_directives(page(f"<meta name=googlebot content='noindex,{'x,' * 500_000}'>" * 5), [])
+    header = robots_directives(None, ["a:" * 500_000, "," * 1_000_000, "nofollow" + " ," * 500_000])
     assert (meta.noindex, header.nofollow) == (True, True)
     assert len(meta.evidence) <= MAX_EVIDENCE
     assert len(header.evidence) <= MAX_EVIDENCE
-    robots_directives(page("<meta name=robots content='unavailable_after: x'>" * 100_000), [], now=NOW)
+    robots_directives(page("<meta name=robots content='unavailable_after: x'>" * 100_000), [])
     assert time.monotonic() - started < 10
 
 
+def test_the_earliest_end_counts():
+    markup = "<meta name=robots content='unavailable_after: 2026-07-02'>"
+    directives = robots_directives(page(markup), ["unavailable_after: 2026-07-01", "unavailable_after: 2026-07-03"])
+    assert directives.unavailable_after == datetime(2026, 7, 1, tzinfo=UTC)
+
+
 def test_nothing_said():
-    assert robots_directives(None, [], now=NOW) == Directives(noindex=False, nofollow=False, evidence=None)
+    assert robots_directives(None, []) == Directives(noindex=False, nofollow=False, evidence=None)
 
 
 @given(st.lists(st.text(max_size=80) | st.sampled_from(["unavailable_after:", "googlebot:"]), max_size=4))
 def test_never_raises(values):
     quoted = "".join(values).replace("&", "&amp;").replace('"', "&quot;").encode("utf-8", "surrogatepass")
-    robots_directives(page(b'<meta name=robots content="' + quoted + b'">'), values, now=NOW)
+    robots_directives(page(b'<meta name=robots content="' + quoted + b'">'), values)
 
 
 @given(st.text("0123456789-:+TZ GMTJanFeb,.", max_size=40))
 def test_no_date_raises(date):
-    robots_directives(None, [f"unavailable_after: {date}"], now=NOW)
+    robots_directives(None, [f"unavailable_after: {date}"])

@@ -269,3 +269,10 @@ SOUP = ['<a href="', "'>", '">', "<", "\0", "<!--", "-->", "<base href=", "&#", 
 def test_no_soup_raises(pieces):
     body = "".join(pieces).encode("utf-8", "surrogatepass")
     parse_document(body, url=URL, content_type="text/html", resolver=RESOLVER)
+
+
+@pytest.mark.parametrize("end", ["</html>", "</HTML >", "</Html>", "</body></html><!-- cached -->", "</html></html>"])
+def test_what_follows_the_end_tag_of_the_page_belongs_to_it(end):
+    document = page(f"<html><body><a href=1>{end}<a href=2><html><meta name=robots content=noindex>")
+    assert hrefs(document) == ["1", "2"]
+    assert [element.get("content") for element in document.all("meta")] == ["noindex"]

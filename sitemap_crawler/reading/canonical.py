@@ -24,11 +24,13 @@ _HEAD = frozenset(
 # https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls
 _OTHER_VERSION = frozenset({"hreflang", "lang", "media", "type"})
 
+MAX_CONFLICTING = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
     url: str | None = None  # the page's own URL when it names itself
-    conflicting: bool = False  # several different ones: none counts
+    conflicting: tuple[str, ...] = ()  # some of several different ones: none counts
 
 
 def find_canonical(
@@ -42,12 +44,12 @@ def find_canonical(
 
     `url` is the page's own URL; `resolve` makes a URL of a reference, its base and its charset, or `None`.
     """
-    found = set(_in_page(document)) if document else set()
+    found = dict.fromkeys(_in_page(document)) if document else {}
     for target, parameters in parse_link_header(link_headers):
         if target and "anchor" not in parameters and _is_canonical(parameters.get("rel"), parameters):
-            found.add(resolve(target, url, "utf-8"))
-    found.discard(None)
-    return Canonical(conflicting=True) if len(found) > 1 else Canonical(next(iter(found), None))
+            found[resolve(target, url, "utf-8")] = None
+    urls = [target for target in found if target is not None]
+    return Canonical(conflicting=tuple(urls[:MAX_CONFLICTING])) if len(urls) > 1 else Canonical(next(iter(urls), None))
 
 
 def _in_page(document: Document) -> Iterator[str | None]:

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 
 OCTET_STREAM = "application/octet-stream"
+DECOMPRESSION_BOMB = "decompression bomb"
+"""Takes the place of the type of a body that is none worth reading, whatever its header says."""
 
 _SNIFFED = 1_024  # bytes; what browsers read is 1,445: https://mimesniff.spec.whatwg.org/#reading-the-resource-header
 _ESSENCE = re.compile(r"[ \t\r\n]*+([\w!#$%&'*+.^`|~-]++/[\w!#$%&'*+.^`|~-]++)[ \t\r\n]*+(?:[;,]|\Z)", re.ASCII)

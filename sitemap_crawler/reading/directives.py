@@ -34,20 +34,23 @@ class Directives:
     noindex: bool = False
     nofollow: bool = False
     evidence: str | None = None  # the tag or header that says so, shortened
+    unavailable_after: datetime | None = None  # from when on it is noindex, the earliest of several
 
 
-def robots_directives(document: Document | None, x_robots_tags: Sequence[str], *, now: datetime) -> Directives:
+def robots_directives(document: Document | None, x_robots_tags: Sequence[str]) -> Directives:
     """Return the most restrictive sum of all tags and headers; the evidence of noindex before that of nofollow."""
     noindex: str | None = None
     nofollow: str | None = None
+    expiries: list[datetime] = []
     for value, evidence, from_header in islice(_sources(document, x_robots_tags), MAX_SOURCES):
-        forbidden = _forbidden(value[:MAX_VALUE], from_header=from_header, now=now)
+        forbidden, expiry = _forbidden(value[:MAX_VALUE], from_header=from_header)
         if "noindex" in forbidden and noindex is None:
             noindex = evidence
         if "nofollow" in forbidden and nofollow is None:
             nofollow = evidence
+        expiries += expiry
     proof = noindex if noindex is not None else nofollow
-    return Directives(noindex is not None, nofollow is not None, proof)
+    return Directives(noindex is not None, nofollow is not None, proof, min(expiries, default=None))
 
 
 def _sources(document: Document | None, x_robots_tags: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
@@ -66,8 +69,9 @@ def _shortened(text: str) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _forbidden(value: str, *, from_header: bool, now: datetime) -> set[str]:
+def _forbidden(value: str, *, from_header: bool) -> tuple[set[str], list[datetime]]:
     found: set[str] = set()
+    expiries: list[datetime] = []
     for directive, argument in _directives(value, from_header=from_header):
         if directive == "none":
             found |= {"noindex", "nofollow"}
@@ -75,9 +79,9 @@ def _forbidden(value: str, *, from_header: bool, now: datetime) -> set[str]:
             found.add(directive)
         elif directive == "unavailable_after":
             end = parse_date(argument)
-            if end is not None and end <= now:
-                found.add("noindex")
-    return found
+            if end is not None:
+                expiries.append(end)
+    return found, expiries
 
 
 def _directives(value: str, *, from_header: bool) -> Iterator[tuple[str, str]]:

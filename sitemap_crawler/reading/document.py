@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +21,7 @@ COLLECTED = (
     "base",
     "embed",
     "frame",
+    "h1",
     "html",
     "iframe",
     "img",
@@ -31,6 +33,9 @@ COLLECTED = (
     "title",
     "video",
 )
+
+_END_TAGS = (b"</html", b"</HTML", b"</Html")
+_END_TAG = re.compile(rb"</html(?:\s[^>]*+)?>", re.IGNORECASE)
 
 # libxml2 ends the document at this depth, whatever its options say.
 _DEPTH_LIMIT = 2_048
@@ -64,7 +69,7 @@ class Document:
 def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:
     """Return the parsed page, or `None` when the body has nothing to parse."""
     charset = decide_charset(body, content_type)
-    markup = to_utf8(body, charset)
+    markup = _without_early_end(to_utf8(body, charset))
     bounded = without_attribute_flood(markup)
     root = _parse(bounded)
     if root is None:
@@ -82,6 +87,18 @@ def parse_document(body: bytes, *, url: str, content_type: str, resolver: Resolv
         resolver=resolver,
         deep=len(bounded) < len(markup) or _reaches_depth_limit(root),
     )
+
+
+def _without_early_end(markup: bytes) -> bytes:
+    """libxml2 ends the document at `</html>`; by the standard what follows belongs to the body, and gets there so.
+
+    https://html.spec.whatwg.org/multipage/parsing.html#the-after-after-body-insertion-mode
+    """
+    for end_tag in _END_TAGS:
+        at = markup.find(end_tag)
+        if at >= 0 and b"<" in markup[at + len(end_tag) :]:
+            return _END_TAG.sub(b"", markup)
+    return markup
 
 
 # Without huge_tree, everything nested more than 255 deep is lost.

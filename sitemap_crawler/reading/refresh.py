@@ -7,11 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from lxml import etree
 
     from sitemap_crawler.reading.document import Document
 
 MAX_REFRESHES = 20  # looked at in one page
+MAX_HEADER = 16_384  # characters of the header
 
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
 _CONTENT = re.compile(r"[ \t\n\f\r]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:(?=[ \t\n\f\r;,])(.*)|\Z)", re.DOTALL)
@@ -32,6 +35,13 @@ def refresh_target(document: Document) -> str | None:
         if target is not None:
             return target if target != document.url else None
     return None
+
+
+def refresh_header_target(values: Sequence[str], *, url: str, resolve: Callable[[str, str], str | None]) -> str | None:
+    """Return the URL that a `Refresh:` header names, which browsers obey like the tag, unless that is `url` itself."""
+    reference = _reference(values[0][:MAX_HEADER]) if values else None
+    target = resolve(reference, url) if reference else None
+    return target if target != url else None
 
 
 def _is_refresh(element: etree._Element) -> bool:

@@ -1,0 +1,32 @@
+"""What a browser, and so a search engine, needs to render a page: its scripts and style sheets."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.reading.links import rel_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitemap_crawler.reading.document import Document
+
+MAX_RESOURCES = 200  # of one page
+
+
+def find_resources(document: Document) -> Iterator[str]:
+    """Yield the absolute URLs, as often as the page names them."""
+    references = (source for source in _references(document) if source)
+    for reference in islice(references, MAX_RESOURCES):
+        url = document.resolve(reference)
+        if url is not None:
+            yield url
+
+
+def _references(document: Document) -> Iterator[str | None]:
+    for element in document.all("script"):
+        yield element.get("src")
+    for element in document.all("link"):
+        if "stylesheet" in rel_tokens(element.get("rel")):
+            yield element.get("href")

@@ -1,0 +1,273 @@
+"""A foreign sitemap → the URLs that it names, in whatever state it is: what can be read counts.
+
+It may be XML, a feed or lines of text, compressed or not. It is decompressed, decoded and read in pieces, no further
+than a sitemap may be long. No XML parser reads it: a strict one ends at the first error, such as a bare & in a URL; a
+lenient one drops that & and goes on with a wrong URL, and takes hundreds of megabytes for what a DOCTYPE declares or a
+million attributes. Tags and text are enough here, and entities that don't exist can't be expanded.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.reading.charset import decide_charset
+from sitemap_crawler.sitemap.limits import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PIECE = 262_144
+HEAD = 1_024
+"""Bytes that tell what a file is and in which charset."""
+MAX_LOC_LENGTH = 8_192
+"""Characters; what is longer is no URL that could be crawled."""
+MAX_MARKUP = 1_048_576
+"""Characters of one tag or comment."""
+MAX_ATTRIBUTES = 16_384
+"""Characters of them in which a feed's URL is looked for."""
+MAX_DEPTH = 64
+"""Elements in one another; deeper ones are no entries."""
+
+# The elements that name URLs, by root: https://www.sitemaps.org/protocol.html, https://www.rssboard.org/rss-specification
+# and https://www.rfc-editor.org/rfc/rfc4287#section-4.2.7. Told by their parents, as namespaces are often wrong.
+_ENTRIES = {
+    "urlset": ("url", "loc"),
+    "sitemapindex": ("sitemap", "loc"),
+    "rss": ("item", "link"),
+    "feed": ("entry", "link"),
+}
+_GZIP_MAGIC = b"\x1f\x8b"
+_BLANK = " \t\r\n\ufeff"
+_URL_START = re.compile("https?://", re.IGNORECASE)
+
+# Possessive, as what never ends must not be tried in every way. The last alternative is what begins and does not end.
+_MARKUP = re.compile(
+    r"<(/?)([^\s<>/!?][^\s<>/]*+)(?P<tag>[^<>]*+)>"
+    r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<!--.*?-->|<\?.*?\?>|<![^-\[<>][^<>]*+>|(?P<unfinished><!--|<!\[CDATA\[|<\?)",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"""\s(rel|href)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6}));")
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+
+
+class SitemapFile:
+    """Iterated once, over the URLs of each piece as they are written; a piece may have none."""
+
+    def __init__(self, batches: Iterator[list[str]], source: _Source, *, index: bool) -> None:
+        self.index = index
+        """Whether the URLs are those of further sitemaps."""
+        self._batches = batches
+        self._source = source
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self._batches
+
+    @property
+    def damage(self) -> str | None:
+        """What kept the file from being read to its end, once it was iterated: `is ...`, `has ...`."""
+        return self._source.damage
+
+
+def read_sitemap(body: bytes) -> SitemapFile | None:
+    """None where the bytes are no sitemap."""
+    source = _Source(body)
+    texts = source.texts()
+    head = next(texts, "").lstrip(_BLANK)
+    if head.startswith("<"):
+        return _read_xml(chain((head,), texts), source)
+    if _URL_START.match(head):
+        return SitemapFile(_lines(chain((head,), texts)), source, index=False)
+    return None
+
+
+def _read_xml(texts: Iterator[str], source: _Source) -> SitemapFile | None:
+    reader = _XmlReader()
+    found: list[str] = []
+    for text in texts:
+        found += reader.feed(text)
+        if reader.root is not None or reader.damage is not None:
+            break
+    if reader.root not in _ENTRIES:
+        return None
+    batches = chain((found,), reader.batches(texts, source))
+    return SitemapFile(batches, source, index=reader.root == "sitemapindex")
+
+
+class _Source:
+    """A file's text in pieces, the first of which tells what it is."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self.damage: str | None = None
+
+    def texts(self) -> Iterator[str]:
+        pieces = self._bounded(self._gunzipped() if self._body.startswith(_GZIP_MAGIC) else self._pieces())
+        head = b""
+        while len(head) < HEAD and (piece := next(pieces, b"")):
+            head = (head + piece).lstrip(b" \t\r\n")
+        decoder = codecs.getincrementaldecoder(_charset(head))("replace")
+        for piece in chain((head,), pieces):
+            if text := decoder.decode(piece):
+                yield text
+        if text := decoder.decode(b"", True):
+            yield text
+
+    def _pieces(self) -> Iterator[bytes]:
+        for start in range(0, len(self._body), PIECE):
+            yield self._body[start : start + PIECE]
+
+    def _gunzipped(self) -> Iterator[bytes]:
+        """Several members in a row are one file, padding after them is none of it (RFC 1952, section 2.2; gzip(1))."""
+        inflater, whole = zlib.decompressobj(wbits=31), False
+        try:
+            for data in self._pieces():
+                piece = b""
+                while data or len(piece) == PIECE:
+                    piece, whole = inflater.decompress(data, PIECE), inflater.eof
+                    if piece:
+                        yield piece
+                    data = inflater.unconsumed_tail
+                    if whole:
+                        data, piece = inflater.unused_data.lstrip(b"\0"), b""
+                        inflater = zlib.decompressobj(wbits=31)
+        except zlib.error:
+            self.damage = "is a damaged gzip file"
+        else:
+            self.damage = None if whole else "is a gzip file that ends too early"
+
+    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        room = MAX_BYTES
+        for piece in pieces:
+            if len(piece) > room:
+                self.damage = f"has more than {MAX_BYTES:,} bytes"
+                yield piece[:room]
+                return
+            room -= len(piece)
+            yield piece
+
+
+def _charset(head: bytes) -> str:
+    # Without a byte order mark UTF-16 shows in its first character, which is ASCII.
+    if head.startswith((b"<\0", b"h\0")):
+        return "utf-16-le"
+    if head.startswith((b"\0<", b"\0h")):
+        return "utf-16-be"
+    return decide_charset(head, "")
+
+
+class _XmlReader:
+    """Finds the root and the URLs of the entries in markup that comes in pieces."""
+
+    def __init__(self) -> None:
+        self.root: str | None = None
+        self.damage: str | None = None
+        self._open: list[str] = []
+        self._rest = ""
+        self._loc: str | None = None
+        """The text of the URL that is being read."""
+        self._found: list[str] = []
+
+    def batches(self, texts: Iterable[str], source: _Source) -> Iterator[list[str]]:
+        for text in texts:
+            yield self.feed(text)
+            if self.damage is not None:
+                break
+        if self.damage is None and self._open:
+            self.damage = "is XML that ends too early"
+        # What the bytes are like explains what is wrong with the text.
+        source.damage = source.damage or self.damage
+
+    def feed(self, text: str) -> list[str]:
+        """The URLs of the entries that end in this piece."""
+        text = self._rest + text
+        position = 0
+        for markup in _MARKUP.finditer(text):
+            kind = markup.lastgroup
+            if kind == "unfinished":
+                break
+            if self._loc is not None:
+                self._characters(_without_references(text[position : markup.start()]))
+            position = markup.end()
+            if kind == "tag":
+                slash, written, attributes = markup.group(1, 2, 3)
+                name = written.rpartition(":")[2]
+                if slash:
+                    self._end(name)
+                else:
+                    self._start(name, attributes)
+            elif kind == "cdata":
+                self._characters(markup[kind])
+        self._rest = text[position:]
+        if len(self._rest) > MAX_MARKUP:
+            self.damage = f"has a tag, comment or text of more than {MAX_MARKUP:,} characters"
+        found, self._found = self._found, []
+        return found
+
+    def _start(self, name: str, attributes: str) -> None:
+        if self.root is None:
+            self.root = name
+        # Markup in the midst of a URL is an error, and the URL unknown.
+        self._loc = None
+        if self._open and (self._open[-1], name) == _ENTRIES.get(self.root):
+            if self.root == "feed":
+                self._link(attributes)
+            else:
+                self._loc = ""
+        if not attributes.endswith("/") and len(self._open) < MAX_DEPTH:
+            self._open.append(name)
+
+    def _end(self, name: str) -> None:
+        if self._loc is not None:
+            self._add(self._loc)
+            self._loc = None
+        if name in self._open:
+            # What was left open in it ends with it.
+            while self._open.pop() != name:
+                pass
+
+    def _characters(self, text: str) -> None:
+        if self._loc is not None and len(self._loc) <= MAX_LOC_LENGTH:
+            self._loc += text
+
+    def _link(self, attributes: str) -> None:
+        values = {name: double or single for name, double, single in _ATTRIBUTE.findall(attributes[:MAX_ATTRIBUTES])}
+        if values.get("rel", "alternate") == "alternate":
+            self._add(_without_references(values.get("href", "")))
+
+    def _add(self, written: str) -> None:
+        loc = written.strip()
+        if loc and len(loc) <= MAX_LOC_LENGTH:
+            self._found.append(loc)
+
+
+def _without_references(text: str) -> str:
+    """Text with XML's own references resolved; any other & is one that somebody forgot to escape."""
+    return _REFERENCE.sub(_character, text) if "&" in text else text
+
+
+def _character(reference: re.Match[str]) -> str:
+    name, decimal, hexadecimal = reference.groups()
+    if name:
+        return _ENTITIES[name]
+    number = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(number) if number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF else "\ufffd"
+
+
+def _lines(texts: Iterable[str]) -> Iterator[list[str]]:
+    rest = ""
+    for text in texts:
+        *lines, rest = (rest + text).split("\n")
+        # Longer than a URL may be, it needs no more than its length to be known.
+        rest = rest[: MAX_LOC_LENGTH + 1]
+        yield _locs(lines)
+    yield _locs([rest])
+
+
+def _locs(lines: list[str]) -> list[str]:
+    return [loc for line in lines if (loc := line.strip(_BLANK)) and len(loc) <= MAX_LOC_LENGTH]

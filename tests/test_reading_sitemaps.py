@@ -1,0 +1,274 @@
+"""Foreign sitemaps in every state: what can be read counts, and what is hostile costs nothing."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemap_crawler.reading.sitemaps import PIECE, read_sitemap
+
+MIB = 1_048_576
+NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+A, B = "http://example.com/a", "http://example.com/b"
+ENTRY_A, ENTRY_B = f"<url><loc>{A}</loc></url>", f"<url><loc>{B}</loc></url>"
+BOTH = ENTRY_A + ENTRY_B
+COMMENT = f"<!--{' ' * 10_000}-->"
+URLSET = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {NAMESPACE}>{BOTH}</urlset>'
+
+
+def read(body: str | bytes) -> tuple[bool, list[str], str | None] | None:
+    """Whether it is an index, its URLs, and what is wrong with it."""
+    file = read_sitemap(body.encode() if isinstance(body, str) else body)
+    return None if file is None else (file.index, list(chain.from_iterable(file)), file.damage)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(URLSET, id="as the protocol has it"),
+        pytest.param(f"<urlset>{BOTH}</urlset>", id="no namespace, no declaration"),
+        pytest.param(f'<urlset xmlns="https://example.com/other">{BOTH}</urlset>', id="another namespace"),
+        pytest.param(
+            f'<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>{A}</s:loc></s:url>'
+            f"<s:url><s:loc>{B}</s:loc></s:url></s:urlset>",
+            id="prefixes",
+        ),
+        pytest.param(f"<urlset>{BOTH}</urlset>".replace(">", " \n>"), id="space in tags"),
+        pytest.param(f"<urlset>{BOTH}</urlset>".replace("http", "\n\t http"), id="space around URLs"),
+        pytest.param("\n \r\n\t" + URLSET, id="white space before"),
+        pytest.param("\ufeff" + URLSET, id="byte order mark"),
+        pytest.param(" \ufeff" + URLSET, id="byte order mark after white space"),
+        pytest.param(URLSET + "\n<!-- end --> text", id="something after"),
+        pytest.param(
+            f'<?xml-stylesheet href="?>a.xsl"?><!-- <urlset> --><urlset>{BOTH}</urlset>', id="before the root"
+        ),
+        pytest.param(f"<urlset><!-- <url><loc>http://x/</loc></url> -->{BOTH}</urlset>", id="comment"),
+        pytest.param(f"<urlset><?php echo '<url><loc>http://x/</loc></url>' ?>{BOTH}</urlset>", id="instruction"),
+        pytest.param(f"<urlset><url><loc><![CDATA[{A}]]></loc></url>{ENTRY_B}</urlset>", id="CDATA"),
+        pytest.param(f"<urlset><url><lastmod>2024</lastmod><loc>{A}</loc></url>{ENTRY_B}</urlset>", id="order"),
+        pytest.param(f'<!DOCTYPE urlset SYSTEM "http://127.0.0.1:9/x.dtd"><urlset>{BOTH}</urlset>', id="DOCTYPE"),
+        pytest.param(f'<!DOCTYPE urlset [<!ENTITY e "x">\n]><urlset>{BOTH}</urlset>', id="DOCTYPE with entity"),
+        pytest.param(f"<urlset><url><loc>{A}</url>{ENTRY_B}</urlset>", id="end tag forgotten"),
+        pytest.param(f"<urlset><url><loc>{A}</loc>{ENTRY_B}</urlset>", id="end of entry forgotten"),
+        pytest.param(f"<urlset><url x=1><loc>{A}</loc></b></url>{ENTRY_B}</urlset>", id="not well-formed"),
+        pytest.param(f"<urlset><url/><url><loc/></url><url><loc> </loc></url>{BOTH}</urlset>", id="empty ones"),
+        pytest.param(f"<urlset><url><loc>http://x/<b>c</b></loc></url>{BOTH}</urlset>", id="markup in a URL"),
+        pytest.param(f"<urlset><url><loc>http://x/{'a' * 9_000}</loc></url>{BOTH}</urlset>", id="a URL too long"),
+        pytest.param(
+            f"<urlset><url><loc>{A}</loc><image:image><image:loc>http://x/i.png</image:loc></image:image>"
+            f'<xhtml:link rel="alternate" href="http://x/"/></url>{ENTRY_B}</urlset>',
+            id="images and alternates are no pages, nor need their prefixes be declared",
+        ),
+        pytest.param(
+            f'<rss version="2.0"><channel><link>http://x/</link><item><link>{A}</link></item>'
+            f"<item><title>T</title><link><![CDATA[{B}]]></link><description><link>http://x/</link></description></item>"
+            "</channel></rss>",
+            id="RSS",
+        ),
+        pytest.param(
+            '<feed xmlns="http://www.w3.org/2005/Atom"><link href="http://x/"/>'
+            f'<entry><link href="{A}"/><link rel="enclosure" href="http://x/a.mp3"/></entry>'
+            f"<entry><link title='T' rel = 'alternate' href = '{B}' ></link></entry></feed>",
+            id="Atom",
+        ),
+        pytest.param(f"{A}\n{B}\n", id="text"),
+        pytest.param(f"\ufeff\r\n{A}\r\n\r\n  {B}  ", id="text with BOM, CRLF and space"),
+        pytest.param(f"{A}\nhttp://x/{'a' * 9_000}\n{B}", id="text with a line too long"),
+    ],
+)
+@pytest.mark.parametrize("form", ["plain", "gzip", "members", "utf-16"])
+def test_urls_are_read(body: str, form: str) -> None:
+    data = body.encode()
+    forms = {
+        "plain": data,
+        "gzip": gzip.compress(data),
+        "members": gzip.compress(data[:40]) + gzip.compress(data[40:]) + b"\0" * 512,
+        "utf-16": body.lstrip().encode("utf-16"),
+    }
+    assert read(forms[form]) == (False, [A, B], None)
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("http://x/?a=1&amp;b=2", "http://x/?a=1&b=2"),
+        ("http://x/?a=1&b=2", "http://x/?a=1&b=2"),
+        ("http://x/?a=1&copy=2&lt", "http://x/?a=1&copy=2&lt"),
+        ("http://x/&lt;&gt;&quot;&apos;", "http://x/<>\"'"),
+        ("http://x/&#38;&#x2f;&#xE9;", "http://x/&/é"),
+        ("http://x/&#xD800;&#x110000;", "http://x/\ufffd\ufffd"),
+        ("http://x/&amp;amp;", "http://x/&amp;"),
+        ("http://x/&eacute;", "http://x/&eacute;"),
+        ("<![CDATA[http://x/?a=1&b=2&amp;c]]>", "http://x/?a=1&b=2&amp;c"),
+        ("http://x/?a=1&amp;<![CDATA[b&c]]>", "http://x/?a=1&b&c"),
+        ("http://x/a b", "http://x/a b"),
+        ("http://x/a < b", "http://x/a < b"),
+        ("/relative", "/relative"),
+    ],
+)
+def test_urls_are_as_written(written: str, url: str) -> None:
+    assert read(f"<urlset><url><loc>{written}</loc></url>{ENTRY_A}</urlset>") == (False, [url, A], None)
+
+
+def test_pieces_hide_nothing() -> None:
+    # Whatever stands where one piece ends and the next begins.
+    entry = "<url><loc><![CDATA[http://x/]]>?a&amp;b=é</loc><!-- c --></url>"
+    for spaces in range(PIECE - len("<urlset>") - len(entry) - 2, PIECE):
+        found = read(f"<urlset>{' ' * spaces}{entry * 2}</urlset>")
+        assert found == (False, ["http://x/?a&b=é"] * 2, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "index"),
+    [
+        (f"<sitemapindex><sitemap><loc>{A}</loc></sitemap></sitemapindex>", True),
+        (f"<s:sitemapindex xmlns:s='x'><s:sitemap>\n<s:loc>{A}</s:loc></s:sitemap></s:sitemapindex>", True),
+        (f"<urlset>{ENTRY_A}<sitemap><loc>{B}</loc></sitemap></urlset>", False),
+        (f"<sitemapindex>{ENTRY_B}<sitemap><loc>{A}</loc></sitemap></sitemapindex>", True),
+    ],
+)
+def test_an_index_is_told_by_its_root(body: str, index: bool) -> None:
+    assert read(body) == (index, [A], None)
+
+
+@pytest.mark.parametrize(
+    ("body", "urls"),
+    [("<urlset/>", []), (f"<urlset {NAMESPACE}></urlset>", []), ("<urlset><!-- none --></urlset>", [])],
+)
+def test_an_empty_sitemap_is_one(body: str, urls: list[str]) -> None:
+    assert read(body) == (False, urls, None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param(" \n", id="white space"),
+        pytest.param(f"<!DOCTYPE html><html><body><a href='{A}'>A</a></body></html>", id="HTML"),
+        pytest.param(f"<html xmlns='http://www.w3.org/1999/xhtml'><urlset>{BOTH}</urlset></html>", id="XHTML"),
+        pytest.param("<!-- nothing else -->", id="comment"),
+        pytest.param("<!-- never ends <urlset>", id="open comment"),
+        pytest.param("<", id="one character"),
+        pytest.param("Not found", id="words"),
+        pytest.param(f"See {A}", id="words with a URL"),
+        pytest.param('{"urls": []}', id="JSON"),
+        pytest.param(b"\x89PNG\r\n\x1a\n" + bytes(range(256)), id="image"),
+        pytest.param(b"\x1f\x8b\x08", id="only the beginning of a gzip file"),
+        pytest.param(b"\x1f\x8bgarbage", id="no gzip file"),
+        pytest.param(gzip.compress(gzip.compress(URLSET.encode())), id="gzip in gzip"),
+    ],
+)
+def test_other_files_are_no_sitemaps(body: str | bytes) -> None:
+    assert read(body) is None
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "windows-1252", "utf-16", "utf-16-le", "utf-16-be", "Shift_JIS"])
+def test_charsets(encoding: str) -> None:
+    word = "東京" if encoding == "Shift_JIS" else "é"
+    body = f'<?xml version="1.0" encoding="{encoding}"?><urlset><url><loc>http://x/{word}</loc></url></urlset>'
+    assert read(body.encode(encoding)) == (False, [f"http://x/{word}"], None)
+
+
+def test_bytes_of_another_charset_than_is_said() -> None:
+    body = b"<urlset><url><loc>http://x/\xe9</loc></url></urlset>"
+    assert read(body) == (False, ["http://x/é"], None)
+    # What the beginning says counts to the end.
+    late = f"<urlset><url><loc>http://x/é</loc></url>{' ' * PIECE}".encode() + body[8:]
+    assert read(late) == (False, ["http://x/é", "http://x/\ufffd"], None)
+
+
+@pytest.mark.parametrize(
+    ("body", "damage"),
+    [
+        pytest.param(f"<urlset>{BOTH}<url><loc>http://x/", "is XML that ends too early", id="cut off"),
+        pytest.param(f"<urlset>{BOTH}<!-- <url><loc>http://x/</loc>", "is XML that ends too early", id="in a comment"),
+        pytest.param(
+            f"<urlset>{BOTH}<a {'b' * 2 * MIB}>",
+            "has a tag, comment or text of more than 1,048,576 characters",
+            id="an endless tag",
+        ),
+        pytest.param(gzip.compress(URLSET.encode())[:-12], "is a gzip file that ends too early", id="cut gzip"),
+        pytest.param(gzip.compress(URLSET.encode()) + b"garbage", "is a damaged gzip file", id="garbage after gzip"),
+        pytest.param(
+            gzip.compress(f"<urlset>{BOTH}".encode()) + gzip.compress(COMMENT.encode()) * 6_000,
+            "has more than 52,428,800 bytes",
+            id="too large",
+        ),
+    ],
+)
+def test_what_stands_before_the_damage_is_kept(body: str | bytes, damage: str) -> None:
+    assert read(body) == (False, [A, B], damage)
+
+
+def test_more_entries_than_a_sitemap_may_have() -> None:
+    found = read("<urlset>" + ENTRY_A * 60_000 + "</urlset>")
+    assert found is not None
+    assert len(found[1]) == 60_000
+
+
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("doctype", "reference"),
+    [
+        (f'[<!ENTITY l0 "lol">{LAUGHS}]', "&l9;"),
+        ('[<!ENTITY l9 SYSTEM "file:///etc/passwd">]', "&l9;"),
+        ('[<!ENTITY % l9 SYSTEM "http://127.0.0.1:9/"> %l9; ]', "&l9;"),
+        ('[<!ENTITY amp "http://x/">]', "&l9;&amp;"),
+    ],
+)
+def test_entities_are_never_expanded(doctype: str, reference: str) -> None:
+    written = "http://x/" + reference
+    body = f"<?xml version='1.0'?><!DOCTYPE urlset {doctype}><urlset><url><loc>{written}</loc></url>{ENTRY_A}</urlset>"
+    assert read(body) == (False, [written.replace("&amp;", "&"), A], None)
+
+
+@pytest.mark.parametrize(
+    ("start", "unit", "urls"),
+    [
+        ("", "\0", None),
+        ("", " ", None),
+        ("<urlset", "x", None),
+        ("<urlset ", "a='b' ", None),
+        ("<urlset>", f"<a b='{'c' * 1_000}'>", []),
+        ("<!DOCTYPE urlset [", f"<!ENTITY a '{'c' * 1_000}'>", None),
+        ("<urlset>" + ENTRY_A, "<!--", [A]),
+        ("<urlset>" + ENTRY_A, "<", [A]),
+        ("<urlset><url><loc>http://x/", f"<![CDATA[{'y' * 1_000}]]>", []),
+        ("<feed><entry>", "<link href='", []),
+        (A + "\n", " " * 99 + "\n", [A]),
+        ("http://", "h", []),
+    ],
+)
+def test_bombs_cost_nothing(start: str, unit: str, urls: list[str] | None) -> None:
+    # A gigabyte, in members of one megabyte.
+    body = gzip.compress(start.encode()) + gzip.compress((unit * (MIB // len(unit))).encode()) * 1_000
+    assert len(body) < 20 * MIB
+    tracemalloc.start()
+    try:
+        found = read(body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (None if found is None else found[1]) == urls
+    assert peak < 20 * MIB
+
+
+@given(st.binary(max_size=200))
+def test_nothing_is_raised(data: bytes) -> None:
+    for start in (b"", b"<urlset><url><loc>", b"http://", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"):
+        read(start + data)
+
+
+@given(st.text(alphabet="<>/!?[]-&;:\"'= \naloc", max_size=60), st.integers(0, 60))
+def test_a_broken_entry_takes_none_before_it(garbage: str, cut: int) -> None:
+    body = f"<urlset>{ENTRY_A}{garbage}{ENTRY_B[:cut]}"
+    found = read(body)
+    assert found is not None
+    assert found[1][:1] == [A]
