@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler import __version__
+from sitemap_crawler.cli_inventory import CommandFailed, explain, failures, inventory_options, pages
 from sitemap_crawler.options import OptionError, Options
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from scrapy.settings import Settings
 
@@ -36,6 +37,8 @@ def run() -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = USAGE
+    except CommandFailed as error:
+        code = _fail(error.exit_code, error.message)
     except click.ClickException as error:
         code = _fail(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
     except OptionError as error:
@@ -61,11 +64,11 @@ def commands() -> None:
     """Crawls a web site within the scope of its sitemap and keeps its XML sitemaps true."""
 
 
-def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command-line option for every field of the model that has one."""
+def _model_options(command: Callable[..., Any], *, only: Container[str] | None = None) -> Callable[..., Any]:
+    """A command-line option for every field of the model that has one, or for those `only`."""
     for name in reversed(Options.model_fields):
         flag, field = Options.flag(name), Options.model_fields[name]
-        if not flag.cli:
+        if not flag.cli or (only is not None and name not in only):
             continue
         long = "--" + name.replace("_", "-")
         settings: dict[str, Any] = {"help": field.description, "default": None}
@@ -115,6 +118,31 @@ def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str
     return _tell(report, quiet=quiet)
 
 
+def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    return _model_options(command, only=Options.writing())
+
+
+@commands.command()
+@click.argument("start_url", required=False)
+@inventory_options
+@_writing_options
+@click.option("-q", "--quiet", is_flag=True, help="print errors only")
+def write(start_url: str | None, state: str | None, config: Path | None, *, quiet: bool, **values: Any) -> int:
+    """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
+    from sitemap_crawler.inventory.store import InventoryBusy
+    from sitemap_crawler.locate import find_inventory
+    from sitemap_crawler.writing import write as write_again
+
+    given = {name: value for name, value in values.items() if value is not None and value != ()}
+    with failures():
+        path = find_inventory(state=state, config=config, start_url=start_url)
+        try:
+            report = write_again(path, given)
+        except InventoryBusy as error:
+            return _fail(INTERRUPTED, str(error))
+    return _tell(report, quiet=quiet)
+
+
 def _fail_with_report(settings: Settings, code: int, message: str) -> int:
     """Say it, and leave no report of an earlier run that says something else."""
     from sitemap_crawler.report import write_failure
@@ -145,6 +173,10 @@ def _name_and_value(text: str) -> tuple[str, str]:
     if not separator or not name:
         raise OptionError(f"-s {text}: write it as NAME=VALUE")
     return name, value
+
+
+commands.add_command(explain)
+commands.add_command(pages)
 
 
 @commands.command()

@@ -1,4 +1,4 @@
-"""The end of a run: decide, check the guards, publish, and report what came of it."""
+"""The end of a run, and `write`, which draws it again: decide, check the guards, publish, report what came of it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.decide import Settlement
 from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
+from sitemap_crawler.inventory.findings import Findings
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
 from sitemap_crawler.inventory.publications import Publications
+from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import finish_run, run_totals
 from sitemap_crawler.inventory.settled import ListedPage, Settled
+from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.report import Outcome, Report
+from sitemap_crawler.review import KINDS, review
 from sitemap_crawler.rules import Reason
+from sitemap_crawler.shapes import Shapes
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.names import entry_name
@@ -25,11 +30,15 @@ from sitemap_crawler.sitemap.publish import NothingToPublish, OutputFile, Target
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from sitemap_crawler.job import Job
+    from sitemap_crawler.decide import Decision
+    from sitemap_crawler.site import Site
 
 logger = logging.getLogger(__name__)
+
+SHAPES = 10
+"""Groups of URLs shown of each reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +47,31 @@ class Ending:
 
     finished: bool
     """Nothing was left to fetch, or a limit was reached."""
-    further_requests: int
+    further_requests: int = 0
     """Requests that no observation counts: repeated ones, and those for robots.txt."""
+    failure: str | None = None
+    """Why the crawl could not go on."""
+    refusal: str | None = None
+    """Why nothing of this site may or can be crawled."""
+    refusal_ends_run: bool = False
 
 
-def conclude(job: Job, ending: Ending) -> Report:
-    """What came of the job's run. Never raises: what goes wrong is an outcome, too."""
+def conclude(site: Site, ending: Ending | None) -> Report:
+    """What came of the site's run; without an ending it is one that ended before, concluded again by `write`.
+
+    Never raises: what goes wrong is an outcome, too.
+    """
     report = Report(
         outcome=Outcome.FAILED,
         message="",
-        start_url=job.start_url,
-        sitemap_url=job.sitemap_url,
-        run=job.run.id,
-        started=datetime.fromtimestamp(job.run.started, UTC),
+        start_url=site.start_url,
+        sitemap_url=site.sitemap_url,
+        run=site.run.id,
+        started=datetime.fromtimestamp(site.run.started, UTC),
         finished=datetime.now(UTC),
     )
     try:
-        _Conclusion(job, report).draw(ending)
+        _Conclusion(site, report).draw(ending)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         reason = error.strerror or error
@@ -62,14 +79,14 @@ def conclude(job: Job, ending: Ending) -> Report:
     except (NothingToPublish, IndexOverflowError) as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:
-        job.inventory_failed(error)
-        _fail(report, str(job.failure))
+        _fail(report, inventory_words(site.store.path, error))
     except Exception:
         logger.exception("cannot conclude the run")
         _fail(report, "an error in the program (its details are in the log); run the same command to go on")
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
-    report.warnings = job.warnings
+    report.warnings = sorted(site.warnings, key=lambda warning: KINDS.index(warning["kind"]))
+    report.warning_counts = {kind: site.warning_counts[kind] for kind in KINDS if kind in site.warning_counts}
     report.finished = datetime.now(UTC)
     return report
 
@@ -79,73 +96,92 @@ def _fail(report: Report, message: str) -> None:
 
 
 class _Conclusion:
-    def __init__(self, job: Job, report: Report) -> None:
-        self._job = job
+    def __init__(self, site: Site, report: Report) -> None:
+        self._site = site
         self._report = report
-        self._connection = job.store.connection
+        self._connection = site.store.connection
+        self._shapes: dict[str, Shapes] = {}
 
-    def draw(self, ending: Ending) -> None:
-        job, report = self._job, self._report
-        totals = run_totals(self._connection, job.run.id)
+    def draw(self, ending: Ending | None) -> None:
+        report = self._report
+        if ending is None:
+            report.started = datetime.now(UTC)
+            self._settle()
+            return
+        totals = run_totals(self._connection, self._site.run.id)
         report.bytes, report.errors = totals.bytes, totals.errors
         report.requests = totals.requests + ending.further_requests
-        if job.failure is not None:
-            _fail(report, job.failure)
-        elif job.refusal is not None:
-            report.outcome, report.message = Outcome.REFUSED, job.refusal
-            if job.refusal_ends_run:
+        if ending.failure is not None:
+            _fail(report, ending.failure)
+        elif ending.refusal is not None:
+            report.outcome, report.message = Outcome.REFUSED, ending.refusal
+            if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
-            self._finish()
+            self._settle()
+            self._end_run("finished" if self._site.saw_everything else "limit")
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = "interrupted; run the same command to continue"
 
-    def _finish(self) -> None:
-        job, report = self._job, self._report
-        settled = Settled(job.store, job.run.id)
+    def _settle(self) -> None:
+        site, report = self._site, self._report
+        settled = Settled(site.store, site.run.id)
         settlement = Settlement(
             settled.facts,
-            job.rules,
-            finished=not job.limited,
+            site.rules,
+            finished=site.saw_everything,
+            now=datetime.now(UTC).timestamp(),
             find=settled.find,
-            warn=lambda warned: job.warn(warned.kind, warned.url, warned.message),
+            blocked=RememberedRobots(self._connection, site.run.id).evidence_against,
+            warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
         )
-        settled.save(settlement.decisions())
+        settled.save(self._shaped(settlement.decisions()))
         report.excluded = settled.counts()
         report.listed = report.excluded.pop(Reason.LISTED, 0)
         report.changes = changes_since_published(self._connection)
-        problem = start_page_problem(job.start_url, find=settled.find, settlement=settlement)
+        problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
-            notes, scope = settled.notes(job.start_url), job.rules.scope
+            notes, scope = settled.notes(site.start_url), site.rules.scope
             report.hints = few_pages_hints(
                 report.listed, report.excluded, notes, scope=scope, examples=settled.examples
             )
             published = published_count(self._connection)
-            problem = publish_problem(job.options, listed=report.listed, published=published)
+            problem = publish_problem(site.options, listed=report.listed, published=published)
+        report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
+        for warned in review(Findings(site.store, site.run.id)):
+            site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
-        elif job.options.dry_run:
+        elif site.options.dry_run:
             report.outcome, report.message = Outcome.DRY_RUN, f"{_pages(report.listed)} would be listed"
         else:
             self._publish(settled)
-        self._end_run("limit" if job.limited else "finished")
+
+    def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        prefix = self._site.rules.scope.prefix
+        for decision in decisions:
+            shapes = self._shapes.get(decision.reason)
+            if shapes is None:
+                shapes = self._shapes[decision.reason] = Shapes(prefix)
+            shapes.add(decision.url)
+            yield decision
 
     def _end_run(self, ended_by: str) -> None:
         outcome, now = str(self._report.outcome), datetime.now(UTC)
-        finish_run(self._connection, self._job.run.id, outcome=outcome, ended_by=ended_by, now=now)
+        finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)
 
     def _publish(self, settled: Settled) -> None:
-        job, report, connection = self._job, self._report, self._connection
-        options = job.options
-        target = Target(options.output, job.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        publications = Publications(connection, options.output, entry_name(job.sitemap_url))
+        site, report, connection = self._site, self._report, self._connection
+        options = site.options
+        target = Target(options.output, site.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
+        publications = Publications(connection, options.output, entry_name(site.sitemap_url))
         previous, now = publications.files(), datetime.now(UTC)
         publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
         publications.remember(publication.files)
         remember_listed(connection)
         for loc in publication.omitted:
-            job.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
+            site.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
         report.listed = publication.listed
         report.files = [_file_row(file) for file in publication.files]
         changed = publication.removed or any(file.written for file in publication.files)
@@ -154,7 +190,7 @@ class _Conclusion:
         report.message = f"{_pages(report.listed)} listed in {entry}" + ("" if changed else ", nothing had changed")
 
     def _entries(self, settled: Settled) -> Iterator[Entry]:
-        options = self._job.options
+        options = self._site.options
         for page in settled.listed():
             images = page.images if options.images else ()
             videos = page.videos if options.videos else ()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.reading.content import DECOMPRESSION_BOMB
 from sitemap_crawler.rules import Reason, Refusal
 
 if TYPE_CHECKING:
@@ -47,8 +49,9 @@ class Facts(NamedTuple):
     body_bytes: int | None = None
     body_hash: bytes | None = None
     canonical_id: int | None = None
-    canonical_conflict: bool | None = None
     noindex: bool | None = None
+    unavailable_after: float | None = None
+    """From when on it is noindex, in seconds since 1970."""
     directives: str | None = None
     last_modified: float | None = None
     location: str | None = None
@@ -58,6 +61,7 @@ class Facts(NamedTuple):
 
 class Decision(NamedTuple):
     url_id: int
+    url: str
     listed: bool
     reason: Reason
     evidence: str | None = None
@@ -78,11 +82,15 @@ class _Local(IntEnum):
     UNSEEN = 0
     LISTABLE = 1
     NOT_LISTABLE = 2
-    AT_ITS_WORD = 3
+    CONFIRMED = 3
+    """Listable, and names itself as its canonical."""
+    AT_ITS_WORD = 4
     """Not ours to judge: a canonical that names it is believed."""
-    CANONICAL = 4
+    BLOCKED = 5
+    """Forbidden by robots.txt: believed too, but worth a warning."""
+    CANONICAL = 6
     """Settled as canonical-elsewhere."""
-    ENTERED = 5
+    ENTERED = 7
     """On the chain that is being followed."""
 
 
@@ -95,14 +103,19 @@ class Settlement:
         rules: Rules,
         *,
         finished: bool,
+        now: float,
         find: Callable[[str], Facts | None],
+        blocked: Callable[[str], str | None],
         warn: Callable[[Warned], None],
     ) -> None:
-        """`rows` gives the rows anew at each call, in any order; `find` looks one up by its URL."""
+        """`rows` gives the rows anew at each call, in any order; `find` looks one up by its URL; `blocked` says
+        why robots.txt forbids one; `now` is in seconds since 1970."""
         self._rows = rows
         self._rules = rules
         self._finished = finished
+        self._now = now
         self._find = find
+        self._blocked = blocked
         self._warn = warn
         self._local = bytearray()
         self._canonical: array[int] = array("I")
@@ -122,14 +135,13 @@ class Settlement:
             self._local.extend(bytes(missing))
             self._canonical.extend(array("I", bytes(4 * missing)))
         refusal = self.refusal(facts)
-        if refusal is None:
-            self._local[facts.id] = _Local.LISTABLE
-            if facts.canonical_id is not None and facts.canonical_id != facts.id:
-                self._canonical[facts.id] = facts.canonical_id
-        elif refusal.reason in _AT_ITS_WORD:
-            self._local[facts.id] = _Local.AT_ITS_WORD
+        if refusal is not None:
+            self._local[facts.id] = _REFUSED.get(refusal.reason, _Local.NOT_LISTABLE)
+        elif facts.canonical_id == facts.id:
+            self._local[facts.id] = _Local.CONFIRMED
         else:
-            self._local[facts.id] = _Local.NOT_LISTABLE
+            self._local[facts.id] = _Local.LISTABLE
+            self._canonical[facts.id] = facts.canonical_id or 0
 
     def refusal(self, facts: Facts) -> Refusal | None:
         """Why the URL can't be listed for what it is itself; None when it could be."""
@@ -139,10 +151,13 @@ class Settlement:
             _transport(facts)
             or _not_a_page(facts, self._rules.content_types)
             or self._rules.listing_refusal(facts.url)
-            or _noindex(facts)
+            or _noindex(facts, self._now)
         )
 
     def _unfetched(self, facts: Facts) -> Refusal:
+        blocked = self._blocked(facts.url)
+        if blocked is not None:
+            return Refusal(Reason.BLOCKED_BY_ROBOTS, blocked)
         refusal = self._rules.fetch_refusal(facts.url, facts.depth)
         if refusal is not None:
             return refusal
@@ -155,20 +170,29 @@ class Settlement:
             self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or self._orphan(facts)
         )
         if refusal is not None:
-            return Decision(facts.id, listed=False, reason=refusal.reason, evidence=refusal.evidence)
+            return Decision(facts.id, facts.url, listed=False, reason=refusal.reason, evidence=refusal.evidence)
         source = "last-modified" if facts.last_modified is not None else None
-        return Decision(facts.id, listed=True, reason=Reason.LISTED, lastmod=facts.last_modified, lastmod_source=source)
+        return Decision(
+            facts.id, facts.url, listed=True, reason=Reason.LISTED, lastmod=facts.last_modified, lastmod_source=source
+        )
 
     def _canonical_elsewhere(self, facts: Facts) -> Refusal | None:
-        if facts.canonical_conflict:
-            self._warn(Warned("conflicting-canonicals", facts.url, "it names several canonical URLs: all are ignored"))
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
-        if self._names_another(facts):
-            return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
-        message = f"its canonical {facts.canonical} can't be listed, so the page itself is"
-        self._warn(Warned("broken-canonical", facts.url, message))
-        return None
+        if not self._names_another(facts):
+            self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
+            return None
+        warning = _CANONICAL_WARNINGS.get(_Local(self._local[facts.canonical_id]))
+        if warning is not None:
+            kind, words = warning
+            self._warn(Warned(kind, facts.url, words.format(facts.canonical)))
+        return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
+
+    def _why_broken(self, facts: Facts) -> str:
+        target = self._find(facts.canonical) if facts.canonical else None
+        refusal = self.refusal(target) if target is not None else None
+        why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back to it"
+        return f"its canonical {facts.canonical} {why}, so the page itself is listed"
 
     def _names_another(self, facts: Facts) -> bool:
         """Whether the page's canonical is another URL, and one that justifies leaving the page out."""
@@ -225,8 +249,18 @@ class Settlement:
         return None
 
 
-_AT_ITS_WORD = frozenset((Reason.OUT_OF_SCOPE, Reason.BLOCKED_BY_ROBOTS, Reason.LIMIT, Reason.EXCLUDED_BY_RULE))
-_JUSTIFIES = frozenset((_Local.LISTABLE, _Local.CANONICAL, _Local.AT_ITS_WORD, _Local.UNSEEN))
+_REFUSED = {
+    Reason.OUT_OF_SCOPE: _Local.AT_ITS_WORD,
+    Reason.EXCLUDED_BY_RULE: _Local.AT_ITS_WORD,
+    Reason.LIMIT: _Local.AT_ITS_WORD,
+    Reason.BLOCKED_BY_ROBOTS: _Local.BLOCKED,
+}
+_JUSTIFIES = frozenset(_Local) - {_Local.NOT_LISTABLE, _Local.ENTERED}
+_CANONICAL_WARNINGS = {
+    _Local.LISTABLE: ("one-way-canonical", "its canonical {} does not name itself as canonical"),
+    _Local.BLOCKED: ("blocked-canonical", "its canonical {} is disallowed by robots.txt, so neither is listed"),
+    _Local.CANONICAL: ("canonical-chain", "its canonical {} names another one in turn: name that at once"),
+}
 
 
 def _transport(facts: Facts) -> Refusal | None:
@@ -253,10 +287,17 @@ def _not_a_page(facts: Facts, content_types: frozenset[str]) -> Refusal | None:
         return Refusal(Reason.NOT_A_PAGE, f"status {facts.status}")
     if not facts.body_bytes:
         return Refusal(Reason.NOT_A_PAGE, "empty body")
+    if facts.content_type == DECOMPRESSION_BOMB:
+        return Refusal(Reason.NOT_A_PAGE, f"{DECOMPRESSION_BOMB}: {facts.body_bytes:,} bytes and more from very few")
     if facts.content_type not in content_types:
         return Refusal(Reason.NOT_A_PAGE, f"content type {facts.content_type}")
     return None
 
 
-def _noindex(facts: Facts) -> Refusal | None:
-    return Refusal(Reason.NOINDEX, facts.directives or "noindex") if facts.noindex else None
+def _noindex(facts: Facts, now: float) -> Refusal | None:
+    if facts.noindex:
+        return Refusal(Reason.NOINDEX, facts.directives or "noindex")
+    if facts.unavailable_after is not None and facts.unavailable_after <= now:
+        moment = datetime.fromtimestamp(facts.unavailable_after, UTC)
+        return Refusal(Reason.NOINDEX, f"unavailable_after: {moment.isoformat(timespec='seconds')}")
+    return None

@@ -35,19 +35,24 @@ MAX_HEADER = 65_536
 """Bytes of one header: security policies pass aiohttp's 8 kB."""
 TRUNCATED = "truncated"
 """Flag of a response whose body goes on after what was read."""
+BOMB = "decompression-bomb"
+"""Flag of one that is too long only because so few bytes became so many."""
+BOMB_RATIO = 200
+"""Pages of markup that repeats itself come to 100 bytes from one, deflate can come to 1,000."""
 
 
 class BoundedDownloadHandler:
     """Keeps the meaning of DOWNLOAD_MAXSIZE (of the decompressed body), DOWNLOAD_TIMEOUT, DOWNLOAD_BIND_ADDRESS,
     DOWNLOAD_VERIFY_CERTIFICATES, DOWNLOAD_TLS_*, DEFAULT_REQUEST_HEADERS, USER_AGENT and COMPRESSION_ENABLED, and of
-    the request metadata download_timeout, proxy and verbatim_url."""
+    the request metadata download_timeout, proxy and verbatim_url; max_body is a bound instead of the option's."""
 
     # One handler for each scheme, made when the first URL of it comes.
     lazy = True
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        self._max_body = min(job_of(crawler).options.max_body, settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize)
+        self._max_body = job_of(crawler).options.max_body
+        self._max_size = settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize
         self._timeout = aiohttp.ClientTimeout(total=settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._ssl = _ssl_context(settings)
         self._session = aiohttp.ClientSession(
@@ -103,14 +108,15 @@ class BoundedDownloadHandler:
         chunks: list[bytes] = []
         size = 0
         flags = None
+        bound = min(request.meta.get("max_body", self._max_body), self._max_size)
         async for chunk in response.content.iter_any():
             chunks.append(chunk)
             size += len(chunk)
-            if size > self._max_body:
-                flags = [TRUNCATED]
+            if size > bound:
+                flags = [TRUNCATED if size < BOMB_RATIO * response.content.total_raw_bytes else BOMB]
                 response.close()
                 break
-        body = b"".join(chunks)[: self._max_body]
+        body = b"".join(chunks)[:bound]
         answer = Response(request.url, status=response.status, body=body, flags=flags)
         answer.headers = _headers(response)
         return answer

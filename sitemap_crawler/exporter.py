@@ -9,12 +9,14 @@ from scrapy import signals
 
 from sitemap_crawler.conclude import Ending, conclude
 from sitemap_crawler.job import job_of
-from sitemap_crawler.report import Outcome
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+
+FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
+"""Statistics of requests that leave no observation."""
 
 
 class Exporter:
@@ -31,13 +33,15 @@ class Exporter:
 
     def _spider_closed(self, reason: str) -> None:
         job = self._job
-        further = self._stats.get_value("retry/count", 0) + self._stats.get_value("robots/requests", 0)
-        job.report = report = conclude(job, Ending(finished=reason == "finished", further_requests=further))
-        if job.options.report is not None:
-            try:
-                report.write(job.options.report)
-            except OSError as error:
-                report.outcome = Outcome.FAILED
-                report.message += f"; but cannot write the report {job.options.report}: {error.strerror or error}"
+        further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
+        ending = Ending(
+            finished=reason == "finished",
+            further_requests=further,
+            failure=job.failure,
+            refusal=job.refusal,
+            refusal_ends_run=job.refusal_ends_run,
+        )
+        job.report = report = conclude(job, ending)
+        report.deliver(job.options)
         logger.log(logging.ERROR if report.exit_code else logging.INFO, "%s: %s", report.outcome, report.message)
         job.close()

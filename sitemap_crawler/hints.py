@@ -10,6 +10,7 @@ from sitemap_crawler.urls import origin_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sitemap_crawler.items import Note
     from sitemap_crawler.scope import Scope
 
 FEW_PAGES = 5
@@ -18,7 +19,7 @@ FEW_PAGES = 5
 def few_pages_hints(
     listed: int,
     excluded: Mapping[str, int],
-    notes: Mapping[str, str | int],
+    notes: Mapping[str, Note],
     *,
     scope: Scope,
     examples: Callable[[Reason], list[str]],

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.reading.document import Document
 
 
+Note = str | int | list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Video:
     """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
@@ -52,16 +55,17 @@ class Observation:
     """Target of a 3xx; None when it has none that can be used."""
     refresh: str | None = None
     canonical: str | None = None
-    canonical_conflict: bool = False
     noindex: bool = False
     nofollow: bool = False
     directives: str | None = None
-    """The words that said noindex or nofollow."""
+    """The words that said noindex, nofollow or unavailable_after."""
+    unavailable_after: datetime | None = None
+    """From when on the page is noindex."""
     last_modified: datetime | None = None
     etag: str | None = None
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
-    notes: dict[str, str | int] = field(default_factory=dict)
+    notes: dict[str, Note] = field(default_factory=dict)
     """Facts for hints and warnings, by kind."""
 
 
@@ -78,11 +82,12 @@ class Page:
     """Response headers by lower-case name."""
     document: Document | None = None
     links: tuple[str, ...] = ()
+    nofollow_links: tuple[str, ...] = ()
 
     def give_up(self, why: str) -> None:
         """The page can't be read by us: it must neither be listed blindly nor stop the crawl."""
         self.observation.status, self.observation.error = None, f"the page can't be read: {why}"
-        self.document, self.links = None, ()
+        self.document, self.links, self.nofollow_links = None, (), ()
 
     def __repr__(self) -> str:
         # Scrapy logs items; a page is not something to print whole.

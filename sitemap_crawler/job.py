@@ -1,60 +1,44 @@
-"""One start URL's work: its options, rules and inventory, and the run in progress; every component gets them here."""
+"""A site that is being crawled: a `Site` with a queue, and how the crawl goes; every component gets it here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from datetime import UTC, datetime
-from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, fetched_in_run, move_run
-from sitemap_crawler.inventory.store import InventoryError, open_store
-from sitemap_crawler.rules import Rules
-from sitemap_crawler.scope import Scope, default_sitemap_url
-from sitemap_crawler.texts import printable
+from sitemap_crawler.inventory.robots import remember_robots
+from sitemap_crawler.inventory.runs import Run, begin_run, drop_unfinished_run, fetched_in_run, move_run
+from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
+from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.scope import default_sitemap_url
+from sitemap_crawler.site import Site
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from sitemap_crawler.options import Options
     from sitemap_crawler.report import Report
+    from sitemap_crawler.robots import RobotsTxt
 
 logger = logging.getLogger(__name__)
-
-MAX_WARNINGS = 1_000
-
-
-def default_state_path(sitemap_url: str) -> Path:
-    """One inventory per site: the file's name holds the host for people and a digest for uniqueness."""
-    from platformdirs import user_state_path
-
-    parts = urlsplit(sitemap_url)
-    digest = blake2b(sitemap_url.encode(), digest_size=4).hexdigest()
-    host = (parts.hostname or "").replace(":", "-")
-    return user_state_path("sitemap-crawler") / f"{host}-{digest}.sqlite"
 
 
 class OutputError(Exception):
     """The output directory can't be written; the message names it and the remedy."""
 
 
-class Job:
+class Job(Site):
     """Raises InventoryError or OutputError when what the work needs can't be used."""
 
     def __init__(self, options: Options) -> None:
         if not options.dry_run:
             _check_output(options.output)
-        self.options = options
-        self.warnings: list[dict[str, str]] = []
-        self._warned: Counter[str] = Counter()
         self.report: Report | None = None
         self.failure: str | None = None
         """Why the crawl can't go on, in one line."""
@@ -63,35 +47,20 @@ class Job:
         self.refusal_ends_run = False
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
-        self.store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
+        self.robots: dict[str, RobotsTxt] = {}
+        """By origin, of those that have a robots.txt."""
+        store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
         try:
-            self._begin()
+            super().__init__(options, store, _begin(options, store))
+            self.fetched = fetched_in_run(store.connection, self.run.id)
+            self.queue = Queue(store.connection, self.run.id, admits=self._admits, follows=self._follows)
+            self.queue.add(self.start_url)
         except SQLAlchemyError as error:
-            self.inventory_failed(error)
-            self.store.close()
-            raise InventoryError(str(self.failure)) from error
+            store.close()
+            raise InventoryError(inventory_words(store.path, error)) from error
         except BaseException:
-            self.store.close()
+            store.close()
             raise
-
-    def _begin(self) -> None:
-        connection = self.store.connection
-        if self.options.fresh:
-            drop_unfinished_run(connection)
-        self.run = begin_run(
-            connection,
-            requested_url=self.options.start_url,
-            sitemap_url=self.options.entry_url,
-            now=datetime.now(UTC),
-        )
-        if self.run.continued:
-            logger.info("continuing run %d", self.run.id)
-        self.start_url = self.run.start_url
-        self.sitemap_url = self.run.sitemap_url
-        self.fetched = fetched_in_run(connection, self.run.id)
-        self._apply_rules()
-        self.queue = Queue(connection, self.run.id, admits=self._admits, follows=self._follows)
-        self.queue.add(self.start_url)
 
     @property
     def budget(self) -> int | None:
@@ -104,8 +73,9 @@ class Job:
         """Whether a limit may have kept pages from being fetched, so that absence proves nothing."""
         return self.budget == 0 or self.options.max_depth is not None
 
-    def _apply_rules(self) -> None:
-        self.rules = Rules(self.options, scope=Scope.of_sitemap(self.sitemap_url), start_url=self.start_url)
+    @property
+    def saw_everything(self) -> bool:
+        return not self.limited
 
     def _admits(self, url: str, depth: int) -> bool:
         return self.rules.fetch_refusal(url, depth) is None
@@ -127,23 +97,31 @@ class Job:
         """Nothing of this site may be crawled now. A run that is not ended goes on when all is well again."""
         self.refusal, self.refusal_ends_run = message, ends_run
 
-    def warn(self, kind: str, url: str, message: str) -> None:
-        """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""
-        message = printable(message)
-        logger.info("%s: %s: %s", kind, url, message)
-        self._warned[kind] += 1
-        if self._warned[kind] <= MAX_WARNINGS:
-            self.warnings.append({"kind": kind, "url": url, "message": message})
+    def remember_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
+        try:
+            remember_robots(self.store.connection, self.run.id, origin, agent=agent, body=body)
+        except SQLAlchemyError as error:
+            # The next batch that is written meets the same, and ends the crawl.
+            logger.warning("cannot keep the robots.txt of %s: %s", origin, error)
 
     def inventory_failed(self, error: SQLAlchemyError) -> None:
         """The database can't be used any more; the crawl has to end."""
-        reason = getattr(error, "orig", None) or error
-        self.failure = (
-            f"cannot use the inventory {self.store.path}: {reason}; make room or mend it and run the same command"
-        )
+        self.failure = inventory_words(self.store.path, error)
 
-    def close(self) -> None:
-        self.store.close()
+
+def _begin(options: Options, store: Store) -> Run:
+    if options.fresh:
+        drop_unfinished_run(store.connection)
+    run = begin_run(
+        store.connection,
+        requested_url=options.start_url,
+        sitemap_url=options.entry_url,
+        options=options.remembered(),
+        now=datetime.now(UTC),
+    )
+    if run.continued:
+        logger.info("continuing run %d", run.id)
+    return run
 
 
 def _check_output(directory: Path) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
+WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
+"""Options of a writing, beside those that the inventory remembers."""
 
 
 class OptionError(ValueError):
@@ -41,6 +43,8 @@ class Flag:
     short: str | None = None
     cli: bool = True
     """Whether the command line has it; the others are settings and site file keys only."""
+    remembered: bool = False
+    """Whether it shapes decisions or files, so that the inventory remembers it for `write`."""
 
 
 def _absolute_url(value: str) -> str:
@@ -106,6 +110,7 @@ def _header_text(value: str) -> str:
 
 TextPath = Annotated[Path, AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
+PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_listed)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
@@ -116,14 +121,16 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     start_url: Annotated[
-        PublicUrl, Flag(metavar="URL", cli=False), Field(description="the page where the crawl starts")
+        PublicUrl, Flag(metavar="URL", cli=False, remembered=True), Field(description="the page where the crawl starts")
     ]
     output: Annotated[
-        TextPath, Flag(metavar="DIR", short="-o"), Field(description="where the sitemap files are written")
+        TextPath,
+        Flag(metavar="DIR", short="-o", remembered=True),
+        Field(description="where the sitemap files are written"),
     ] = Path("sitemaps")
     sitemap_url: Annotated[
         PublicUrl | None,
-        Flag(metavar="URL"),
+        Flag(metavar="URL", remembered=True),
         Field(
             description="public URL of the entry file: its directory is the scope, its last segment the file's name; "
             "default: sitemap.xml in START_URL's directory"
@@ -138,7 +145,7 @@ class Options(BaseModel):
     ] = None
     include: Annotated[
         Patterns,
-        Flag(metavar="RE"),
+        Flag(metavar="RE", remembered=True),
         Field(
             description="list only URLs in which this regular expression is found (repeatable: any of them); "
             "the others are fetched for their links"
@@ -146,9 +153,22 @@ class Options(BaseModel):
     ] = ()
     exclude: Annotated[
         Patterns,
-        Flag(metavar="RE"),
+        Flag(metavar="RE", remembered=True),
         Field(description="neither fetch nor list URLs in which this regular expression is found (repeatable)"),
     ] = ()
+    exclude_listing: Annotated[
+        Patterns,
+        Flag(metavar="RE", remembered=True),
+        Field(description="fetch URLs in which this regular expression is found for their links, but don't list them"),
+    ] = ()
+    seed_sitemap: Annotated[
+        PublicUrls,
+        Flag(metavar="URL"),
+        Field(description="also crawl what this sitemap names, as for those that robots.txt names (repeatable)"),
+    ] = ()
+    follow_nofollow: Annotated[
+        bool, Flag(), Field(description="follow links that are rel=nofollow, and those of nofollow pages")
+    ] = False
     max_pages: Annotated[int | None, Flag(metavar="N"), Field(ge=1, description="end the run after N fetched URLs")] = (
         None
     )
@@ -157,17 +177,17 @@ class Options(BaseModel):
         Flag(metavar="N"),
         Field(ge=0, description="fetch only URLs at most N clicks from the start page"),
     ] = None
-    images: Annotated[bool, Flag(), Field(description="write the images that a page embeds")] = True
-    videos: Annotated[bool, Flag(), Field(description="write the videos that a page embeds")] = True
-    max_urls: Annotated[int, Flag(metavar="N"), Field(ge=1, le=MAX_URLS, description="entries per file at most")] = (
-        MAX_URLS
-    )
+    images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
+    videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
+    max_urls: Annotated[
+        int, Flag(metavar="N", remembered=True), Field(ge=1, le=MAX_URLS, description="entries per file at most")
+    ] = MAX_URLS
     max_bytes: Annotated[
         int,
-        Flag(metavar="N"),
+        Flag(metavar="N", remembered=True),
         Field(ge=MIN_SHARD_BYTES, le=MAX_BYTES, description="uncompressed bytes per file at most, 10000 at least"),
     ] = MAX_BYTES
-    gzip: Annotated[bool, Flag(), Field(description="compress the shards of an index (.xml.gz)")] = False
+    gzip: Annotated[bool, Flag(remembered=True), Field(description="compress the shards of an index (.xml.gz)")] = False
     concurrency: Annotated[
         int,
         Flag(setting="CONCURRENT_REQUESTS", metavar="N"),
@@ -181,7 +201,7 @@ class Options(BaseModel):
     user_agent: Annotated[
         Annotated[str, AfterValidator(_header_text)] | None,
         Flag(setting="USER_AGENT", metavar="TEXT"),
-        Field(description="the User-Agent header; its first word is also the name looked up in robots.txt"),
+        Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
@@ -195,17 +215,17 @@ class Options(BaseModel):
     ] = None
     content_types: Annotated[
         Words,
-        Flag(cli=False),
+        Flag(cli=False, remembered=True),
         Field(description="content types that count as pages"),
     ] = ("text/html", "application/xhtml+xml")
     tracking_parameters: Annotated[
         Words,
-        Flag(cli=False),
+        Flag(cli=False, remembered=True),
         Field(description="query parameters removed from every URL; a trailing * matches any ending"),
     ] = TRACKING_PARAMETERS
     max_shrink: Annotated[
         float,
-        Flag(cli=False),
+        Flag(cli=False, remembered=True),
         Field(ge=0, le=1, description="share of the published pages that may go missing before publishing is refused"),
     ] = 0.3
     max_body: Annotated[
@@ -224,6 +244,18 @@ class Options(BaseModel):
     def entry_url(self) -> str:
         """The public URL of the entry file."""
         return self.sitemap_url or default_sitemap_url(self.start_url)
+
+    @classmethod
+    def writing(cls) -> frozenset[str]:
+        """The options that `write` takes: those that shape decisions and files, and those about the writing itself."""
+        return frozenset(name for name in cls.model_fields if cls.flag(name).remembered or name in WRITING_ONLY)
+
+    def remembered(self) -> dict[str, Any]:
+        """What the inventory remembers, as JSON values: enough to decide and to write again."""
+        names = {name for name in type(self).model_fields if self.flag(name).remembered}
+        values = self.model_dump(mode="json", include=names, exclude_none=True)
+        # `write` may be given from another directory.
+        return {**values, "output": str(self.output.absolute())}
 
     @classmethod
     def flag(cls, name: str) -> Flag:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.options import Options
+    from sitemap_crawler.shapes import Shape
 
 
 class Outcome(StrEnum):
@@ -61,7 +62,11 @@ class Report:
     errors: int = 0
     files: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[dict[str, str]] = field(default_factory=list)
+    """Of each kind as many as are useful; `warning_counts` has how many there are."""
+    warning_counts: dict[str, int] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
+    shapes: dict[str, list[Shape]] = field(default_factory=dict)
+    """What is listed, and what is not, by reason: the groups of URLs, the largest first."""
 
     @property
     def exit_code(self) -> int:
@@ -71,9 +76,20 @@ class Report:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
         values["changes"] = asdict(self.changes)
+        values["shapes"] = {reason: [asdict(shape) for shape in shapes] for reason, shapes in self.shapes.items()}
         for name in ("started", "finished"):
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
+
+    def deliver(self, options: Options) -> None:
+        """Write the report where the options want it; when that fails the run has failed."""
+        if options.report is None:
+            return
+        try:
+            self.write(options.report)
+        except OSError as error:
+            self.outcome = Outcome.FAILED
+            self.message += f"; but cannot write the report {options.report}: {error.strerror or error}"
 
     def write(self, path: Path) -> None:
         """Replace `path` whole. Raises OSError."""

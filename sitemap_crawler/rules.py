@@ -33,6 +33,12 @@ class Reason(StrEnum):
     ORPHAN = "orphan"
 
 
+UNREACHED = 0xFFFF
+"""The depth of a URL to which no click path is known, as only a sitemap names it."""
+BELOW_UNREACHED = UNREACHED - 1
+"""The depth of a URL to which only such a page leads."""
+
+
 class Refusal(NamedTuple):
     reason: Reason
     evidence: str
@@ -48,18 +54,21 @@ class Rules:
         self._max_depth = options.max_depth
         self._include = [re.compile(pattern) for pattern in options.include]
         self._exclude = [re.compile(pattern) for pattern in options.exclude]
+        self._exclude_listing = [re.compile(pattern) for pattern in options.exclude_listing]
 
     def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
-        """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is."""
+        """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is, as for what a sitemap
+        names whatever the depth."""
         if url == self.start_url:
             return None
         if not self.scope.admits(url):
             return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
-        if excluded := self._excluded(url):
+        if excluded := _matching(self._exclude, url, "--exclude"):
             return excluded
-        if self._max_depth is not None and depth > self._max_depth:
-            return Refusal(Reason.LIMIT, f"{depth} clicks from the start page, limit {self._max_depth}")
-        return None
+        if self._max_depth is None or depth <= self._max_depth or depth == UNREACHED:
+            return None
+        far = f"{depth} clicks" if depth < BELOW_UNREACHED else "no known number of clicks"
+        return Refusal(Reason.LIMIT, f"{far} from the start page, limit {self._max_depth}")
 
     def listing_refusal(self, url: str) -> Refusal | None:
         """Why `url`, a good page, may not be listed; None when it may."""
@@ -67,14 +76,16 @@ class Rules:
             return Refusal(Reason.TOO_LONG, f"{len(url)} characters, at most {MAX_LOC} can be listed")
         if not self.scope.admits(url):
             return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
-        if excluded := self._excluded(url):
+        excluded = _matching(self._exclude, url, "--exclude")
+        if excluded := excluded or _matching(self._exclude_listing, url, "--exclude-listing"):
             return excluded
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return Refusal(Reason.EXCLUDED_BY_RULE, "no --include pattern matches")
         return None
 
-    def _excluded(self, url: str) -> Refusal | None:
-        for pattern in self._exclude:
-            if pattern.search(url):
-                return Refusal(Reason.EXCLUDED_BY_RULE, f"--exclude {pattern.pattern}")
-        return None
+
+def _matching(patterns: list[re.Pattern[str]], url: str, option: str) -> Refusal | None:
+    for pattern in patterns:
+        if pattern.search(url):
+            return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.pattern}")
+    return None

@@ -29,6 +29,8 @@ ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
     "sitemap_crawler.pipelines.images.ImagesPipeline": 300,
     "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
+    "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,
+    "sitemap_crawler.pipelines.resources.ResourcesPipeline": 500,
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
 }
 # Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
@@ -45,6 +47,7 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.throttle.AutoThrottle": 0,
     "sitemap_crawler.progress.Progress": 500,
+    "sitemap_crawler.probes.Probes": 600,
     "sitemap_crawler.exporter.Exporter": 900,
 }
 LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"

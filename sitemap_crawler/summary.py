@@ -8,15 +8,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sitemap_crawler.rules import Reason
+from sitemap_crawler.texts import printable
+
 if TYPE_CHECKING:
     from sitemap_crawler.report import Report
+    from sitemap_crawler.shapes import Shape
 
-MAX_WARNINGS = 5
+SHAPES = 6
+SHAPES_NOT_LISTED = 3
 WIDTH = 120
 
 
 def print_summary(report: Report) -> None:
-    """What was listed and what was not, the files, the time, and the five most useful warnings."""
+    """What was listed and what was not, the files, the time, and an example of each kind of warning."""
     console = Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console = Console(highlight=False, soft_wrap=True, width=WIDTH)
@@ -32,8 +37,10 @@ def _numbers(report: Report) -> Table:
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_row("listed", f"{report.listed:,}")
+    _add_shapes(table, report.shapes.get(Reason.LISTED, []), limit=SHAPES)
     for reason, count in sorted(report.excluded.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(f"not listed: {reason}", f"{count:,}")
+        _add_shapes(table, report.shapes.get(reason, []), limit=SHAPES_NOT_LISTED)
     changes = report.changes
     table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
     written = sum(file["written"] for file in report.files)
@@ -43,14 +50,21 @@ def _numbers(report: Report) -> Table:
     return table
 
 
+def _add_shapes(table: Table, shapes: list[Shape], *, limit: int) -> None:
+    """The groups of URLs, when there is more than one: what they all are is said already."""
+    if len(shapes) > 1:
+        for shape in shapes[:limit]:
+            table.add_row(Text(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
+
+
 def _warnings(report: Report) -> list[str]:
-    """One line for each kind of warning, the most frequent first."""
-    kinds: dict[str, list[dict[str, str]]] = {}
+    """One line for each kind of warning, in the report's order: the most useful first."""
+    examples: dict[str, dict[str, str]] = {}
     for warning in report.warnings:
-        kinds.setdefault(warning["kind"], []).append(warning)
-    ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
+        examples.setdefault(warning["kind"], warning)
     lines = []
-    for kind, found in ranked[:MAX_WARNINGS]:
-        more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-        lines.append(f"Warning, {kind}: {found[0]['url']}: {found[0]['message']}{more}")
+    for kind, example in examples.items():
+        others = report.warning_counts[kind] - 1
+        more = f" (and {others:,} more)" if others else ""
+        lines.append(f"Warning, {kind}: {example['url']}: {example['message']}{more}")
     return lines

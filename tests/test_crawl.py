@@ -87,7 +87,12 @@ def test_a_site_becomes_one_sitemap(program: Program, site: WebServer) -> None:
     assert sorted(site.paths()) == sorted({*site.pages, "/gone", "/robots.txt"})
     assert report["requests"] == 13
     assert report["errors"] == 0
-    assert report["warnings"] == []
+    assert [(warning["kind"], warning["url"].removeprefix(site.url(""))) for warning in report["warnings"]] == [
+        ("broken-link", "/"),
+        ("duplicate-pages", "/docs-old/"),
+        ("link-to-redirect", "/"),
+        ("one-way-canonical", "/copy"),
+    ]
     size = (program.output / "sitemap.xml").stat().st_size
     entry = {"name": "sitemap.xml", "url": site.url("/sitemap.xml"), "urls": 6, "bytes": size, "written": True}
     assert report["files"] == [entry]
@@ -338,3 +343,48 @@ def test_cookies_can_be_switched_on(program: Program, site: WebServer) -> None:
 def test_a_long_header_is_no_obstacle(program: Program, site: WebServer) -> None:
     site.pages["/"] = Answer(page(), headers={"Content-Security-Policy": "x" * 20_000})
     assert program.crawl(site.url("/")).report["listed"] == 1
+
+
+def test_a_decompression_bomb_is_no_page(program: Program, site: WebServer) -> None:
+    bomb = gzip.compress(b"<a href=/x>" + b"x" * 60_000_000)
+    packed = Answer(bomb, headers={"Content-Encoding": "gzip"})
+    site.pages.update({"/": page("/bomb", "/a"), "/a": page(), "/bomb": packed})
+    result = program.crawl(site.url("/"))
+    assert result.listed() == [site.url("/"), site.url("/a")]
+    assert result.report["excluded"] == {"not-a-page": 1}
+    assert result.report["warnings"] == []
+
+
+@pytest.mark.parametrize(("types", "listed"), [([], ["/"]), (["text/html", "application/pdf"], ["/", "/a.pdf"])])
+def test_other_content_types_by_setting(program: Program, site: WebServer, types: list[str], listed: list[str]) -> None:
+    def pdf(**headers: str) -> Answer:
+        return Answer(b"%PDF-1.7 <a href=/x>", content_type="application/pdf", headers=headers)
+
+    site.pages.update(
+        {
+            "/": page("/a.pdf", "/hidden.pdf", "/copy.pdf"),
+            "/a.pdf": pdf(**{"Last-Modified": "Tue, 02 Mar 2021 10:20:30 GMT"}),
+            "/hidden.pdf": pdf(**{"X-Robots-Tag": "noindex"}),
+            "/copy.pdf": pdf(Link='</a.pdf>; rel="canonical"'),
+        }
+    )
+    setting = ["-s", f"SITEMAP_CONTENT_TYPES={json.dumps(types)}"] if types else []
+    result = program.crawl(site.url("/"), *setting)
+    assert result.listed() == [site.url(path) for path in listed]
+    expected = {"noindex": 1, "canonical-elsewhere": 1} if types else {"not-a-page": 3}
+    assert result.report["excluded"] == expected
+    assert set(site.paths()) == {"/robots.txt", "/", "/a.pdf", "/hidden.pdf", "/copy.pdf"}
+
+
+def test_nofollow_can_be_followed(program: Program, site: WebServer) -> None:
+    site.pages.update(
+        {
+            "/": page("/a", body='<a rel="nofollow" href="/b">b</a>'),
+            "/a": page("/c", head='<meta name="robots" content="nofollow">'),
+            "/b": page(),
+            "/c": page(),
+        }
+    )
+    assert program.crawl(site.url("/")).listed() == [site.url("/"), site.url("/a")]
+    result = program.crawl(site.url("/"), "--follow-nofollow")
+    assert result.listed() == [site.url(path) for path in ("/", "/a", "/b", "/c")]

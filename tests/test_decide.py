@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SITE = "https://example.com/"
+NOW = 2_000.0
 GOOD = Facts(
     id=1,
     url=f"{SITE}page",
@@ -44,8 +45,18 @@ def settle(
     by_url = {facts.url: facts for facts in rows}
     urls = {facts.id: facts.url for facts in rows}
     warned: list[Warned] = []
+
+    def blocked(url: str) -> str | None:
+        return "robots.txt: Disallow: /private/" if url.startswith(f"{SITE}private/") else None
+
     settlement = Settlement(
-        lambda: iter(rows), rules(**options), finished=finished, find=by_url.get, warn=warned.append
+        lambda: iter(rows),
+        rules(**options),
+        finished=finished,
+        now=NOW,
+        find=by_url.get,
+        blocked=blocked,
+        warn=warned.append,
     )
     return {urls[decision.url_id]: decision for decision in settlement.decisions()}, warned
 
@@ -103,6 +114,8 @@ def test_one_page_by_itself(observed: dict[str, object], reason: str) -> None:
         (f"{SITE}blog/a", {"include": ["/blog/"]}, "listed"),
         (f"{SITE}shop/a", {"include": ["/blog/"]}, "excluded-by-rule"),
         (f"{SITE}blog/a", {"include": ["/blog/"], "exclude": ["a$"]}, "excluded-by-rule"),
+        (f"{SITE}tag/a", {"exclude_listing": ["/tag/"]}, "excluded-by-rule"),
+        (f"{SITE}a", {"exclude_listing": ["/tag/"]}, "listed"),
         (f"{SITE}a.pdf", {"content_types": ["text/html"]}, "listed"),
     ],
 )
@@ -118,6 +131,10 @@ def test_rules_of_the_options(url: str, options: dict[str, object], reason: str)
         ({"url": f"{SITE}x", "depth": 3}, False, {"max_depth": 2}, "limit"),
         ({"url": f"{SITE}x", "depth": 2}, False, {"max_depth": 2}, "limit"),
         ({"url": f"{SITE}x"}, False, {"max_pages": 1}, "limit"),
+        ({"url": f"{SITE}x", "depth": 65_534}, False, {"max_depth": 9}, "limit"),
+        ({"url": f"{SITE}private/x"}, True, {"exclude": ["x$"]}, "blocked-by-robots"),
+        ({"url": f"{SITE}private/x"}, False, {"max_pages": 1}, "blocked-by-robots"),
+        ({"url": f"{SITE}private/x", "current": False}, True, {}, "blocked-by-robots"),
         ({"url": f"{SITE}x", "current": False}, True, {}, "orphan"),
         ({"url": f"{SITE}x", "current": False}, False, {}, "limit"),
     ],
@@ -149,30 +166,59 @@ def pages(graph: str) -> list[Facts]:
 
 
 @pytest.mark.parametrize(
-    ("graph", "listed", "broken"),
+    ("graph", "listed", "warnings"),
     [
-        ("a>b b", {"b"}, set()),
-        ("a>a", {"a"}, set()),
-        ("a>b b>c c", {"c"}, set()),
-        ("a>b b>c c>d d", {"d"}, set()),
-        ("a>b b!404", {"a"}, {"a"}),
-        ("a>b b!301", {"a"}, {"a"}),
-        ("a>b b!500", {"a"}, {"a"}),
-        ("a>b b>c c!404", {"b"}, {"b"}),
-        ("a>b b>a", {"a", "b"}, {"a", "b"}),
-        ("a>b b>c c>a", {"a", "b", "c"}, {"a", "b", "c"}),
-        ("x>a a>b b>a", {"a", "b"}, {"a", "b"}),
-        ("x>y y>a a>b b>a", {"a", "b"}, {"a", "b"}),
-        ("a>c b>c c", {"c"}, set()),
+        ("a>a", "a", ""),
+        ("a>b b>b", "b", ""),
+        ("a>b b", "b", "a:one-way"),
+        ("a>c b>c c", "c", "a:one-way b:one-way"),
+        ("a>b b>c c>c", "c", "a:chain"),
+        ("a>b b>c c", "c", "a:chain b:one-way"),
+        ("a>b b>c c>d d>d", "d", "a:chain b:chain"),
+        ("a>b b!404", "a", "a:broken"),
+        ("a>b b!301", "a", "a:broken"),
+        ("a>b b!500", "a", "a:broken"),
+        ("a>b b>c c!404", "b", "a:one-way b:broken"),
+        ("a>b b>a", "a b", "a:broken b:broken"),
+        ("a>b b>c c>a", "a b c", "a:broken b:broken c:broken"),
+        ("x>a a>b b>a", "a b", "x:one-way a:broken b:broken"),
+        ("x>y y>a a>b b>a", "a b", "x:chain y:one-way a:broken b:broken"),
     ],
 )
-def test_canonicals(graph: str, listed: set[str], broken: set[str]) -> None:
+def test_canonicals(graph: str, listed: str, warnings: str) -> None:
     rows = pages(graph)
     for order in (rows, rows[::-1]):
         decisions, warned = settle(order)
-        assert {url for url, decision in decisions.items() if decision.listed} == {SITE + name for name in listed}
-        assert {warning.url for warning in warned} == {SITE + name for name in broken}
-        assert {warning.kind for warning in warned} <= {"broken-canonical"}
+        assert {url for url, decision in decisions.items() if decision.listed} == {
+            SITE + name for name in listed.split()
+        }
+        found = {f"{warning.url.removeprefix(SITE)}:{warning.kind.removesuffix('-canonical')}" for warning in warned}
+        assert {word.removesuffix("-canonical") for word in found} == {
+            word.replace(":chain", ":canonical-chain") for word in warnings.split()
+        }
+
+
+def test_a_broken_canonical_names_both_urls_and_the_cause() -> None:
+    _, [warning] = settle(pages("a>b b!404"))
+    assert warning.url == f"{SITE}a"
+    assert (
+        warning.message
+        == f"its canonical {SITE}b can't be listed (client-error: status 404), so the page itself is listed"
+    )
+
+
+def test_a_canonical_that_robots_txt_blocks_is_believed_with_a_warning() -> None:
+    blocked = Facts(id=2, url=f"{SITE}b", depth=2, current=True, fetched=1_000.0, blocked_by="robots.txt: Disallow: /b")
+    page = GOOD._replace(canonical_id=2, canonical=blocked.url)
+    decisions, [warning] = settle([page, blocked])
+    assert decisions[page.url].reason == "canonical-elsewhere"
+    assert (warning.kind, warning.url) == ("blocked-canonical", page.url)
+    assert blocked.url in warning.message
+
+
+@pytest.mark.parametrize(("moment", "reason"), [(NOW - 1, "noindex"), (NOW, "noindex"), (NOW + 1, "listed")])
+def test_unavailable_after_is_noindex_from_then_on(moment: float, reason: str) -> None:
+    assert reason_of(GOOD._replace(unavailable_after=moment)) == reason
 
 
 def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
@@ -182,12 +228,6 @@ def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
     assert decisions[page.url].reason == "canonical-elsewhere"
     assert decisions[page.url].evidence == "rel=canonical https://example.org/b"
     assert warned == []
-
-
-def test_conflicting_canonicals_are_ignored_with_a_warning() -> None:
-    decisions, warned = settle([GOOD._replace(canonical_conflict=True)])
-    assert decisions[GOOD.url].listed
-    assert [warning.kind for warning in warned] == ["conflicting-canonicals"]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +299,7 @@ def sites(draw: st.DrawFn) -> list[Facts]:
                 refresh=draw(st.none() | st.just(f"{SITE}r")),
                 canonical_id=canonical,
                 canonical=SITE + str(canonical) if canonical else None,
-                canonical_conflict=draw(st.booleans()),
+                unavailable_after=draw(st.sampled_from([None, 1_999.0, 2_001.0])),
                 noindex=draw(st.booleans()),
             )
         )

@@ -13,7 +13,10 @@ import pytest
 from pydantic_core import to_jsonable_python
 
 from sitemap_crawler import __version__
+from sitemap_crawler.cli import commands
 from sitemap_crawler.options import Options
+from sitemap_crawler.review import KINDS
+from sitemap_crawler.rules import Reason
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -48,9 +51,14 @@ def test_the_readme_has_the_table_of_options() -> None:
     assert options_table() in README.read_text(encoding="utf-8"), "put the output of python tests/test_docs.py there"
 
 
-@pytest.mark.parametrize("reason", ["listed", "not-a-page", "duplicate-index-file", "blocked-by-robots"])
-def test_the_readme_explains_reasons(reason: str) -> None:
-    assert f"`{reason}`" in README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("word", [*Reason, *KINDS])
+def test_the_readme_explains_reasons_and_warnings(word: str) -> None:
+    assert f"`{word}`" in README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", sorted(commands.commands))
+def test_the_readme_shows_every_command(command: str) -> None:
+    assert f"\nsitemap-crawler {command} " in README.read_text(encoding="utf-8")
 
 
 def test_the_site_file_names_every_option_with_its_default() -> None:

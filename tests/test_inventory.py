@@ -135,24 +135,24 @@ def test_links_are_stored_by_id(store: Store) -> None:
 
 
 def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> None:
-    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     queue = queue_of(store, run.id)
     queue.add(SITE)
     assert lease(queue) == [("", 0)]
-    again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (again.id, again.continued) == (run.id, True)
     assert lease(queue_of(store, again.id)) == [("", 0)]
 
 
 def test_a_new_run_finds_everything_anew(store: Store) -> None:
-    first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     queue = queue_of(store, first.id)
     queue.add(SITE)
     queue.lease(1)
     observe(queue, 1, "a", "b")
     queue.flush()
     finish_run(store.connection, first.id, outcome="published", ended_by="finished", now=NOW)
-    second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (second.id, second.continued) == (2, False)
     queue = queue_of(store, second.id)
     assert queue.queued == 0
@@ -164,16 +164,18 @@ def test_a_new_run_finds_everything_anew(store: Store) -> None:
 
 
 def test_a_dropped_run_is_not_continued(store: Store) -> None:
-    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     drop_unfinished_run(store.connection)
-    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (run.id, run.continued) == (2, False)
 
 
 def test_an_inventory_belongs_to_one_site(store: Store) -> None:
-    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", now=NOW)
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     with pytest.raises(InventoryError, match=r"https://example\.com/, not https://example\.org/"):
-        begin_run(store.connection, requested_url="https://example.org/", sitemap_url=f"{SITE}s.xml", now=NOW)
+        begin_run(
+            store.connection, requested_url="https://example.org/", sitemap_url=f"{SITE}s.xml", options={}, now=NOW
+        )
 
 
 def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:

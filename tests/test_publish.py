@@ -281,7 +281,7 @@ def test_only_recorded_shards_of_this_entry_are_removed(tmp_path):
     for name in foreign:
         (tmp_path / "site" / name).write_text("foreign")
     (tmp_path / "map-8.xml").write_text("outside")
-    recorded = [*first.files, *other.files, PublishedFile("../map-8.xml", "", 1, 1, "", NOW)]
+    recorded = [*first.files, *other.files, PublishedFile("../map-8.xml", "", 1, 1, "", NOW, "")]
     result = publish(entries("a"), target(tmp_path / "site"), recorded, NOW)
     assert result.removed == ("map-1.xml", "map-2.xml", "map-3.xml")
     assert on_disk(tmp_path / "site") == {"map.xml", "other.xml", "other-1.xml", "other-2.xml", *foreign}

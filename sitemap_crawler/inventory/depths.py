@@ -12,13 +12,13 @@ from sqlalchemy import bindparam, func, select, update
 
 from sitemap_crawler.inventory.links import decode_links
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.rules import UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
-UNREACHED = 0xFFFF
 CHUNK = 500
 WRITE_ROWS = 2_000
 
@@ -61,7 +61,7 @@ def _closer(
     query = select(urls.c.id, urls.c.url, urls.c.state, urls.c.depth).where(urls.c.seen == run)
     for row in connection.execute(query.execution_options(yield_per=CHUNK)):
         depth = depths[row.id]
-        if depth < row.depth:
+        if depth < min(row.depth, UNREACHED):
             wanted = row.state == UrlState.KNOWN and admits(row.url, depth)
             state = UrlState.QUEUED if wanted else row.state
             yield {"b_id": row.id, "b_depth": depth, "b_state": int(state)}

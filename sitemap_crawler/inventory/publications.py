@@ -29,7 +29,13 @@ class Publications:
             rows = self._connection.execute(select(published).where(*self._conditions()).order_by(published.c.name))
             return [
                 PublishedFile(
-                    row.name, row.url, row.urls, row.bytes, row.sha256, datetime.fromtimestamp(row.modified, UTC)
+                    row.name,
+                    row.url,
+                    row.urls,
+                    row.bytes,
+                    row.sha256,
+                    datetime.fromtimestamp(row.modified, UTC),
+                    row.first,
                 )
                 for row in rows
             ]
@@ -61,6 +67,13 @@ class Publications:
                 "bytes": file.bytes,
                 "sha256": file.sha256,
                 "modified": file.modified.timestamp(),
+                "first": file.first,
             }
             for file in files
         ]
+
+
+def published_urls(connection: Connection) -> set[str]:
+    """The public URLs of all files that we published, of whatever entry file."""
+    with connection.begin():
+        return set(connection.scalars(select(published.c.url)))

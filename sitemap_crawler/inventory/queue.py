@@ -14,8 +14,9 @@ from sqlalchemy import bindparam, case, delete, func, insert, select, update
 
 from sitemap_crawler.inventory.depths import settle_depths
 from sitemap_crawler.inventory.links import encode_links
-from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.inventory.schema import UrlState, nofollowed, observations, urls
 from sitemap_crawler.items import Observation, QueuedUrl
+from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -65,6 +66,8 @@ class Queue:
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
+        self._nofollow: dict[int, int] = {}
+        self._nofollow_seen: set[int] = set()
         with connection.begin():
             self._next_id: int = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
             self.queued = self._count_queued()
@@ -79,14 +82,34 @@ class Queue:
         with self._connection.begin():
             self._starts |= set(self._identify({url: (0, None)}).values())
 
+    def add_named(self, named: Iterable[str]) -> None:
+        """Queue what a sitemap that is not ours names, to be fetched after what is linked."""
+        with self._connection.begin():
+            ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
+            for chunk in _chunks(list(ids.values())):
+                self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
+            # What was refused for its depth is wanted now.
+            for chunk in _chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
+                refused = urls.c.id.in_(chunk) & (urls.c.state == int(UrlState.KNOWN))
+                self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
+            self.queued = self._count_queued()
+
     def settle_depths(self) -> None:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
         with self._connection.begin():
             settle_depths(self._connection, self._run, starts=self._starts, admits=self._admits)
             self.queued = self._count_queued()
 
-    def record(self, observation: Observation, *, depth: int, links: tuple[str, ...]) -> None:
+    def record(
+        self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
+    ) -> None:
         self._buffer.append((observation, depth, links))
+        for url in nofollow_links:
+            if self._follows(url) and self._seen.get(url) is None:
+                key = url_key(url)
+                if key not in self._nofollow_seen:
+                    self._nofollow_seen.add(key)
+                    self._nofollow[key] = observation.url_id
         if len(self._buffer) >= BATCH_PAGES or time.monotonic() - self._flushed > BATCH_SECONDS:
             self.flush()
 
@@ -115,17 +138,22 @@ class Queue:
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
-                if known is None or known[1] > depth + clicks:
+                below = min(depth + clicks, BELOW_UNREACHED)
+                if known is None or known[1] > below:
                     earlier = discovered.get(url)
-                    if earlier is None or earlier[0] > depth + clicks:
-                        discovered[url] = (depth + clicks, observation.url_id)
+                    if earlier is None or earlier[0] > below:
+                        discovered[url] = (below, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
             page_ids = [observation.url_id for observation, _, _ in pages]
             self._connection.execute(delete(observations).where(observations.c.url_id.in_(page_ids)))
             self._connection.execute(insert(observations), [self._row(*page, ids) for page in pages])
             self._set_state(page_ids, UrlState.FETCHED)
+            self._write_nofollow()
         self._buffer = []
+        self._nofollow = {}
+        if len(self._nofollow_seen) > SEEN_GENERATION:
+            self._nofollow_seen = set()
 
     def _row(
         self, observation: Observation, _depth: int, links: tuple[str, ...], ids: dict[str, int]
@@ -138,9 +166,7 @@ class Queue:
             extras["images"] = observation.images
         if observation.videos:
             extras["videos"] = [_video_fields(video) for video in observation.videos]
-        if observation.notes:
-            extras["notes"] = observation.notes
-        modified = observation.last_modified
+        modified, expiry = observation.last_modified, observation.unavailable_after
         return {
             "url_id": observation.url_id,
             "run": self._run,
@@ -154,14 +180,15 @@ class Queue:
             "location": id_of(observation.location),
             "refresh": id_of(observation.refresh),
             "canonical": id_of(observation.canonical),
-            "canonical_conflict": observation.canonical_conflict,
             "noindex": observation.noindex,
             "nofollow": observation.nofollow,
+            "unavailable_after": expiry.timestamp() if expiry else None,
             "directives": observation.directives,
             "last_modified": modified.timestamp() if modified else None,
             "etag": observation.etag,
             "links": encode_links(ids[url] for url in links if self._follows(url)) or None,
             "extras": extras or None,
+            "notes": observation.notes or None,
         }
 
     def _identify(self, discovered: dict[str, tuple[int, int | None]]) -> dict[str, int]:
@@ -212,6 +239,13 @@ class Queue:
             values = {"depth": bindparam("b_depth"), "referrer": bindparam("b_referrer"), "state": state}
             self._connection.execute(statement.values(values), closer)
             self.queued = self._count_queued()
+
+    def _write_nofollow(self) -> None:
+        for chunk in _chunks(list(self._nofollow)):
+            known = set(self._connection.scalars(select(nofollowed.c.key).where(nofollowed.c.key.in_(chunk))))
+            rows = [{"key": key, "referrer": self._nofollow[key]} for key in chunk if key not in known]
+            if rows:
+                self._connection.execute(insert(nofollowed), rows)
 
     def _find(self, keys: Iterable[int]) -> Iterator[Any]:
         query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.seen)

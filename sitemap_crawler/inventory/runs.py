@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, or_, select, update
 
@@ -23,9 +23,17 @@ class Run:
     sitemap_url: str
     started: float
     continued: bool
+    ended_by: str | None = None
+    """`finished` when it saw the whole site, `limit`, or what kept it from going on; None while it is open."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """What it remembers of them."""
+    seeded: bool = False
+    """Whether all sitemaps that name URLs have been read."""
 
 
-def begin_run(connection: Connection, *, requested_url: str, sitemap_url: str, now: datetime) -> Run:
+def begin_run(
+    connection: Connection, *, requested_url: str, sitemap_url: str, options: dict[str, Any], now: datetime
+) -> Run:
     """Continue the run that did not finish, or begin the next one.
 
     A run goes on from the start page that it adopted. Raises InventoryError when the inventory belongs to another site.
@@ -42,17 +50,28 @@ def begin_run(connection: Connection, *, requested_url: str, sitemap_url: str, n
                     f"an unfinished run is for the sitemap {last.sitemap_url}, not {sitemap_url}: "
                     "finish it with that address, or drop it with --fresh"
                 )
+            connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
             leased = urls.c.state == int(UrlState.LEASED)
             connection.execute(update(urls).where(leased).values(state=int(UrlState.QUEUED)))
-            return Run(last.id, last.start_url, last.sitemap_url, last.started, continued=True)
+            return Run(last.id, last.start_url, last.sitemap_url, last.started, continued=True, seeded=last.seeded)
         run_id = last.id + 1 if last is not None else 1
         # What an earlier run left in its queue is fetched when this run finds it again.
         unfetched = urls.c.state.in_((int(UrlState.QUEUED), int(UrlState.LEASED)))
         connection.execute(update(urls).where(unfetched).values(state=int(UrlState.KNOWN)))
         run = Run(run_id, requested_url, sitemap_url, now.timestamp(), continued=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
-        connection.execute(insert(runs).values(id=run.id, started=run.started, **row))
+        connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
         return run
+
+
+def last_finished_run(connection: Connection) -> Run | None:
+    """The latest run that was decided; one that is under way or was dropped is none."""
+    decided = runs.c.ended_by.in_(("finished", "limit"))
+    with connection.begin():
+        row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
+    if row is None:
+        return None
+    return Run(row.id, row.start_url, row.sitemap_url, row.started, False, row.ended_by, row.options)
 
 
 def drop_unfinished_run(connection: Connection) -> None:
@@ -60,6 +79,11 @@ def drop_unfinished_run(connection: Connection) -> None:
     with connection.begin():
         unfinished = runs.c.finished.is_(None)
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
+
+
+def remember_seeded(connection: Connection, run: int) -> None:
+    with connection.begin():
+        connection.execute(update(runs).where(runs.c.id == run).values(seeded=True))
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:

@@ -18,9 +18,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 # SQLite makes only a column declared INTEGER its row id, which costs no bytes of its own.
@@ -57,6 +58,10 @@ runs = Table(
     Column("finished", Float),
     Column("outcome", String(32)),
     Column("ended_by", String(64)),
+    # What shapes decisions and files, by option name, so that `write` and `explain` need not be told again; no secrets.
+    Column("options", JSON),
+    # Whether all sitemaps that name URLs have been read.
+    Column("seeded", Boolean, nullable=False, server_default=false()),
 )
 
 urls = Table(
@@ -72,8 +77,10 @@ urls = Table(
     Column("referrer", RowId),
     Column("first_seen", RowId, nullable=False),
     Column("seen", RowId, nullable=False),
+    Column("named", RowId),
 )
-"""`first_seen` and `seen` are run numbers: the first and the latest run in which the URL was discovered."""
+"""Three run numbers: `first_seen` and `seen` are the first and the latest run in which the URL was discovered, `named`
+the latest in which a sitemap that is not ours named it. What only a sitemap names has no referrer."""
 
 Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=urls.c.state == int(UrlState.QUEUED))
 
@@ -92,16 +99,18 @@ observations = Table(
     Column("location", RowId),
     Column("refresh", RowId),
     Column("canonical", RowId),
-    Column("canonical_conflict", Boolean, nullable=False),
     Column("noindex", Boolean, nullable=False),
     Column("nofollow", Boolean, nullable=False),
+    Column("unavailable_after", Float),
     Column("directives", Text),
     Column("last_modified", Float),
     Column("etag", Text),
     # Delta-coded ids of the URLs in scope that the page links to.
     Column("links", LargeBinary),
-    # {"images": [...], "videos": [...], "notes": {...}}; absent when there is nothing to say.
+    # {"images": [...], "videos": [...]}; absent when there is nothing to say.
     Column("extras", JSON(none_as_null=True)),
+    # Facts for warnings and hints, by kind; absent on nearly all pages.
+    Column("notes", JSON(none_as_null=True)),
 )
 
 decisions = Table(
@@ -113,6 +122,24 @@ decisions = Table(
     Column("evidence", Text),
     Column("lastmod", Float),
     Column("lastmod_source", String(32)),
+)
+
+# The robots.txt of each scheme, host and port that has one, and the agent that it was read for.
+robots = Table(
+    "robots",
+    metadata,
+    Column("origin", Text, primary_key=True),
+    Column("run", RowId, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# URLs of the site that were met in nofollow links, by the key of `urls`: no rows there, as nobody vouches for them.
+nofollowed = Table(
+    "nofollowed",
+    metadata,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("referrer", RowId, nullable=False),
 )
 
 # The pages of the last published set.
@@ -134,4 +161,6 @@ published = Table(
     Column("bytes", BigInteger, nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("modified", Float, nullable=False),
+    # The first URL of the file: a shard holds those from here to the first one of the next.
+    Column("first", Text, nullable=False),
 )

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, insert, select
 from sitemap_crawler.decide import Decision, Facts
 from sitemap_crawler.inventory.queue import url_key
 from sitemap_crawler.inventory.schema import decisions, observations, urls
-from sitemap_crawler.items import Video
+from sitemap_crawler.items import Note, Video
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,13 +72,12 @@ class Settled:
         with self._store.reader() as connection:
             return list(connection.scalars(query.order_by(urls.c.depth, urls.c.id).limit(EXAMPLES)))
 
-    def notes(self, url: str) -> dict[str, str | int]:
+    def notes(self, url: str) -> dict[str, Note]:
         """The notes that the observation of `url` carries."""
-        query = select(observations.c.extras).join(urls, urls.c.id == observations.c.url_id)
+        query = select(observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
         with self._store.reader() as connection:
-            extras = connection.scalar(query.where(urls.c.key == url_key(url)))
-            notes: dict[str, str | int] = (extras or {}).get("notes", {})
-            return notes
+            notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
+            return notes or {}
 
     def listed(self) -> Iterator[ListedPage]:
         """The pages to write, in the order of their URLs' bytes."""
@@ -101,9 +100,9 @@ def _facts_query(run: int) -> Select[Any]:
     location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
     seen = observations.c
     columns = (
-        urls.c.id, urls.c.url, urls.c.depth, urls.c.seen == run,
+        urls.c.id, urls.c.url, urls.c.depth, urls.c.seen >= run,
         seen.fetched, seen.status, seen.error, seen.blocked_by, seen.content_type, seen.body_bytes, seen.body_hash,
-        seen.canonical, seen.canonical_conflict, seen.noindex, seen.directives, seen.last_modified,
+        seen.canonical, seen.noindex, seen.unavailable_after, seen.directives, seen.last_modified,
         location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
         canonical.c.url.label("canonical_url"),
     )  # fmt: skip

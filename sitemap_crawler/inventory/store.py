@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
+    from sqlalchemy.exc import SQLAlchemyError
 
 CACHE_KIB = 65_536
 # https://www.sqlite.org/fileformat.html#magic_header_string
@@ -47,6 +48,12 @@ class Store:
         self.connection.close()
         self.engine.dispose()
         self._lock.release()
+
+
+def inventory_words(path: Path, error: SQLAlchemyError) -> str:
+    """Why the database can't be used any more, and what to do."""
+    reason = getattr(error, "orig", None) or error
+    return f"cannot use the inventory {path}: {reason}; make room or mend it and run the same command"
 
 
 def open_store(path: Path) -> Store:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from protego import Protego
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.failures import failure_words
 from sitemap_crawler.job import end_crawl, job_of
+from sitemap_crawler.robots import RobotsTxt, robots_evidence
 from sitemap_crawler.urls import Resolver, origin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# https://www.rfc-editor.org/rfc/rfc9309#section-2.5 and 2.3.1.2
-MAX_ROBOTS_BYTES = 500 * 1024
+# https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2
 MAX_REDIRECTS = 5
+# Seconds, https://www.rfc-editor.org/rfc/rfc9309#section-2.4
+MAX_AGE = 24 * 3600
 # Seconds. Everything else waits for it, a Ctrl-C too.
 MAX_TIMEOUT = 10.0
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -34,54 +39,92 @@ class RobotsUnavailable(IgnoreRequest):
     """robots.txt can't be had, so nothing is known of the request: it is to be made another time."""
 
 
-class RobotsMiddleware:
-    """Lets through what robots.txt allows; ends the crawl when robots.txt can't be had (section 2.3.1.4)."""
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    rules: asyncio.Future[RobotsTxt | None]
+    since: float
 
-    def __init__(self, crawler: Crawler, *, user_agent: str) -> None:
+
+class RobotsMiddleware:
+    """Lets through what robots.txt allows; ends the crawl when the start page's can't be had (section 2.3.1.4)."""
+
+    def __init__(
+        self, crawler: Crawler, *, user_agent: str, timeout: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._crawler = crawler
-        # The product token: what stands before the slash of the User-Agent.
-        self._agent = user_agent.split()[0].partition("/")[0]
-        self._timeout = min(MAX_TIMEOUT, crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
+        self._agent = user_agent
+        self._timeout = timeout
+        self._clock = clock
         self._resolver = Resolver(())
-        self._rules: dict[str, asyncio.Future[Protego | None]] = {}
+        self._fetched: dict[str, _Fetched] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
         settings = crawler.settings
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
-        return cls(crawler, user_agent=settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
+        return cls(
+            crawler,
+            user_agent=settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"],
+            timeout=min(MAX_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
+        )
 
     async def process_request(self, request: Request) -> None:
         if "robots" in request.meta:
             return
         origin = origin_of(request.url)
-        rules = self._rules.get(origin)
-        if rules is None:
-            rules = self._rules[origin] = asyncio.ensure_future(self._load(origin))
-        try:
-            allowed = rules.result() if rules.done() else await asyncio.shield(rules)
-        except RobotsUnavailable as error:
-            raise RobotsUnavailable(str(error)) from None
-        if allowed is not None and not allowed.can_fetch(request.url, self._agent):
+        rules = await self.rules_for(origin)
+        rule = None if rules is None else rules.rule_against(request.url, self._agent)
+        if rule is not None:
             self._crawler.stats.inc_value("robots/blocked")
-            raise BlockedByRobots(f"{origin}/robots.txt disallows it for {self._agent}")
+            raise BlockedByRobots(robots_evidence(origin, rule))
 
-    async def _load(self, origin: str) -> Protego | None:
-        """The rules of `origin`; None when everything is allowed. Raises RobotsUnavailable."""
-        url = f"{origin}/robots.txt"
+    async def rules_for(self, origin: str) -> RobotsTxt | None:
+        """The rules of `https://example.com:8443`; None when everything is allowed. Raises RobotsUnavailable.
+
+        Whoever asks while they are being fetched waits for the same answer.
+        """
+        rules = self._current(origin)
+        try:
+            return rules.result() if rules.done() else await asyncio.shield(rules)
+        except RobotsUnavailable as error:
+            self._refuse(origin, str(error))
+            # A new one for each caller: a shared exception would gather the tracebacks of all.
+            raise RobotsUnavailable(str(error)) from None
+
+    def _current(self, origin: str) -> asyncio.Future[RobotsTxt | None]:
+        fetched, now = self._fetched.get(origin), self._clock()
+        if fetched is None or (now - fetched.since >= MAX_AGE and fetched.rules.done()):
+            rules = asyncio.ensure_future(self._load(origin, earlier=fetched))
+            fetched = self._fetched[origin] = _Fetched(rules, now)
+        return fetched.rules
+
+    async def _load(self, origin: str, *, earlier: _Fetched | None) -> RobotsTxt | None:
+        try:
+            body = await self._read(f"{origin}/robots.txt")
+        except RobotsUnavailable:
+            # Section 2.4: what was had before may be used longer when nothing newer can be had.
+            if earlier is None or earlier.rules.exception() is not None:
+                raise
+            return earlier.rules.result()
+        job = job_of(self._crawler)
+        job.remember_robots(origin, agent=self._agent, body=body)
+        if body is None:
+            job.robots.pop(origin, None)
+            return None
+        rules = job.robots[origin] = RobotsTxt.parse(body)
+        return rules
+
+    async def _read(self, url: str) -> bytes | None:
         try:
             response = await self._fetch(url)
         except Exception as error:
-            raise self._unavailable(url, failure_words(error)) from error
-        if response is None or 400 <= response.status < 500:
+            raise RobotsUnavailable(f"{url}: {failure_words(error)}") from error
+        if response is None:
             return None
         if response.status >= 500:
-            raise self._unavailable(url, f"status {response.status}")
-        if not 200 <= response.status < 300:
-            return None
-        text = response.body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace")
-        return Protego.parse(text)
+            raise RobotsUnavailable(f"{url}: status {response.status}")
+        return response.body if 200 <= response.status < 300 else None
 
     async def _fetch(self, url: str) -> Response | None:
         """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""
@@ -97,10 +140,10 @@ class RobotsMiddleware:
             url = target
         return None
 
-    def _unavailable(self, url: str, why: str) -> RobotsUnavailable:
-        if self._crawler.engine.running:
-            # Otherwise the crawl is ending already, and that is why.
-            message = f"robots.txt is not available ({url}: {why}): nothing may be crawled, try again later"
-            job_of(self._crawler).refuse(message, ends_run=False)
+    def _refuse(self, origin: str, why: str) -> None:
+        """End the crawl if the start page's robots.txt can't be had; any other closes its own origin only."""
+        job = job_of(self._crawler)
+        # An engine that stops has ended the request, which says nothing of the site.
+        if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
+            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled, try again later", ends_run=False)
             end_crawl(self._crawler, "robots-unavailable")
-        return RobotsUnavailable(f"{url}: {why}")

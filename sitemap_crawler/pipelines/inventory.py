@@ -26,14 +26,14 @@ class InventoryPipeline:
 
     def process_item(self, item: Page) -> Page:
         observation, job = item.observation, self._job
-        links = () if observation.nofollow else self._storable(item.links)
+        links, nofollow_links = self._followed(item)
         for name in ("location", "refresh", "canonical"):
             url = getattr(observation, name)
             if url is not None and not self._storable((url,)):
                 setattr(observation, name, None)
         if job.failure is None:
             try:
-                job.queue.record(observation, depth=item.queued.depth, links=links)
+                job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
             except SQLAlchemyError as error:
                 job.inventory_failed(error)
                 end_crawl(self._crawler, "inventory-failed")
@@ -42,6 +42,19 @@ class InventoryPipeline:
         job.fetched -= observation.blocked_by is not None
         item.document = None
         return item
+
+    def _followed(self, item: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The links that are followed, and those that are not."""
+        follow, nofollow = self._storable(item.links), item.nofollow_links
+        if self._job.options.follow_nofollow:
+            return follow + self._storable(nofollow), ()
+        notes = item.observation.notes if item.queued.url == self._job.start_url else {}
+        if item.observation.nofollow and follow:
+            notes["nofollow-page"] = 1
+            return (), follow + nofollow
+        if nofollow:
+            notes["nofollow-links"] = len(nofollow)
+        return follow, nofollow
 
     def _storable(self, links: tuple[str, ...]) -> tuple[str, ...]:
         short = tuple([url for url in links if len(url) <= MAX_STORED_URL])

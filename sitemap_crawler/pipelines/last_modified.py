@@ -15,7 +15,7 @@ class LastModifiedPipeline:
     """The validators of the response: its entity tag, and when the server credibly says that the page changed."""
 
     def process_item(self, item: Page) -> Page:
-        if item.document is not None:
+        if item.observation.body_hash is not None:
             observation = item.observation
             modified, date, etag = (_first(item, name) for name in ("last-modified", "date", "etag"))
             observation.last_modified = last_modified(modified, date, fetched=observation.fetched)

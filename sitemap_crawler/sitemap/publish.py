@@ -44,7 +44,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """`urls` counts pages, an index has none; `bytes` is the size on the disk; `modified`: when the bytes changed."""
+    """`urls` counts pages, an index has none; `bytes` is the size on the disk; `modified`: when the bytes changed;
+    `first`: the first URL of a shard, which holds those from there to the first one of the next."""
 
     name: str
     url: str
@@ -52,6 +53,7 @@ class PublishedFile:
     bytes: int
     sha256: str
     modified: datetime
+    first: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,5 +237,6 @@ class _Publisher:
             bytes=file.file_bytes,
             sha256=file.sha256,
             modified=self._modified(file),
+            first=file.first,
             written=written,
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
-from sitemap_crawler.downloader import TRUNCATED
+from sitemap_crawler.downloader import BOMB, TRUNCATED
 from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
@@ -18,12 +18,13 @@ from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.options import OptionError, Options, apply_options
-from sitemap_crawler.reading.content import media_type
+from sitemap_crawler.reading.content import DECOMPRESSION_BOMB, media_type
 from sitemap_crawler.reading.document import parse_document
 from sitemap_crawler.reading.hints import looks_like_script_shell
 from sitemap_crawler.reading.links import find_links
-from sitemap_crawler.reading.refresh import refresh_target
+from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
 from sitemap_crawler.scope import redirect_of_start
+from sitemap_crawler.seeds import read_seeds
 from sitemap_crawler.urls import Resolver
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REDIRECTS = frozenset((301, 302, 303, 307, 308))
+READABLE = frozenset(("text/html", "application/xhtml+xml"))
+"""Content types that have links and directives of their own; others may be listed, by a setting."""
 
 
 class SiteSpider(Spider):
@@ -55,7 +57,8 @@ class SiteSpider(Spider):
     resolver: Resolver
 
     async def start(self) -> AsyncIterator[Any]:
-        # The queue holds the start page already.
+        # All pages come through the queue, which holds the start page already.
+        await read_seeds(self.crawler)
         return
         yield
 
@@ -66,7 +69,11 @@ class SiteSpider(Spider):
         observation.content_type = media_type(_first(headers, "content-type"), response.body)
         observation.body_bytes = len(response.body)
         page = Page(queued, observation, headers)
-        if response.status in REDIRECTS:
+        if BOMB in response.flags:
+            observation.content_type = DECOMPRESSION_BOMB
+        elif TRUNCATED in response.flags:
+            observation.notes["long-body"] = len(response.body)
+        if 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
             try:
@@ -75,9 +82,6 @@ class SiteSpider(Spider):
                 # A page that we can't read must neither be listed blindly nor stop the crawl.
                 logger.exception("cannot read %s", queued.url)
                 page.give_up(failure_words(error))
-        if TRUNCATED in response.flags:
-            limit = self.job.options.max_body
-            self.job.warn("long-body", queued.url, f"only its first {limit:,} bytes were read (SITEMAP_MAX_BODY)")
         if queued.url == self.job.start_url:
             self._check_start(page)
         yield page
@@ -97,19 +101,22 @@ class SiteSpider(Spider):
     def _read(self, page: Page, body: bytes) -> None:
         url = page.queued.url
         content_type = _first(page.headers, "content-type") or ""
+        observation = page.observation
+        observation.body_hash = blake2b(body, digest_size=16).digest()
+        observation.refresh = refresh_header_target(
+            page.headers.get("refresh", ()), url=url, resolve=self.resolver.resolve
+        )
+        if observation.content_type not in READABLE:
+            return
         document = parse_document(body, url=url, content_type=content_type, resolver=self.resolver)
         if document is None:
             return
         if document.deep:
-            self.job.warn("deep-page", url, "it is nested too deeply to be read to its end: links may be missing")
+            page.observation.notes["deep-page"] = 1
         page.document = document
-        observation = page.observation
-        observation.body_hash = blake2b(body, digest_size=16).digest()
-        observation.refresh = refresh_target(document)
+        observation.refresh = observation.refresh or refresh_target(document)
         links = find_links(document, page.headers.get("link", ()))
-        page.links = links.follow
-        if links.nofollow:
-            observation.notes["nofollow-links"] = len(links.nofollow)
+        page.links, page.nofollow_links = links.follow, links.nofollow
 
     def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
         location = _first(headers, "location")

@@ -1,0 +1,299 @@
+"""Answers from an inventory while a crawl may be writing it: reads only, takes no lock, leaves no file behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from bisect import bisect_right
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import create_engine, func, inspect, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from sitemap_crawler.inventory.links import decode_links
+from sitemap_crawler.inventory.queue import url_key
+from sitemap_crawler.inventory.schema import (
+    SCHEMA_VERSION,
+    decisions,
+    listings,
+    meta,
+    nofollowed,
+    observations,
+    published,
+    runs,
+    urls,
+)
+from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Select
+
+CHUNK = 500
+STREAM_ROWS = 2_000
+MAX_REFERRERS = 20
+"""Linking pages shown for one URL; the others are only counted."""
+
+
+class NotAnInventory(InventoryError):  # noqa: N818 - it reads as the state it reports
+    """The file is no inventory that this release can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatestRun:
+    id: int
+    requested_url: str
+    start_url: str
+    sitemap_url: str
+    started: float
+    ended_by: str | None
+    """`finished` when it saw the whole site, `limit`; None while it is open or when it was dropped."""
+    options: dict[str, Any]
+
+
+class Entry(NamedTuple):
+    """What the inventory holds of one URL; times in seconds since 1970."""
+
+    id: int
+    url: str
+    state: int
+    depth: int
+    named: int | None
+    status: int | None
+    error: str | None
+    blocked_by: str | None
+    last_fetched: float | None
+    decision: str | None
+    reason: str | None
+    evidence: str | None
+    lastmod: float | None
+    lastmod_source: str | None
+    referrer: str | None
+    canonical: str | None
+    redirects_to: str | None
+    first_seen: float | None
+    published: bool
+
+
+class Referrers(NamedTuple):
+    total: int
+    ids: array[int]
+    """Of the first `MAX_REFERRERS` of them."""
+
+
+class Inventory:
+    """`run` is the latest one, under way or not."""
+
+    def __init__(self, connection: Connection, run: LatestRun) -> None:
+        self._connection = connection
+        self.run = run
+
+    def find(self, wanted: Sequence[str]) -> dict[str, Entry]:
+        """Those of the URLs that are known."""
+        keys = [url_key(url) for url in wanted]
+        found = (entry for chunk in _chunks(keys) for entry in self._entries(_ENTRY.where(urls.c.key.in_(chunk))))
+        return {entry.url: entry for entry in found if entry.url in wanted}
+
+    def entries(self, ids: Sequence[int]) -> list[Entry]:
+        """In the order of `ids`."""
+        found = {entry.id: entry for entry in self._entries(_ENTRY.where(urls.c.id.in_(ids)))}
+        return [found[url_id] for url_id in ids if url_id in found]
+
+    def _entries(self, query: Select[Any]) -> Iterator[Entry]:
+        yield from map(Entry._make, self._connection.execute(query))
+
+    def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
+        query = select(urls.c.id, urls.c.url)
+        chunks = _chunks(list(ids))
+        return {
+            row.id: row.url for chunk in chunks for row in self._connection.execute(query.where(urls.c.id.in_(chunk)))
+        }
+
+    def count(self) -> int:
+        return self._connection.scalar(select(func.count()).select_from(urls)) or 0
+
+    def select(
+        self,
+        *,
+        decision: str | None = None,
+        reasons: Collection[str] = (),
+        pattern: re.Pattern[str] | None = None,
+        limit: int | None = None,
+    ) -> array[int]:
+        """Ids of the URLs wanted, in the order of their URLs: eight bytes each, and nothing is held open while they
+        are used, which would keep a crawl's write-ahead log growing."""
+        query = select(urls.c.id, urls.c.url).outerjoin(decisions, decisions.c.url_id == urls.c.id)
+        if decision is not None:
+            query = query.where(decisions.c.decision.is_not_distinct_from(None if decision == "unknown" else decision))
+        if reasons:
+            query = query.where(decisions.c.reason.in_(reasons))
+        ids = array("q")
+        for url_id, url in self._stream(query.order_by(urls.c.url)):
+            if limit is not None and len(ids) == limit:
+                break
+            if pattern is None or pattern.search(url):
+                ids.append(url_id)
+        return ids
+
+    def links_of(self, url: str, limit: int) -> list[str]:
+        """URLs that the page `url` links to, at most `limit` of them."""
+        query = select(observations.c.links).join(urls, urls.c.id == observations.c.url_id)
+        blob = self._connection.scalar(query.where(urls.c.key == url_key(url)))
+        ids = [url_id for url_id, _ in zip(decode_links(blob or b""), range(limit), strict=False)]
+        return list(self.urls_of(ids).values())
+
+    def nofollow_page(self, url: str) -> str | None:
+        """The first page with a nofollow link to `url`, which nothing else names."""
+        query = select(urls.c.url).join(nofollowed, nofollowed.c.referrer == urls.c.id)
+        return self._connection.scalar(query.where(nofollowed.c.key == url_key(url)))
+
+    def referrers(self, wanted: Iterable[int]) -> dict[int, Referrers]:
+        """The pages of the site that link to each of the URLs: one scan over all links."""
+        ids = frozenset(wanted)
+        counts = dict.fromkeys(ids, 0)
+        first: dict[int, array[int]] = {}
+        query = select(observations.c.url_id, observations.c.links).join(urls, urls.c.id == observations.c.url_id)
+        query = query.where(observations.c.links.is_not(None), urls.c.seen >= self._decided)
+        for page, blob in self._stream(query.order_by(observations.c.url_id)):
+            for target in ids.intersection(decode_links(blob)):
+                counts[target] += 1
+                if counts[target] <= MAX_REFERRERS:
+                    first.setdefault(target, array("q")).append(page)
+        return {target: Referrers(count, first.get(target, array("q"))) for target, count in counts.items()}
+
+    def file_of(self, entry: Entry) -> str | None:
+        """The published file that holds the URL."""
+        at = bisect_right(self._files, (entry.url, "\U0010ffff"))
+        return self._files[at - 1][1] if entry.published and at else None
+
+    def _stream(self, query: Select[Any]) -> Iterator[Any]:
+        with closing(self._connection.execution_options(yield_per=STREAM_ROWS).execute(query)) as rows:
+            yield from rows
+
+    @cached_property
+    def _decided(self) -> int:
+        """The latest run that was decided: pages that it did not see link to nothing any more."""
+        query = select(func.max(runs.c.id)).where(runs.c.ended_by.in_(("finished", "limit")))
+        return self._connection.scalar(query) or 0
+
+    @cached_property
+    def _files(self) -> list[tuple[str, str]]:
+        """First URL and name of each file with pages, in order; those of the set at the sitemap's own URL."""
+        entry_url = self._connection.scalar(select(runs.c.sitemap_url).where(runs.c.id == self._decided))
+        ours = select(published.c.directory, published.c.entry).where(published.c.name == published.c.entry)
+        place = self._connection.execute(
+            ours.order_by((published.c.url == entry_url).desc(), published.c.modified.desc()).limit(1)
+        ).first()
+        if place is None:
+            return []
+        query = select(published.c.first, published.c.name).where(published.c.urls > 0)
+        same = query.where(published.c.directory == place.directory, published.c.entry == place.entry)
+        return sorted((row.first, row.name) for row in self._connection.execute(same))
+
+
+@contextmanager
+def open_inventory(path: Path) -> Iterator[Inventory]:
+    """Raises NotAnInventory when the file is none that can be read, InventoryError when it is damaged."""
+    path = path.absolute()
+    _check_file(path)
+    # Without a write-ahead log nobody writes, and SQLite, which would leave two files behind, is told so.
+    still = not path.with_name(path.name + "-wal").exists()
+    before = _stamp(path)
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, still=still), poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            yield Inventory(connection, _latest_run(connection, path))
+    except SQLAlchemyError as error:
+        if still and _stamp(path) != before:
+            raise InventoryError(_changed(path)) from error
+        reason = getattr(error, "orig", None) or error
+        raise InventoryError(f"cannot read the inventory {path}: {reason}; put a copy back, or crawl anew") from error
+    if still and _stamp(path) != before:
+        raise InventoryError(_changed(path))
+
+
+def _connect(path: Path, *, still: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro{'&immutable=1' if still else ''}", uri=True, timeout=10)
+    for pragma in ("query_only=ON", f"cache_size=-{CACHE_KIB}"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What changes with every write; None when the file is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _changed(path: Path) -> str:
+    return f"a crawl began to write the inventory {path} while it was read: run the same command again"
+
+
+def _check_file(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(SQLITE_MAGIC))
+    except OSError as error:
+        raise NotAnInventory(f"cannot read the inventory {path}: {error.strerror or error}") from error
+    if start != SQLITE_MAGIC:
+        raise NotAnInventory(f"{path} is not an inventory but a file of something else: give the right --state")
+
+
+def _latest_run(connection: Connection, path: Path) -> LatestRun:
+    version = None
+    if inspect(connection).has_table(meta.name):
+        version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
+    if version is None:
+        raise NotAnInventory(f"{path} is a database of something else: give the right --state")
+    if version != str(SCHEMA_VERSION):
+        raise NotAnInventory(
+            f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
+            "use the release that wrote it, or crawl anew"
+        )
+    row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
+    if row is None:
+        raise NotAnInventory(f"the inventory {path} holds no crawl yet: crawl first")
+    return LatestRun(
+        row.id, row.requested_url, row.start_url, row.sitemap_url, row.started, row.ended_by, row.options or {}
+    )
+
+
+def _chunks(values: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
+
+
+def _entry_query() -> Select[Any]:
+    """Rows whose columns are the fields of Entry, in their order."""
+    referrer, canonical, target = (urls.alias(name) for name in ("referrers", "canonicals", "targets"))
+    seen, decided = observations.c, decisions.c
+    columns = (
+        urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.named,
+        seen.status, seen.error, seen.blocked_by, seen.fetched,
+        decided.decision, decided.reason, decided.evidence, decided.lastmod, decided.lastmod_source,
+        referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
+        runs.c.started, listings.c.url_id.is_not(None),
+    )  # fmt: skip
+    return (
+        select(*columns)
+        .outerjoin(observations, seen.url_id == urls.c.id)
+        .outerjoin(decisions, decided.url_id == urls.c.id)
+        .outerjoin(referrer, referrer.c.id == urls.c.referrer)
+        .outerjoin(canonical, canonical.c.id == seen.canonical)
+        .outerjoin(target, target.c.id == func.coalesce(seen.location, seen.refresh))
+        .outerjoin(runs, runs.c.id == urls.c.first_seen)
+        .outerjoin(listings, listings.c.url_id == urls.c.id)
+    )
+
+
+_ENTRY = _entry_query()

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.job import job_of
+from sitemap_crawler.reading.resources import find_resources
+from sitemap_crawler.urls import MAX_STORED_URL, origin_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from sitemap_crawler.items import Page
+
+SEARCH_ENGINE = "Googlebot"
+"""The robot that renders most pages, and so needs what they are made of."""
+MAX_SEEN = 10_000
+
+
+class ResourcesPipeline:
+    """Scripts and style sheets that robots.txt keeps from search engines: each is noted at one page that needs it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._job = job_of(crawler)
+        self._seen: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ResourcesPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        # How a page looks that search engines are told to leave out is nobody's concern.
+        if item.document is not None and self._job.robots and not item.observation.noindex:
+            blocked = [words for url in find_resources(item.document) if (words := self._blocked(url))]
+            if blocked:
+                item.observation.notes["blocked-resources"] = blocked
+        return item
+
+    def _blocked(self, url: str) -> str | None:
+        if url in self._seen or len(url) > MAX_STORED_URL or len(self._seen) >= MAX_SEEN:
+            return None
+        self._seen.add(url)
+        robots = self._job.robots.get(origin_of(url))
+        rule = robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None
+        return f"{url}, which robots.txt forbids {SEARCH_ENGINE}: {rule}" if rule else None

@@ -1,0 +1,54 @@
+"""A site as its inventory knows it: options, rules, the run that is decided; what a crawl and `write` conclude from."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.rules import Rules
+from sitemap_crawler.scope import Scope
+from sitemap_crawler.texts import printable
+
+if TYPE_CHECKING:
+    from sitemap_crawler.inventory.runs import Run
+    from sitemap_crawler.inventory.store import Store
+    from sitemap_crawler.options import Options
+
+logger = logging.getLogger(__name__)
+
+MAX_WARNINGS = 1_000
+"""Of one kind; the others are only counted."""
+MAX_LOGGED = 10
+
+
+class Site:
+    def __init__(self, options: Options, store: Store, run: Run) -> None:
+        self.options = options
+        self.store = store
+        self.run = run
+        self.start_url = run.start_url
+        self.sitemap_url = run.sitemap_url
+        self.warnings: list[dict[str, str]] = []
+        self.warning_counts: Counter[str] = Counter()
+        self._apply_rules()
+
+    def _apply_rules(self) -> None:
+        self.rules = Rules(self.options, scope=Scope.of_sitemap(self.sitemap_url), start_url=self.start_url)
+
+    @property
+    def saw_everything(self) -> bool:
+        """Whether the run has seen the whole site, so that absence is proved."""
+        return self.run.ended_by == "finished"
+
+    def warn(self, kind: str, url: str, message: str) -> None:
+        """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""
+        self.warning_counts[kind] += 1
+        if self.warning_counts[kind] <= MAX_WARNINGS:
+            message = printable(message)
+            if self.warning_counts[kind] <= MAX_LOGGED:
+                logger.info("%s: %s: %s", kind, url, message)
+            self.warnings.append({"kind": kind, "url": url, "message": message})
+
+    def close(self) -> None:
+        self.store.close()
