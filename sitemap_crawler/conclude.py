@@ -149,6 +149,9 @@ class _Conclusion:
             published = published_count(self._connection)
             problem = publish_problem(site.options, listed=report.listed, published=published)
         report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
+        if site.start_url != site.run.requested_url:
+            advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
+            site.warn("start-adopted", site.start_url, advice)
         for warned in review(Findings(site.store, site.run.id)):
             site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:

@@ -91,7 +91,7 @@ class Job(Site):
         self._apply_rules()
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)
-        self.warn("start-adopted", url, notice)
+        logger.info(notice)
 
     def refuse(self, message: str, *, ends_run: bool) -> None:
         """Nothing of this site may be crawled now. A run that is not ended goes on when all is well again."""

@@ -25,11 +25,11 @@ def remember_robots(connection: Connection, run: int, origin: str, *, agent: str
 
 
 class RememberedRobots:
-    """The files of one run. A run that did not ask for any has none."""
+    """The files of a run and later ones. A run that did not ask for any has none."""
 
     def __init__(self, connection: Connection, run: int) -> None:
         with connection.begin():
-            rows = connection.execute(select(robots).where(robots.c.run == run)).all()
+            rows = connection.execute(select(robots).where(robots.c.run >= run)).all()
         self._files = {row.origin: (RobotsTxt.parse(row.body), row.agent) for row in rows}
 
     def evidence_against(self, url: str) -> str | None:

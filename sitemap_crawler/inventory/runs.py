@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Run:
     id: int
+    requested_url: str
     start_url: str
+    """Where it goes on from, when the start page that was asked for has moved."""
     sitemap_url: str
     started: float
     continued: bool
@@ -53,12 +55,20 @@ def begin_run(
             connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
             leased = urls.c.state == int(UrlState.LEASED)
             connection.execute(update(urls).where(leased).values(state=int(UrlState.QUEUED)))
-            return Run(last.id, last.start_url, last.sitemap_url, last.started, continued=True, seeded=last.seeded)
+            return Run(
+                last.id,
+                requested_url,
+                last.start_url,
+                last.sitemap_url,
+                last.started,
+                continued=True,
+                seeded=last.seeded,
+            )
         run_id = last.id + 1 if last is not None else 1
         # What an earlier run left in its queue is fetched when this run finds it again.
         unfetched = urls.c.state.in_((int(UrlState.QUEUED), int(UrlState.LEASED)))
         connection.execute(update(urls).where(unfetched).values(state=int(UrlState.KNOWN)))
-        run = Run(run_id, requested_url, sitemap_url, now.timestamp(), continued=False)
+        run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), continued=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
         return run
@@ -71,7 +81,16 @@ def last_finished_run(connection: Connection) -> Run | None:
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:
         return None
-    return Run(row.id, row.start_url, row.sitemap_url, row.started, False, row.ended_by, row.options)
+    return Run(
+        row.id,
+        row.requested_url,
+        row.start_url,
+        row.sitemap_url,
+        row.started,
+        continued=False,
+        ended_by=row.ended_by,
+        options=row.options,
+    )
 
 
 def drop_unfinished_run(connection: Connection) -> None:
