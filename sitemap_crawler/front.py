@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from sitemap_crawler.job import Job
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
+from sitemap_crawler.readers import readers_of
 from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.spiders.site import SiteSpider
 from sitemap_crawler.texts import printable
@@ -108,7 +109,8 @@ def _check_writable(options: Options) -> None:
 
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStopped."""
-    job = Job(Options.from_settings(settings))
+    options = Options.from_settings(settings)
+    job = Job(options, readers=readers_of(settings, options))
     try:
         if verbosity < 1:
             quieten_scrapy()

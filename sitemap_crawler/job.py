@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits
 from sitemap_crawler.inventory.robots import remember_robots
-from sitemap_crawler.inventory.runs import Run, begin_run, drop_unfinished_run, fetched_in_run, move_run
+from sitemap_crawler.inventory.runs import (
+    Run,
+    begin_run,
+    drop_unfinished_run,
+    fetched_in_run,
+    finished_runs_ago,
+    move_run,
+)
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.scope import default_sitemap_url
@@ -36,7 +44,8 @@ class OutputError(Exception):
 class Job(Site):
     """Raises InventoryError or OutputError when what the work needs can't be used."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, readers: str) -> None:
+        """`readers` names the code and settings that read pages, as far as they decide what is found on one."""
         if not options.dry_run:
             _check_output(options.output)
         self.report: Report | None = None
@@ -53,7 +62,17 @@ class Job(Site):
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
-            self.queue = Queue(store.connection, self.run.id, admits=self._admits, follows=self._follows)
+            if not self.run.continued:
+                self._plan_revisits()
+            self.queue = Queue(
+                store.connection,
+                self.run.id,
+                readers=readers,
+                conditional=not options.full,
+                admits=self._admits,
+                follows=self._follows,
+            )
+            self.queue.add(self.run.requested_url)
             self.queue.add(self.start_url)
         except SQLAlchemyError as error:
             store.close()
@@ -76,6 +95,17 @@ class Job(Site):
     @property
     def saw_everything(self) -> bool:
         return not self.limited
+
+    def _plan_revisits(self) -> None:
+        connection, run = self.store.connection, self.run.id
+        with connection.begin():
+            plan_revisits(
+                connection,
+                run,
+                admits=self._admits,
+                settled_since=finished_runs_ago(connection, SETTLED_RUNS + 1, now=run),
+                every=self.options.revisit_excluded,
+            )
 
     def _admits(self, url: str, depth: int) -> bool:
         return self.rules.fetch_refusal(url, depth) is None

@@ -203,6 +203,7 @@ class Options(BaseModel):
         Flag(setting="USER_AGENT", metavar="TEXT"),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
+    full: Annotated[bool, Flag(), Field(description="download everything again, ask for nothing conditionally")] = False
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     dry_run: Annotated[bool, Flag(), Field(description="crawl and report, publish nothing")] = False
@@ -228,6 +229,21 @@ class Options(BaseModel):
         Flag(cli=False, remembered=True),
         Field(ge=0, le=1, description="share of the published pages that may go missing before publishing is refused"),
     ] = 0.3
+    keep_errors: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(ge=0, description="finished runs for which a listed page stays listed while its server fails"),
+    ] = 7
+    orphan_runs: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(ge=1, description="finished runs in which nothing leads to a page before it counts as an orphan"),
+    ] = 2
+    revisit_excluded: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, description="ask only every so many runs for what was excluded for the same reason three times"),
+    ] = 7
     max_body: Annotated[
         int,
         Flag(cli=False),

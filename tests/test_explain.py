@@ -26,8 +26,8 @@ from conftest import Program
 from made_inventory import STARTED, add_pages, make_inventory
 from webserver import Answer, WebServer, page
 
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import encode_links
-from sitemap_crawler.inventory.queue import url_key
 from sitemap_crawler.spellings import variants
 from sitemap_crawler.urls import Resolver
 
@@ -387,7 +387,7 @@ def fill(path: Path, url: str, count: int) -> None:
     add_pages(path, [(1, url, 200, encode_links(range(2, 5000)))])
     with closing(sqlite3.connect(path)) as connection:
         connection.executemany(
-            "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, seen) VALUES (?, ?, ?, 3, 1, 1, 1, 1)",
+            "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen) VALUES (?, ?, ?, 3, 1, 1, 1)",
             ((number, url_key(f"{url}{number}/page"), f"{url}{number}/page") for number in numbers),
         )
         connection.execute(
@@ -396,7 +396,7 @@ def fill(path: Path, url: str, count: int) -> None:
             (STARTED,),
         )
         connection.execute(
-            "INSERT INTO decisions (url_id, decision, reason) SELECT id, 'listed', 'listed' FROM urls WHERE id > 1"
+            "INSERT INTO decisions (url_id, decision, reason, since) SELECT id, 'listed', 'listed', 1 FROM urls WHERE id > 1"
         )
         connection.commit()
 

@@ -60,7 +60,7 @@ class Findings:
     def notes(self) -> Iterator[tuple[str, dict[str, Note]]]:
         """The notes of each page that has some."""
         query = select(urls.c.url, observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
-        query = query.where(observations.c.notes.is_not(None), urls.c.seen >= self._run).order_by(urls.c.id)
+        query = query.where(observations.c.notes.is_not(None), urls.c.unlinked_since.is_(None)).order_by(urls.c.id)
         yield from map(tuple, self._stream(query))
 
     def broken_links(self) -> Iterator[BrokenLink]:
@@ -70,7 +70,7 @@ class Findings:
             .join(decisions, decisions.c.url_id == urls.c.id)
             .join(_page, _page.c.id == urls.c.referrer)
             .join(_page_seen, _page_seen.c.url_id == urls.c.referrer)
-            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.seen >= self._run)
+            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(BrokenLink._make, self._stream(query))
@@ -91,7 +91,7 @@ class Findings:
             .outerjoin(verdict, verdict.c.url_id == _target.c.id)
             .outerjoin(onward, and_(onward.c.url_id == _target.c.id, verdict.c.reason == Reason.REDIRECT))
             .outerjoin(next_url, next_url.c.id == func.coalesce(onward.c.location, onward.c.refresh))
-            .where(decisions.c.reason == Reason.REDIRECT, urls.c.seen >= self._run)
+            .where(decisions.c.reason == Reason.REDIRECT, urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(Redirect._make, self._stream(query))

@@ -14,8 +14,8 @@ from sqlalchemy import create_engine, func, inspect, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
-from sitemap_crawler.inventory.queue import url_key
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
     decisions,
@@ -160,7 +160,7 @@ class Inventory:
         counts = dict.fromkeys(ids, 0)
         first: dict[int, array[int]] = {}
         query = select(observations.c.url_id, observations.c.links).join(urls, urls.c.id == observations.c.url_id)
-        query = query.where(observations.c.links.is_not(None), urls.c.seen >= self._decided)
+        query = query.where(observations.c.links.is_not(None), urls.c.unlinked_since.is_(None))
         for page, blob in self._stream(query.order_by(observations.c.url_id)):
             for target in ids.intersection(decode_links(blob)):
                 counts[target] += 1

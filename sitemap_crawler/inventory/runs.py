@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
 
 from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
 from sitemap_crawler.inventory.store import InventoryError
@@ -65,9 +65,6 @@ def begin_run(
                 seeded=last.seeded,
             )
         run_id = last.id + 1 if last is not None else 1
-        # What an earlier run left in its queue is fetched when this run finds it again.
-        unfetched = urls.c.state.in_((int(UrlState.QUEUED), int(UrlState.LEASED)))
-        connection.execute(update(urls).where(unfetched).values(state=int(UrlState.KNOWN)))
         run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), continued=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
@@ -91,6 +88,14 @@ def last_finished_run(connection: Connection) -> Run | None:
         ended_by=row.ended_by,
         options=row.options,
     )
+
+
+def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
+    """The run since which `count` runs saw the whole site, itself and the run `now` among them; 0 when fewer have."""
+    earlier = select(runs.c.id).where(runs.c.ended_by == "finished", runs.c.id < now).order_by(runs.c.id.desc())
+    if count <= 1:
+        return now
+    return connection.scalar(earlier.offset(count - 2).limit(1)) or 0
 
 
 def drop_unfinished_run(connection: Connection) -> None:
@@ -123,6 +128,8 @@ class Totals:
     requests: int
     bytes: int
     """Of the bodies, uncompressed."""
+    not_modified: int
+    """Requests that were answered with 304."""
     errors: int
     """URLs without a good answer: unreachable, or a status of 429 or 5xx."""
 
@@ -131,8 +138,14 @@ def run_totals(connection: Connection, run: int) -> Totals:
     """What the run has fetched so far, over all its processes."""
     seen = observations.c
     answered = seen.blocked_by.is_(None)
-    failed = or_(seen.status >= 500, seen.status == 429, seen.error.is_not(None))
-    count = [func.count().filter(answered), func.coalesce(func.sum(seen.body_bytes), 0), func.count().filter(failed)]
+    fresh = and_(seen.not_modified.is_(False), seen.failed_since.is_(None))
+    failed = or_(seen.status >= 500, seen.status == 429, seen.error.is_not(None), seen.failed_since.is_not(None))
+    count = [
+        func.count().filter(answered),
+        func.coalesce(func.sum(seen.body_bytes).filter(fresh), 0),
+        func.count().filter(seen.not_modified),
+        func.count().filter(failed),
+    ]
     with connection.begin():
         return Totals(*connection.execute(select(*count).where(seen.run == run)).one())
 

@@ -18,6 +18,7 @@ from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.options import OptionError, Options, apply_options
+from sitemap_crawler.readers import readers_of
 from sitemap_crawler.reading.content import DECOMPRESSION_BOMB, media_type
 from sitemap_crawler.reading.document import parse_document
 from sitemap_crawler.reading.hints import looks_like_script_shell
@@ -73,7 +74,9 @@ class SiteSpider(Spider):
             observation.content_type = DECOMPRESSION_BOMB
         elif TRUNCATED in response.flags:
             observation.notes["long-body"] = len(response.body)
-        if 300 <= response.status < 400:
+        if response.status == 304 and (queued.etag or queued.modified_header):
+            observation.not_modified = True
+        elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
             try:
@@ -154,7 +157,8 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
     """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
     try:
         apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
-        return Job(Options.from_settings(crawler.settings))
+        options = Options.from_settings(crawler.settings)
+        return Job(options, readers=readers_of(crawler.settings, options))
     except OptionError as error:
         message, code = str(error), 2
     except InventoryBusy as error:
