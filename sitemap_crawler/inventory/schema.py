@@ -63,8 +63,6 @@ runs = Table(
     Column("ended_by", String(64)),
     # What shapes decisions and files, by option name, so that `write` and `explain` need not be told again; no secrets.
     Column("options", JSON),
-    # Whether all sitemaps that name URLs have been read.
-    Column("seeded", Boolean, nullable=False, server_default=false()),
 )
 
 urls = Table(
@@ -154,6 +152,18 @@ changes = Table(
     Column("kind", String(16), nullable=False),
     Column("before", Float),
     Column("after", Float),
+)
+
+# The sitemaps that a run reads for the URLs that they name: what is not done yet, and what was wrong with each.
+seeds = Table(
+    "seeds",
+    metadata,
+    Column("run", RowId, primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("named_by", Text, nullable=False),
+    Column("level", SmallInteger, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Column("problem", Text),
 )
 
 # The robots.txt of each scheme, host and port that has one, and the agent that it was read for.
