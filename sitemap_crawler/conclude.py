@@ -18,6 +18,7 @@ from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import finish_run, run_totals
+from sitemap_crawler.inventory.seeds import seed_problems
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.report import Outcome, Report
@@ -157,13 +158,15 @@ class _Conclusion:
             report.hints = few_pages_hints(
                 report.listed, report.excluded, notes, scope=scope, examples=settled.examples
             )
-            published = published_count(self._connection)
+            published = published_count(self._connection) if site.replaces else 0
             problem = publish_problem(site.options, listed=report.listed, published=published)
         report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
             site.warn("start-adopted", site.start_url, advice)
-        for warned in review(Findings(site.store, site.run.id)):
+        for url, problem in seed_problems(self._connection, site.run.id):
+            site.warn("seed-sitemap", url, problem)
+        for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
             site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
@@ -193,7 +196,8 @@ class _Conclusion:
         previous, now = publications.files(), datetime.now(UTC)
         publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
         publications.remember(publication.files)
-        remember_listed(connection, site.run.id)
+        if site.replaces:
+            remember_listed(connection, site.run.id, omitted=publication.omitted)
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
         report.listed = publication.listed

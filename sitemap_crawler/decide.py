@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.rules import Rules
 
+
 INDEX_FILES = frozenset(
     f"{stem}.{suffix}"
     for stem in ("index", "default")
     for suffix in ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "shtml", "cgi")
 )
 """Names that web servers commonly give for a directory's own page."""
+
+
+MAX_EXPLAINED = 1_000
+"""Broken canonicals whose targets are looked up for the words of the warning."""
 
 
 class Facts(NamedTuple):
@@ -123,6 +128,7 @@ class Settlement:
         self._now = now
         self._find = find
         self._blocked = blocked
+        self._broken = 0
         self._warn = warn
         self._local = bytearray()
         self._canonical: array[int] = array("I")
@@ -172,7 +178,7 @@ class Settlement:
             return refusal
         if orphan := _orphan(facts):
             return orphan
-        return Refusal(Reason.LIMIT, "the run ended before it was fetched")
+        return Refusal(Reason.LIMIT, "not fetched yet, as the run ended before or other rules kept it out: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:
         refusal = self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or _orphan(facts)
@@ -194,18 +200,21 @@ class Settlement:
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
         if not self._names_another(facts):
-            self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
+            if not facts.orphan:
+                self._broken += 1
+                self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
             return None
         warning = _CANONICAL_WARNINGS.get(_Local(self._local[facts.canonical_id]))
-        if warning is not None:
+        if warning is not None and not facts.orphan:
             kind, words = warning
             self._warn(Warned(kind, facts.url, words.format(facts.canonical)))
         return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
 
     def _why_broken(self, facts: Facts) -> str:
-        target = self._find(facts.canonical) if facts.canonical else None
+        # A look-up for each of a million pages that make the same mistake would help nobody.
+        target = self._find(facts.canonical) if facts.canonical and self._broken <= MAX_EXPLAINED else None
         refusal = self.refusal(target) if target is not None else None
-        why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back to it"
+        why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back, or can't be listed"
         return f"its canonical {facts.canonical} {why}, so the page itself is listed"
 
     def _names_another(self, facts: Facts) -> bool:
@@ -261,7 +270,6 @@ class Settlement:
 _REFUSED = {
     Reason.OUT_OF_SCOPE: _Local.AT_ITS_WORD,
     Reason.EXCLUDED_BY_RULE: _Local.AT_ITS_WORD,
-    Reason.LIMIT: _Local.AT_ITS_WORD,
     Reason.BLOCKED_BY_ROBOTS: _Local.BLOCKED,
 }
 _JUSTIFIES = frozenset(_Local) - {_Local.NOT_LISTABLE, _Local.ENTERED}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit
 from sitemap_crawler.inventory.robots import remember_robots
 from sitemap_crawler.inventory.runs import (
     Run,
@@ -21,6 +21,7 @@ from sitemap_crawler.inventory.runs import (
     fetched_in_run,
     finished_runs_ago,
     move_run,
+    remember_planned,
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.locate import default_state_path
@@ -62,8 +63,7 @@ class Job(Site):
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
-            if not self.run.continued:
-                self._plan_revisits()
+            self._plan()
             self.queue = Queue(
                 store.connection,
                 self.run.id,
@@ -96,16 +96,29 @@ class Job(Site):
     def saw_everything(self) -> bool:
         return not self.limited
 
-    def _plan_revisits(self) -> None:
-        connection, run = self.store.connection, self.run.id
+    def _plan(self) -> None:
+        """Settle what a new run asks for, and what one that goes on by other options still does."""
+        connection, run, every = self.store.connection, self.run, self.options.revisit_excluded
+        changed = self._changed_options() if run.planned else []
         with connection.begin():
-            plan_revisits(
-                connection,
-                run,
-                admits=self._admits,
-                settled_since=finished_runs_ago(connection, SETTLED_RUNS + 1, now=run),
-                every=self.options.revisit_excluded,
-            )
+            if not run.planned:
+                since = finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id)
+                plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every)
+                remember_planned(connection, run.id)
+            elif changed:
+                readmit(connection, admits=self._admits)
+        if changed:
+            words = "the run goes on with options other than it began with: " + "; ".join(changed)
+            self.warn("options-changed", self.start_url, words)
+
+    def _changed_options(self) -> list[str]:
+        before, now = self.run.options, self.options.remembered()
+        names = sorted({*before, *now})
+        return [
+            f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
+            for name in names
+            if before.get(name) != now.get(name)
+        ]
 
     def _admits(self, url: str, depth: int) -> bool:
         return self.rules.fetch_refusal(url, depth) is None

@@ -85,7 +85,16 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
+    wrong = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
+    if wrong or not value:
+        raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
+    return value
+
+
 def _state_location(value: str) -> str:
+    if not value.strip():
+        raise ValueError("give the path of a file")
     scheme, separator, rest = value.partition("://")
     if not separator:
         return value
@@ -174,7 +183,7 @@ class Options(BaseModel):
     )
     max_depth: Annotated[
         int | None,
-        Flag(metavar="N"),
+        Flag(metavar="N", remembered=True),
         Field(ge=0, description="fetch only URLs at most N clicks from the start page"),
     ] = None
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
@@ -215,7 +224,7 @@ class Options(BaseModel):
         Field(description="append the log to a file instead of standard error"),
     ] = None
     content_types: Annotated[
-        Words,
+        Annotated[Words, AfterValidator(_media_types)],
         Flag(cli=False, remembered=True),
         Field(description="content types that count as pages"),
     ] = ("text/html", "application/xhtml+xml")
@@ -286,6 +295,10 @@ class Options(BaseModel):
     def parse(cls, values: Mapping[str, Any]) -> Options:
         """Check `values` by option name. Raises OptionError with the first thing that is wrong."""
         check_names(values, cls.model_fields, kind="option")
+        for name, value in values.items():
+            # True counts as 1 in Python, and as a mistake here.
+            if isinstance(value, bool) and cls.model_fields[name].annotation not in (bool, bool | None):
+                raise OptionError(f"bad value {value} for {name}: it is no switch")
         try:
             return cls.model_validate(dict(values))
         except ScopeError as error:

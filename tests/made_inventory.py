@@ -37,6 +37,13 @@ def make_inventory(
     return path
 
 
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
 def add_pages(path: Path, pages: Iterable[tuple[int, str, int, bytes | None]]) -> None:
     """Decided pages: id, URL, status (200 or an error of the client) and links, one click from the first of them."""
     with closing(sqlite3.connect(path)) as connection:

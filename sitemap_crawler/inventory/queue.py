@@ -116,10 +116,8 @@ class Queue:
     def settle_depths(self) -> None:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
         with self._connection.begin():
-            named = self._connection.scalars(select(urls.c.id).where(urls.c.named == self._run)).all()
-            queue_admitted(
-                self._connection, walk(self._connection, starts=self._starts, named=named), admits=self._admits
-            )
+            reach = walk(self._connection, self._run, starts=self._starts)
+            queue_admitted(self._connection, reach, admits=self._admits)
             self.queued = self._count_queued()
 
     def record(

@@ -10,7 +10,7 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
@@ -37,12 +37,18 @@ class Reach:
     """The page that leads there, one of those with the fewest clicks; 0 for what a sitemap names or is a start page."""
 
 
-def walk(connection: Connection, *, starts: Iterable[int], named: Iterable[int]) -> Reach:
-    """Breadth-first from the ids `starts`, and then from those `named`; the caller has begun a transaction."""
+def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
+    """Breadth-first from the ids `starts`, and then from what sitemaps name; the caller has begun a transaction.
+
+    Besides what they name in this run that is what they named once and nothing ever linked to: when our sitemap takes
+    the place of theirs, it must not be lost.
+    """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
     reach = Reach(bytearray(size), array("H", [UNREACHED]) * size, array("I", bytes(4 * size)))
     _spread(connection, reach, sorted(set(starts)), list(range(BELOW_UNREACHED)))
-    lonely = [url_id for url_id in sorted(set(named)) if not reach.reached[url_id]]
+    only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
+    named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
+    lonely = [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]]
     _spread(connection, reach, lonely, [UNREACHED, BELOW_UNREACHED])
     return reach
 
@@ -50,8 +56,7 @@ def walk(connection: Connection, *, starts: Iterable[int], named: Iterable[int])
 def walk_from(connection: Connection, run: int, *, starts: Iterable[str]) -> Reach:
     """From the start pages and what foreign sitemaps named in this run; the caller has begun a transaction."""
     start_ids = select(urls.c.id).where(urls.c.key.in_([url_key(url) for url in starts]))
-    named = select(urls.c.id).where(urls.c.named == run)
-    return walk(connection, starts=connection.scalars(start_ids).all(), named=connection.scalars(named).all())
+    return walk(connection, run, starts=connection.scalars(start_ids).all())
 
 
 def _spread(connection: Connection, reach: Reach, level: list[int], depths: Sequence[int]) -> None:

@@ -20,6 +20,22 @@ SETTLED_RUNS = 3
 _SETTLED = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
 
 
+def readmit(connection: Connection, *, admits: Callable[[str, int], bool]) -> None:
+    """Apply other rules to what an unfinished run has not asked for yet; the caller has begun a transaction."""
+    waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED))
+    columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
+    query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
+    query = query.where(urls.c.state.in_(waiting)).order_by(urls.c.id)
+    last = 0
+    while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
+        last = rows[-1].id
+        states = [
+            (row, UrlState.QUEUED if row.reason != Reason.ORPHAN and admits(row.url, row.depth) else UrlState.KNOWN)
+            for row in rows
+        ]
+        _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
+
+
 def plan_revisits(
     connection: Connection, run: int, *, admits: Callable[[str, int], bool], settled_since: int, every: int
 ) -> None:
@@ -30,7 +46,6 @@ def plan_revisits(
     """
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since)
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)).order_by(urls.c.id)
-    statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
     last = 0
     while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
         last = rows[-1].id
@@ -44,5 +59,10 @@ def plan_revisits(
                 state = UrlState.QUEUED
             if state != row.state:
                 changed.append({"b_id": row.id, "b_state": int(state)})
-        if changed:
-            connection.execute(statement, changed)
+        _write(connection, changed)
+
+
+def _write(connection: Connection, changed: list[dict[str, Any]]) -> None:
+    if changed:
+        statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
+        connection.execute(statement, changed)

@@ -28,9 +28,9 @@ class Run:
     ended_by: str | None = None
     """`finished` when it saw the whole site, `limit`, or what kept it from going on; None while it is open."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What it remembers of them."""
-    seeded: bool = False
-    """Whether all sitemaps that name URLs have been read."""
+    """What it remembers of them; of a run that goes on those of before."""
+    planned: bool = False
+    """Whether every known URL has its state for this run."""
 
 
 def begin_run(
@@ -62,7 +62,8 @@ def begin_run(
                 last.sitemap_url,
                 last.started,
                 continued=True,
-                seeded=last.seeded,
+                options=last.options or {},
+                planned=last.planned,
             )
         run_id = last.id + 1 if last is not None else 1
         run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), continued=False)
@@ -76,6 +77,8 @@ def last_finished_run(connection: Connection) -> Run | None:
     decided = runs.c.ended_by.in_(("finished", "limit"))
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
+        published = decided & runs.c.outcome.in_(("published", "unchanged"))
+        options = connection.scalar(select(runs.c.options).where(published).order_by(runs.c.id.desc()).limit(1))
     if row is None:
         return None
     return Run(
@@ -86,7 +89,8 @@ def last_finished_run(connection: Connection) -> Run | None:
         row.started,
         continued=False,
         ended_by=row.ended_by,
-        options=row.options,
+        # Those of a dry run are not for good.
+        options=options or row.options,
     )
 
 
@@ -98,16 +102,16 @@ def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
     return connection.scalar(earlier.offset(count - 2).limit(1)) or 0
 
 
+def remember_planned(connection: Connection, run: int) -> None:
+    """The caller has begun the transaction that gives the URLs their states."""
+    connection.execute(update(runs).where(runs.c.id == run).values(planned=True))
+
+
 def drop_unfinished_run(connection: Connection) -> None:
     """End the run that did not finish, if there is one; what it observed stays until it is fetched again."""
     with connection.begin():
         unfinished = runs.c.finished.is_(None)
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
-
-
-def remember_seeded(connection: Connection, run: int) -> None:
-    with connection.begin():
-        connection.execute(update(runs).where(runs.c.id == run).values(seeded=True))
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:

@@ -61,6 +61,8 @@ runs = Table(
     Column("finished", Float),
     Column("outcome", String(32)),
     Column("ended_by", String(64)),
+    # Whether every known URL has its state for this run.
+    Column("planned", Boolean, nullable=False, server_default=false()),
     # What shapes decisions and files, by option name, so that `write` and `explain` need not be told again; no secrets.
     Column("options", JSON),
 )
@@ -164,6 +166,8 @@ seeds = Table(
     Column("level", SmallInteger, nullable=False),
     Column("done", Boolean, nullable=False),
     Column("problem", Text),
+    # Whether it could not be had for a reason that may pass.
+    Column("passing", Boolean, nullable=False, server_default=false()),
 )
 
 # The robots.txt of each scheme, host and port that has one, and the agent that it was read for.
