@@ -137,7 +137,7 @@ def write(start_url: str | None, state: str | None, config: Path | None, *, quie
     with failures():
         path = find_inventory(state=state, config=config, start_url=start_url)
         try:
-            report = write_again(path, given)
+            report = write_again(path, given, config=config)
         except InventoryBusy as error:
             return _fail(INTERRUPTED, str(error))
     return _tell(report, quiet=quiet)

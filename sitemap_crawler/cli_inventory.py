@@ -8,26 +8,28 @@ import re
 import shutil
 import sys
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.options import check_names
+from sitemap_crawler.options import OptionError
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable, Iterable, Iterator
 
     from sitemap_crawler.explain import Explanation
-    from sitemap_crawler.inventory.lookup import Inventory
+    from sitemap_crawler.inventory.lookup import Inventory, Selection
 
 FAILED, USAGE = 1, 2
 BATCH_ROWS = 500
-LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redirect"})
+PASS_ROWS = 50_000
+"""URLs whose referrers are looked for in one scan over all links, so that memory stays bounded."""
+LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redirect", "kept-after-error"})
 """Reasons for which it is the pages with the link that have to be mended."""
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@")
 # Of the table: the decision and the status, and of what is left on a terminal the share of the URL.
 REASON_WIDTH, STATUS_WIDTH, URL_SHARE = 20, 6, 0.6
 
@@ -87,8 +89,6 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
 def _told(explanation: Explanation) -> Iterator[str]:
     facts = explanation.facts
     yield _sentence(facts)
-    depth = facts["depth"]
-    clicks = "1 click" if depth == 1 else f"{depth} clicks"
     source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
     shown = {
         "URL": facts["url"],
@@ -96,8 +96,8 @@ def _told(explanation: Explanation) -> Iterator[str]:
         "status": facts["status"],
         "redirects to": facts["redirects_to"],
         "canonical": facts["canonical"],
-        "linked from": facts["referrer"] or ("no page; a sitemap names it" if explanation.named_by_sitemap else None),
-        "depth": None if depth is None else f"{clicks} from the start page",
+        "linked from": explanation.linked,
+        "depth": _depth(facts),
         "lastmod": facts["lastmod"] and facts["lastmod"] + source,
         "first seen": facts["first_seen"],
         "last fetched": facts["last_fetched"],
@@ -109,6 +109,14 @@ def _told(explanation: Explanation) -> Iterator[str]:
     near = explanation.nearest
     if near is not None:
         yield f"nearest known: {near['url']}: {_sentence(near)}"
+
+
+def _depth(facts: dict[str, Any]) -> str | None:
+    depth = facts["depth"]
+    if depth == 0 and facts["referrer"] is None:
+        return "0, it is the start page"
+    clicks = "1 click" if depth == 1 else f"{depth} clicks"
+    return None if depth is None else f"{clicks} from the start page"
 
 
 def _sentence(facts: dict[str, Any]) -> str:
@@ -147,13 +155,13 @@ def pages(
     if referrers is None:
         referrers = not LINKED_REASONS.isdisjoint(wanted["reasons"])
     with failures():
-        path = find_inventory(state=state, config=config, start_url=start_url)
+        path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
         with open_inventory(path) as inventory:
-            ids = inventory.select(pattern=pattern, **wanted)
-            rows = _rows(inventory, ids, referrers=referrers)
+            selection = inventory.select(pattern=pattern, **wanted)
+            rows = _rows(inventory, selection, referrers=referrers)
             try:
                 if form == "table":
-                    _write_table(rows, len(ids), inventory.count())
+                    _write_table(rows, _counted(selection, inventory.count()))
                 elif form == "csv":
                     _write_csv(rows, referrers=referrers)
                 else:
@@ -175,16 +183,23 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 def _check_reasons(reasons: Iterable[str]) -> None:
     from sitemap_crawler.rules import Reason
 
-    check_names(reasons, [str(reason) for reason in Reason], kind="reason")
+    known = [str(reason) for reason in Reason]
+    for reason in reasons:
+        if reason not in known:
+            near = get_close_matches(reason, known, n=1, cutoff=0.75)
+            hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}"
+            raise OptionError(f"unknown reason {reason}: {hint}")
 
 
-def _rows(inventory: Inventory, ids: array[int], *, referrers: bool) -> Iterator[dict[str, Any]]:
+def _rows(inventory: Inventory, selection: Selection, *, referrers: bool) -> Iterator[dict[str, Any]]:
     """The facts of each URL, read in batches, so that memory stays flat and nothing is held open."""
     from sitemap_crawler.explain import facts_of, rules_of
 
     rules, _ = rules_of(inventory.run)
-    linking = inventory.referrers(ids) if referrers else {}
+    ids = selection.ids
     for start in range(0, len(ids), BATCH_ROWS):
+        if start % PASS_ROWS == 0:
+            linking = inventory.referrers(ids[start : start + PASS_ROWS]) if referrers else {}
         batch = ids[start : start + BATCH_ROWS]
         names = inventory.urls_of({page for url_id in batch if url_id in linking for page in linking[url_id].ids})
         for entry in inventory.entries(batch):
@@ -206,13 +221,25 @@ def _write_csv(rows: Iterable[dict[str, Any]], *, referrers: bool) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """A list as text; a text that a spreadsheet would take for a formula as one that it won't."""
+    """A list as text; a text so that it steers no terminal and a spreadsheet takes it for no formula."""
     if isinstance(value, list):
         value = " ".join(value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+    if not isinstance(value, str):
+        return value
+    if not value.isprintable():
+        # One by one, as nothing is to be cut.
+        value = "".join(map(printable, value))
+    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
 
 
-def _write_table(rows: Iterable[dict[str, Any]], shown: int, total: int) -> None:
+def _counted(selection: Selection, total: int) -> str:
+    shown, matching = len(selection.ids), selection.matching
+    if matching in (shown, total):
+        return f"{shown:,} of {total:,} URLs"
+    return f"{shown:,} of {matching:,} matching, {total:,} URLs in all"
+
+
+def _write_table(rows: Iterable[dict[str, Any]], counted: str) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in rows:
         sys.stdout.write(_table_row(row, width) + "\n")
@@ -221,7 +248,7 @@ def _write_table(rows: Iterable[dict[str, Any]], shown: int, total: int) -> None
         more = row.get("referrer_count", 0) - len(row.get("referrers", ()))
         if more:
             sys.stdout.write(f"{'':{REASON_WIDTH}}   and from {more:,} more\n")
-    sys.stdout.write(f"{shown:,} of {total:,} URLs\n")
+    sys.stdout.write(f"{counted}\n")
 
 
 def _table_row(row: dict[str, Any], width: int | None) -> str:

@@ -15,8 +15,10 @@ from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.findings import Findings
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
 from sitemap_crawler.inventory.publications import Publications
+from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import finish_run, run_totals
+from sitemap_crawler.inventory.seeds import seed_problems
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.report import Outcome, Report
@@ -109,7 +111,7 @@ class _Conclusion:
             self._settle()
             return
         totals = run_totals(self._connection, self._site.run.id)
-        report.bytes, report.errors = totals.bytes, totals.errors
+        report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
         if ending.failure is not None:
             _fail(report, ending.failure)
@@ -118,19 +120,28 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
+            self._settle_reach()
             self._settle()
             self._end_run("finished" if self._site.saw_everything else "limit")
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = "interrupted; run the same command to continue"
 
+    def _settle_reach(self) -> None:
+        """What leads where, and whether anything leads to a URL any more."""
+        site, connection = self._site, self._connection
+        with connection.begin():
+            reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
+            settle_reach(connection, reach, run=site.run.id, proved=site.saw_everything)
+
     def _settle(self) -> None:
         site, report = self._site, self._report
-        settled = Settled(site.store, site.run.id)
+        settled = Settled(
+            site.store, site.run.id, orphan_runs=site.options.orphan_runs, keep_errors=site.options.keep_errors
+        )
         settlement = Settlement(
             settled.facts,
             site.rules,
-            finished=site.saw_everything,
             now=datetime.now(UTC).timestamp(),
             find=settled.find,
             blocked=RememberedRobots(self._connection, site.run.id).evidence_against,
@@ -138,7 +149,8 @@ class _Conclusion:
         )
         settled.save(self._shaped(settlement.decisions()))
         report.excluded = settled.counts()
-        report.listed = report.excluded.pop(Reason.LISTED, 0)
+        report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
+        report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
         report.changes = changes_since_published(self._connection)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
@@ -146,13 +158,15 @@ class _Conclusion:
             report.hints = few_pages_hints(
                 report.listed, report.excluded, notes, scope=scope, examples=settled.examples
             )
-            published = published_count(self._connection)
+            published = published_count(self._connection) if site.replaces else 0
             problem = publish_problem(site.options, listed=report.listed, published=published)
         report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
             site.warn("start-adopted", site.start_url, advice)
-        for warned in review(Findings(site.store, site.run.id)):
+        for url, problem in seed_problems(self._connection, site.run.id):
+            site.warn("seed-sitemap", url, problem)
+        for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
             site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
@@ -182,7 +196,8 @@ class _Conclusion:
         previous, now = publications.files(), datetime.now(UTC)
         publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
         publications.remember(publication.files)
-        remember_listed(connection)
+        if site.replaces:
+            remember_listed(connection, site.run.id, omitted=publication.omitted)
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
         report.listed = publication.listed
@@ -203,7 +218,8 @@ class _Conclusion:
 def w3c_datetime(page: ListedPage) -> str | None:
     if page.lastmod is None:
         return None
-    return datetime.fromtimestamp(page.lastmod, UTC).isoformat(timespec="seconds")
+    moment = datetime.fromtimestamp(page.lastmod, UTC)
+    return moment.date().isoformat() if page.day else moment.isoformat(timespec="seconds")
 
 
 def _pages(count: int) -> str:

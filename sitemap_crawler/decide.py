@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.rules import Rules
 
+
 INDEX_FILES = frozenset(
     f"{stem}.{suffix}"
     for stem in ("index", "default")
     for suffix in ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "shtml", "cgi")
 )
 """Names that web servers commonly give for a directory's own page."""
+
+
+MAX_EXPLAINED = 1_000
+"""Broken canonicals whose targets are looked up for the words of the warning."""
 
 
 class Facts(NamedTuple):
@@ -38,8 +43,8 @@ class Facts(NamedTuple):
     id: int
     url: str
     depth: int
-    current: bool
-    """Discovered in the run that is being decided."""
+    orphan: bool = False
+    """Nothing has led to it for so long that it counts as gone."""
     fetched: float | None = None
     """When it was observed, in seconds since 1970; None when it never was."""
     status: int | None = None
@@ -53,7 +58,15 @@ class Facts(NamedTuple):
     unavailable_after: float | None = None
     """From when on it is noindex, in seconds since 1970."""
     directives: str | None = None
-    last_modified: float | None = None
+    lastmod: float | None = None
+    lastmod_source: str | None = None
+    lastmod_day: bool | None = None
+    failed_status: int | None = None
+    failed_error: str | None = None
+    failed: bool = False
+    """The last tries failed; all else was seen before."""
+    kept: bool = False
+    """It was listed when it began to fail, and that is not so long ago."""
     location: str | None = None
     refresh: str | None = None
     canonical: str | None = None
@@ -67,6 +80,7 @@ class Decision(NamedTuple):
     evidence: str | None = None
     lastmod: float | None = None
     lastmod_source: str | None = None
+    lastmod_day: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +109,13 @@ class _Local(IntEnum):
 
 
 class Settlement:
-    """The decisions of one run; `finished` says that the run saw the whole site, so that absence is proved."""
+    """The decisions of one run."""
 
     def __init__(
         self,
         rows: Callable[[], Iterable[Facts]],
         rules: Rules,
         *,
-        finished: bool,
         now: float,
         find: Callable[[str], Facts | None],
         blocked: Callable[[str], str | None],
@@ -112,10 +125,10 @@ class Settlement:
         why robots.txt forbids one; `now` is in seconds since 1970."""
         self._rows = rows
         self._rules = rules
-        self._finished = finished
         self._now = now
         self._find = find
         self._blocked = blocked
+        self._broken = 0
         self._warn = warn
         self._local = bytearray()
         self._canonical: array[int] = array("I")
@@ -148,7 +161,9 @@ class Settlement:
         if facts.fetched is None:
             return self._unfetched(facts)
         return (
-            _transport(facts)
+            _blocked(facts)
+            or _failed(facts)
+            or _transport(facts)
             or _not_a_page(facts, self._rules.content_types)
             or self._rules.listing_refusal(facts.url)
             or _noindex(facts, self._now)
@@ -161,37 +176,45 @@ class Settlement:
         refusal = self._rules.fetch_refusal(facts.url, facts.depth)
         if refusal is not None:
             return refusal
-        if self._finished and not facts.current:
-            return Refusal(Reason.ORPHAN, "no page links to it any more")
-        return Refusal(Reason.LIMIT, "the run ended before it was fetched")
+        if orphan := _orphan(facts):
+            return orphan
+        return Refusal(Reason.LIMIT, "not fetched yet, as the run ended before or other rules kept it out: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:
-        refusal = (
-            self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or self._orphan(facts)
-        )
+        refusal = self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or _orphan(facts)
         if refusal is not None:
             return Decision(facts.id, facts.url, listed=False, reason=refusal.reason, evidence=refusal.evidence)
-        source = "last-modified" if facts.last_modified is not None else None
+        kept = failure(facts) if facts.failed else None
         return Decision(
-            facts.id, facts.url, listed=True, reason=Reason.LISTED, lastmod=facts.last_modified, lastmod_source=source
+            facts.id,
+            facts.url,
+            listed=True,
+            reason=Reason.LISTED if kept is None else Reason.KEPT_AFTER_ERROR,
+            evidence=None if kept is None else f"{kept.reason}: {kept.evidence}",
+            lastmod=facts.lastmod,
+            lastmod_source=facts.lastmod_source,
+            lastmod_day=bool(facts.lastmod_day),
         )
 
     def _canonical_elsewhere(self, facts: Facts) -> Refusal | None:
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
         if not self._names_another(facts):
-            self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
+            if not facts.orphan:
+                self._broken += 1
+                self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
             return None
         warning = _CANONICAL_WARNINGS.get(_Local(self._local[facts.canonical_id]))
-        if warning is not None:
+        if warning is not None and not facts.orphan:
             kind, words = warning
             self._warn(Warned(kind, facts.url, words.format(facts.canonical)))
         return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
 
     def _why_broken(self, facts: Facts) -> str:
-        target = self._find(facts.canonical) if facts.canonical else None
+        # A look-up for each of a million pages that make the same mistake would help nobody.
+        target = self._find(facts.canonical) if facts.canonical and self._broken <= MAX_EXPLAINED else None
         refusal = self.refusal(target) if target is not None else None
-        why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back to it"
+        why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back, or can't be listed"
         return f"its canonical {facts.canonical} {why}, so the page itself is listed"
 
     def _names_another(self, facts: Facts) -> bool:
@@ -239,20 +262,14 @@ class Settlement:
         above = self._find(f"{directory}/")
         if above is None or above.body_hash != facts.body_hash:
             return None
-        if self.refusal(above) or self._names_another(above) or self._orphan(above):
+        if self.refusal(above) or self._names_another(above) or _orphan(above):
             return None
         return Refusal(Reason.DUPLICATE_INDEX_FILE, f"same bytes as {above.url}")
-
-    def _orphan(self, facts: Facts) -> Refusal | None:
-        if self._finished and not facts.current:
-            return Refusal(Reason.ORPHAN, "no page links to it any more")
-        return None
 
 
 _REFUSED = {
     Reason.OUT_OF_SCOPE: _Local.AT_ITS_WORD,
     Reason.EXCLUDED_BY_RULE: _Local.AT_ITS_WORD,
-    Reason.LIMIT: _Local.AT_ITS_WORD,
     Reason.BLOCKED_BY_ROBOTS: _Local.BLOCKED,
 }
 _JUSTIFIES = frozenset(_Local) - {_Local.NOT_LISTABLE, _Local.ENTERED}
@@ -263,11 +280,31 @@ _CANONICAL_WARNINGS = {
 }
 
 
+def _orphan(facts: Facts) -> Refusal | None:
+    return Refusal(Reason.ORPHAN, "nothing leads to it any more") if facts.orphan else None
+
+
+def _blocked(facts: Facts) -> Refusal | None:
+    return Refusal(Reason.BLOCKED_BY_ROBOTS, facts.blocked_by) if facts.blocked_by is not None else None
+
+
+def _failed(facts: Facts) -> Refusal | None:
+    """An error that may pass, unless the page stays listed meanwhile by what was seen before."""
+    if not facts.failed or facts.kept:
+        return None
+    return failure(facts)
+
+
+def failure(facts: Facts) -> Refusal:
+    """What the last try met, of a URL that fails."""
+    if facts.failed_status is None:
+        return Refusal(Reason.UNREACHABLE, facts.failed_error or "no answer")
+    return Refusal(Reason.SERVER_ERROR, f"status {facts.failed_status}")
+
+
 def _transport(facts: Facts) -> Refusal | None:
-    """Refusals for what the request met: robots.txt, an error, a redirect."""
+    """Refusals for what the request met: an error, a redirect."""
     status = facts.status
-    if facts.blocked_by is not None:
-        return Refusal(Reason.BLOCKED_BY_ROBOTS, facts.blocked_by)
     if status is None:
         return Refusal(Reason.UNREACHABLE, facts.error or "no answer")
     if status >= 500 or status == 429:

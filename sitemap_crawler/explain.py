@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from heapq import nlargest
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.rules import BELOW_UNREACHED, Reason, Rules
 from sitemap_crawler.scope import Scope
-from sitemap_crawler.spellings import spellings, variants
+from sitemap_crawler.spellings import directories_above, spellings, variants
 from sitemap_crawler.urls import MAX_STORED_URL, Resolver, directory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sitemap_crawler.inventory.lookup import Entry, Inventory, LatestRun
 
 KEYS = (
@@ -32,7 +31,6 @@ MAX_COMPARED = 64
 MAX_COMPARED_LENGTH = 200
 """and the characters of each."""
 MIN_SIMILARITY = 0.6
-MAX_PARENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,8 @@ class Explanation:
     facts: dict[str, Any]
     """By the names in KEYS."""
     start_url: str
-    named_by_sitemap: bool = False
+    linked: str | None = None
+    """What leads to it, or did, in words; None for the start page and where nothing is known of it."""
     nearest: dict[str, Any] | None = None
     """The facts of the nearest known URL, when the one asked for is unknown."""
 
@@ -53,9 +52,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
     known = inventory.find(asked)
     found = next((known[url] for url in asked if url in known), None)
     if found is not None:
-        return Explanation(
-            facts_of(found, inventory, rules), run.start_url, found.referrer is None and bool(found.named)
-        )
+        return Explanation(facts_of(found, inventory, rules), run.start_url, _linked(found))
     reason, evidence = _unknown(asked[0], inventory, rules)
     near = _nearest(asked[0], inventory, rules, resolver)
     facts = dict.fromkeys(KEYS)
@@ -74,22 +71,35 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
     return rules, Resolver(options.tracking_parameters)
 
 
+def _is_unlinked(entry: Entry) -> bool:
+    return entry.unlinked or entry.reason == Reason.ORPHAN
+
+
+def _linked(entry: Entry) -> str | None:
+    if entry.referrer is not None:
+        return f"no page now; was linked from {entry.referrer}" if _is_unlinked(entry) else entry.referrer
+    if entry.named is None or entry.depth == 0:
+        return None
+    return f"no followed link; a sitemap {'named' if _is_unlinked(entry) else 'names'} it"
+
+
 def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]:
     """The answer for a known URL, by the names in KEYS."""
     decision, reason, evidence = entry.decision, entry.reason, entry.evidence
     if decision is None:
         decision = "unknown"
         reason, evidence = _undecided(entry, rules)
+    unlinked = _is_unlinked(entry)
     return {
         "url": entry.url,
         "decision": decision,
         "reason": reason,
         "evidence": evidence,
         "status": entry.status,
-        "referrer": entry.referrer,
-        "depth": entry.depth if entry.depth < BELOW_UNREACHED else None,
+        "referrer": None if unlinked else entry.referrer,
+        "depth": None if unlinked or entry.depth >= BELOW_UNREACHED else entry.depth,
         "canonical": entry.canonical,
-        "lastmod": _iso(entry.lastmod),
+        "lastmod": _iso(entry.lastmod, day=entry.lastmod_day),
         "lastmod_source": entry.lastmod_source,
         "first_seen": _iso(entry.first_seen),
         "last_fetched": _iso(entry.last_fetched),
@@ -99,8 +109,11 @@ def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]
     }
 
 
-def _iso(seconds: float | None) -> str | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+def _iso(seconds: float | None, *, day: bool = False) -> str | None:
+    if seconds is None:
+        return None
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.date().isoformat() if day else moment.isoformat(timespec="seconds")
 
 
 def _undecided(entry: Entry, rules: Rules) -> tuple[str | None, str]:
@@ -129,11 +142,14 @@ def _unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | None, 
     page = inventory.nofollow_page(url)
     if page is not None:
         return None, f"only nofollow links, first on {page}"
-    if inventory.run.ended_by is None:
-        return None, "the crawl has not finished"
-    if inventory.run.ended_by != "finished":
-        return None, "the crawl has not finished: it ended at a limit before it saw the whole site"
-    return None, "no page that was fetched links to it, and no sitemap names it"
+    return None, _WHY_UNKNOWN.get(inventory.run.ended_by or "", "the crawl has not finished")
+
+
+_WHY_UNKNOWN = {
+    "limit": "the crawl has not finished: it ended at a limit before it saw the whole site",
+    "refused": "the last crawl was refused at its start page, so it saw nothing of the site",
+    "finished": "no page that was fetched links to it, and no sitemap names it",
+}
 
 
 def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -> Entry | None:
@@ -149,7 +165,7 @@ def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -
 
 def _most_similar(url: str, inventory: Inventory, rules: Rules) -> Entry | None:
     """The closest of the links on the longest known parent that has a close one, else that parent."""
-    directories = [*_directories(url, rules.scope), directory_of(rules.start_url)]
+    directories = [*takewhile(rules.scope.admits, directories_above(url)), directory_of(rules.start_url)]
     known = inventory.find([*directories, *(directory[:-1] for directory in directories), rules.start_url])
     nearest_parent = None
     for directory in dict.fromkeys(directories):
@@ -161,16 +177,6 @@ def _most_similar(url: str, inventory: Inventory, rules: Rules) -> Entry | None:
             if closest is not None:
                 return inventory.find([closest]).get(closest)
     return nearest_parent
-
-
-def _directories(url: str, scope: Scope) -> Iterator[str]:
-    """The directories above, as far as the scope goes."""
-    directory = directory_of(url)
-    for _ in range(MAX_PARENTS):
-        if not scope.admits(directory):
-            return
-        yield directory
-        directory = directory[: directory.rindex("/", 0, -1) + 1]
 
 
 def _closest(url: str, directory: str, candidates: list[str]) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,11 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from sitemap_crawler.job import Job
+from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
-from sitemap_crawler.sitemap.names import entry_name
+from sitemap_crawler.places import check_places
+from sitemap_crawler.readers import readers_of
 from sitemap_crawler.spiders.site import SiteSpider
 from sitemap_crawler.texts import printable
 
@@ -52,7 +53,8 @@ def build_settings(
     if "LOG_LEVEL" not in scrapy_settings:
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
     _check_numbers(settings)
-    _check_writable(options)
+    state = Path(options.state) if options.state else default_state_path(options.entry_url)
+    check_places(options, state=state, config=site_file)
     return settings
 
 
@@ -86,29 +88,10 @@ def _log_level(verbosity: int, *, progress: bool) -> str:
     return "WARNING" if progress and verbosity == 0 else "INFO"
 
 
-def _check_writable(options: Options) -> None:
-    """What is only opened at the end is looked at before the first request."""
-    for name in ("report", "log_file"):
-        path: Path | None = getattr(options, name)
-        if path is None:
-            continue
-        if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
-            raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise OptionError(f"cannot write {name} {path}: permission denied")
-        taken = [options.output / entry_name(options.entry_url), *([Path(options.state)] if options.state else [])]
-        if path.resolve() in [other.resolve() for other in taken]:
-            raise OptionError(f"{name} {path} is the sitemap or the inventory itself: give another file")
-    if options.log_file is not None:
-        try:
-            options.log_file.open("a").close()
-        except OSError as error:
-            raise OptionError(f"cannot write log_file {options.log_file}: {error.strerror or error}") from error
-
-
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStopped."""
-    job = Job(Options.from_settings(settings))
+    options = Options.from_settings(settings)
+    job = Job(options, readers=readers_of(settings, options))
     try:
         if verbosity < 1:
             quieten_scrapy()

@@ -88,8 +88,15 @@ class Frontier(BaseScheduler):
     def _request(self, queued: QueuedUrl) -> Request:
         return Request(
             queued.url,
+            headers=_conditions(queued),
             callback=self._spider.parse,
             errback=self._spider.failed,  # type: ignore[attr-defined]
             # Our URLs are in their final form: Scrapy and the HTTP client must not quote them again.
             meta={"verbatim_url": True, "queued": queued},
         )
+
+
+def _conditions(queued: QueuedUrl) -> dict[str, str]:
+    """The headers of a conditional request, https://www.rfc-editor.org/rfc/rfc9110#section-13.1."""
+    conditions = {"If-None-Match": queued.etag, "If-Modified-Since": queued.modified_header}
+    return {name: value for name, value in conditions.items() if value is not None}

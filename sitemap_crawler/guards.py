@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.decide import failure
 from sitemap_crawler.rules import Reason
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], s
         facts = find(url)
         if facts is None:
             return f"the start page {url} was not fetched: run the same command again"
-        refusal = settlement.refusal(facts)
+        refusal = failure(facts) if facts.failed else settlement.refusal(facts)
         if refusal is not None and refusal.reason is Reason.OUT_OF_SCOPE and url != start_url:
             return f"the start page {start_url} redirects to {url}: start from that address"
         if refusal is None or refusal.reason not in _UNUSABLE:

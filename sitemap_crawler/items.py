@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sitemap_crawler.reading.document import Document
+    from sitemap_crawler.reading.page_dates import PageDate
 
 
 Note = str | int | list[str]
@@ -32,6 +33,14 @@ class QueuedUrl:
     id: int
     url: str
     depth: int
+    etag: str | None = None
+    modified_header: str | None = None
+    """Validators of the last observation, for a conditional request."""
+
+
+def is_transient(status: int) -> bool:
+    """Whether an answer of this status may be another one soon, so that it says nothing about the URL."""
+    return status >= 500 or status == 429
 
 
 @dataclass(slots=True)
@@ -61,12 +70,27 @@ class Observation:
     """The words that said noindex, nofollow or unavailable_after."""
     unavailable_after: datetime | None = None
     """From when on the page is noindex."""
+    fingerprint: bytes | None = None
+    """Of the content, whatever else the bytes hold."""
+    stated: PageDate | None = None
+    """When the page says that it was modified."""
     last_modified: datetime | None = None
+    """What the header says, if that can be believed by itself."""
+    modified_header: str | None = None
     etag: str | None = None
+    not_modified: bool = False
+    """The server confirms the last observation: 304 to a conditional request."""
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
     notes: dict[str, Note] = field(default_factory=dict)
     """Facts for hints and warnings, by kind."""
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether it is an error that may pass: no answer at all, or one that asks to come again."""
+        if self.status is None:
+            return self.blocked_by is None
+        return is_transient(self.status)
 
 
 @dataclass(slots=True)

@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit
 from sitemap_crawler.inventory.robots import remember_robots
-from sitemap_crawler.inventory.runs import Run, begin_run, drop_unfinished_run, fetched_in_run, move_run
+from sitemap_crawler.inventory.runs import (
+    Run,
+    begin_run,
+    drop_unfinished_run,
+    fetched_in_run,
+    finished_runs_ago,
+    move_run,
+    remember_planned,
+)
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.scope import default_sitemap_url
@@ -36,7 +45,8 @@ class OutputError(Exception):
 class Job(Site):
     """Raises InventoryError or OutputError when what the work needs can't be used."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, readers: str) -> None:
+        """`readers` names the code and settings that read pages, as far as they decide what is found on one."""
         if not options.dry_run:
             _check_output(options.output)
         self.report: Report | None = None
@@ -53,7 +63,16 @@ class Job(Site):
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
-            self.queue = Queue(store.connection, self.run.id, admits=self._admits, follows=self._follows)
+            self._plan()
+            self.queue = Queue(
+                store.connection,
+                self.run.id,
+                readers=readers,
+                conditional=not options.full,
+                admits=self._admits,
+                follows=self._follows,
+            )
+            self.queue.add(self.run.requested_url)
             self.queue.add(self.start_url)
         except SQLAlchemyError as error:
             store.close()
@@ -76,6 +95,30 @@ class Job(Site):
     @property
     def saw_everything(self) -> bool:
         return not self.limited
+
+    def _plan(self) -> None:
+        """Settle what a new run asks for, and what one that goes on by other options still does."""
+        connection, run, every = self.store.connection, self.run, self.options.revisit_excluded
+        changed = self._changed_options() if run.planned else []
+        with connection.begin():
+            if not run.planned:
+                since = finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id)
+                plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every)
+                remember_planned(connection, run.id)
+            elif changed:
+                readmit(connection, admits=self._admits)
+        if changed:
+            words = "the run goes on with options other than it began with: " + "; ".join(changed)
+            self.warn("options-changed", self.start_url, words)
+
+    def _changed_options(self) -> list[str]:
+        before, now = self.run.options, self.options.remembered()
+        names = sorted({*before, *now})
+        return [
+            f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
+            for name in names
+            if before.get(name) != now.get(name)
+        ]
 
     def _admits(self, url: str, depth: int) -> bool:
         return self.rules.fetch_refusal(url, depth) is None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sitemap_crawler.scope import Scope
-from sitemap_crawler.spellings import absolute_spellings, any_variant
+from sitemap_crawler.scope import Scope, default_sitemap_url
+from sitemap_crawler.spellings import absolute_spellings, any_variant, directories_above, shown
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import LatestRun
+    from sitemap_crawler.inventory.store import InventoryError
 
 SHOWN = 20
 """Inventories named when one has to be chosen."""
@@ -23,10 +25,8 @@ class LocateError(Exception):
 
 def default_state_path(sitemap_url: str) -> Path:
     """One inventory per site: the file's name holds the host for people and a digest for uniqueness."""
-    parts = urlsplit(sitemap_url)
     digest = blake2b(sitemap_url.encode(), digest_size=4).hexdigest()
-    host = (parts.hostname or "").replace(":", "-")
-    return state_directory() / f"{host}-{digest}.sqlite"
+    return state_directory() / f"{_host(sitemap_url)}-{digest}.sqlite"
 
 
 def state_directory() -> Path:
@@ -35,55 +35,147 @@ def state_directory() -> Path:
     return user_state_path("sitemap-crawler")
 
 
-def find_inventory(*, state: str | None, config: Path | None, start_url: str | None) -> Path:
-    """Raises LocateError, OptionError for what the site file says, InventoryError when a named file is no inventory."""
+def find_inventory(*, state: str | None, config: Path | None, start_url: str | None, any_page: bool = False) -> Path:
+    """The inventory that was named, or else searched. With `any_page` any URL in a site's scope means that site, when
+    no crawl began at it.
+
+    Raises LocateError, SpellingError, OptionError for what the site file says, InventoryError when the file is no
+    inventory.
+    """
     if state is not None:
-        return _named(Path(state.removeprefix("sqlite:///")), start_url)
+        return _named(Path(state.removeprefix("sqlite:///")), start_url, any_page=any_page)
     if config is not None:
-        return _configured(config, start_url)
-    known = _inventories()
+        return _configured(config, start_url, any_page=any_page)
+    found = _inventories()
     if start_url is not None:
-        asked = _start_urls(start_url)
-        chosen = {path: run for path, run in known.items() if not asked.isdisjoint((run.requested_url, run.start_url))}
-        if not chosen:
-            raise LocateError(f"no crawl of {_shown(start_url)} is known{_those(known)}")
-        return _only(chosen)
-    if not known:
-        raise LocateError(f"there is no inventory in {state_directory()}: crawl first, or give --state")
-    return _only(known)
+        return _of_start(found, start_url, any_page=any_page)
+    return _only(found, "give the start URL, or --state")
 
 
 def inventory_for(text: str) -> Path:
     """The inventory whose scope holds the URL that is spelt `text`, the longest scope first; else the only one."""
-    known = _inventories()
     asked = absolute_spellings(text)
-    scopes = {path: Scope.of_sitemap(run.sitemap_url) for path, run in known.items()}
-    holding = [path for path, scope in scopes.items() if any(scope.admits(url) for url in asked)]
-    if not holding:
-        prefixes = {path: any_variant(scope.prefix) for path, scope in scopes.items()}
-        holding = [
-            path for path, prefix in prefixes.items() if any(any_variant(url).startswith(prefix) for url in asked)
-        ]
-    if holding:
-        return max(holding, key=lambda path: (len(scopes[path].prefix), known[path].started, path))
-    return find_inventory(state=None, config=None, start_url=None)
+    found = _inventories()
+    return _holding(found, asked) or _holding_variant(found, asked) or _only(found, "give the one meant with --state")
 
 
-def _named(path: Path, start_url: str | None) -> Path:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is in the user's state directory."""
+
+    known: dict[Path, LatestRun]
+    refused: dict[Path, InventoryError]
+    """Those that can't be read, and why: the one asked for may be among them."""
+
+    def those(self) -> str:
+        """A list for a message, one to a line."""
+        lines = [f"\n  {run.requested_url}  {path}" for path, run in self.known.items()]
+        lines += [f"\n  not readable: {error}" for error in self.refused.values()]
+        more = f"\n  … and {len(lines) - SHOWN:,} more" if len(lines) > SHOWN else ""
+        return ":" + "".join(lines[:SHOWN]) + more if lines else ": crawl it first, or give --state"
+
+
+def _inventories() -> _Found:
+    from sitemap_crawler.inventory.lookup import open_inventory
+    from sitemap_crawler.inventory.store import InventoryError
+
+    found = _Found({}, {})
+    for path in sorted(state_directory().glob("*.sqlite")):
+        try:
+            with open_inventory(path) as inventory:
+                found.known[path] = inventory.run
+        except InventoryError as error:
+            found.refused[path] = error
+    return found
+
+
+def _of_start(found: _Found, start_url: str, *, any_page: bool) -> Path:
+    asked = _start_urls(start_url)
+    for url in asked:
+        if refused := found.refused.get(default_state_path(default_sitemap_url(url))):
+            raise refused
+    chosen = {path: run for path, run in found.known.items() if _starts_at(run, asked)}
+    if len(chosen) > 1:
+        raise LocateError(f"there are several inventories: give --state{_Found(chosen, {}).those()}")
+    holding = next(iter(chosen), None) or (_holding(found, asked) if any_page else None)
+    if holding is None:
+        raise LocateError(f"no crawl of {shown(start_url)} is known{found.those()}")
+    return holding
+
+
+def _holding(found: _Found, asked: list[str]) -> Path | None:
+    """The inventory with the longest scope that admits one of the URLs. Raises InventoryError when that, or the only
+    one of the host, can't be read."""
+    best = _longest({path: run for path, run in found.known.items() if _admits(run, asked)})
+    _refuse_longer(found, asked, longest=len(_prefix(found.known[best])) if best else 0)
+    if best is None:
+        _refuse_host(found, {_host(url) for url in asked})
+    return best
+
+
+def _holding_variant(found: _Found, asked: list[str]) -> Path | None:
+    """The same among the http, https, www and apex addresses of a site."""
+    variants = [any_variant(url) for url in asked]
+    prefixes = {path: any_variant(_prefix(run)) for path, run in found.known.items()}
+    holding = [path for path, prefix in prefixes.items() if any(variant.startswith(prefix) for variant in variants)]
+    best = _longest({path: found.known[path] for path in holding})
+    if best is None:
+        hosts = {_host(url).removeprefix("www.") for url in asked}
+        _refuse_host(found, hosts | {f"www.{host}" for host in hosts})
+    return best
+
+
+def _refuse_longer(found: _Found, asked: list[str], *, longest: int) -> None:
+    """Raises the error of an unreadable inventory for a directory above one of the URLs, longer than any known."""
+    for url in asked if found.refused else ():
+        for directory in directories_above(url):
+            if len(directory) <= longest:
+                break
+            if refused := found.refused.get(default_state_path(default_sitemap_url(directory))):
+                raise refused
+
+
+def _refuse_host(found: _Found, hosts: set[str]) -> None:
+    """Raises the error of an unreadable inventory of one of the hosts, by its file's name."""
+    for path, refused in found.refused.items():
+        if path.stem.rpartition("-")[0] in hosts:
+            raise refused
+
+
+def _longest(holding: dict[Path, LatestRun]) -> Path | None:
+    return max(holding, key=lambda path: (len(_prefix(holding[path])), holding[path].started, path), default=None)
+
+
+def _prefix(run: LatestRun) -> str:
+    return Scope.of_sitemap(run.sitemap_url).prefix
+
+
+def _admits(run: LatestRun, asked: list[str]) -> bool:
+    return any(url.startswith(_prefix(run)) for url in asked)
+
+
+def _starts_at(run: LatestRun, asked: list[str]) -> bool:
+    return run.requested_url in asked or run.start_url in asked
+
+
+def _named(path: Path, start_url: str | None, *, any_page: bool) -> Path:
     from sitemap_crawler.inventory.lookup import open_inventory
 
     if not path.exists():
         raise LocateError(f"there is no inventory {path}: crawl first, or give the right --state")
     with open_inventory(path) as inventory:
         run = inventory.run
-    if start_url is not None and _start_urls(start_url).isdisjoint((run.requested_url, run.start_url)):
+    if start_url is None:
+        return path
+    asked = _start_urls(start_url)
+    if not _starts_at(run, asked) and not (any_page and _admits(run, asked)):
         raise LocateError(
-            f"the inventory {path} holds the site of {run.requested_url}, not {_shown(start_url)}: give one of the two"
+            f"the inventory {path} holds the site of {run.requested_url}, not {shown(start_url)}: give one of the two"
         )
     return path
 
 
-def _configured(config: Path, start_url: str | None) -> Path:
+def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
     from sitemap_crawler.options import Options, read_site_file
 
     values, _ = read_site_file(config)
@@ -91,46 +183,27 @@ def _configured(config: Path, start_url: str | None) -> Path:
         values["start_url"] = start_url
     options = Options.parse(values)
     path = Path(options.state) if options.state else default_state_path(options.entry_url)
-    return _named(path, options.start_url)
+    return _named(path, options.start_url, any_page=any_page)
 
 
-def _inventories() -> dict[Path, LatestRun]:
-    """Those in the user's state directory. Raises InventoryError when all that is there can't be read."""
-    from sitemap_crawler.inventory.lookup import open_inventory
-    from sitemap_crawler.inventory.store import InventoryError
-
-    known = {}
-    refused: InventoryError | None = None
-    for path in sorted(state_directory().glob("*.sqlite")):
-        try:
-            with open_inventory(path) as inventory:
-                known[path] = inventory.run
-        except InventoryError as error:
-            refused = refused or error
-    if refused is not None and not known:
+def _only(found: _Found, advice: str) -> Path:
+    """Raises InventoryError when all that is there can't be read."""
+    if len(found.known) > 1:
+        raise LocateError(f"there are several inventories: {advice}{found.those()}")
+    for path in found.known:
+        return path
+    for refused in found.refused.values():
         raise refused
-    return known
+    raise LocateError(f"there is no inventory in {state_directory()}: crawl first, or give --state")
 
 
-def _only(known: dict[Path, LatestRun]) -> Path:
-    if len(known) > 1:
-        raise LocateError(f"there are several inventories: give the start URL, or --state{_those(known)}")
-    return next(iter(known))
-
-
-def _those(known: dict[Path, LatestRun]) -> str:
-    lines = [f"\n  {run.requested_url}  {path}" for path, run in list(known.items())[:SHOWN]]
-    more = f"\n  … and {len(known) - SHOWN:,} more" if len(known) > SHOWN else ""
-    return ":" + "".join(lines) + more if lines else ": crawl it first, or give --state"
-
-
-def _start_urls(text: str) -> set[str]:
+def _start_urls(text: str) -> list[str]:
     urls = absolute_spellings(text)
     if not urls:
-        raise LocateError(f"{_shown(text)} is no http or https URL: give the start URL of the crawl")
-    return set(urls)
+        raise LocateError(f"{shown(text)} is no http or https URL: give the start URL of the crawl")
+    return urls
 
 
-def _shown(text: str) -> str:
-    """As it was typed, without what may be a user and a password."""
-    return repr(text.rpartition("@")[2][:200])
+def _host(url: str) -> str:
+    """As the name of an inventory's file has it."""
+    return (urlsplit(url).hostname or "").replace(":", "-")

@@ -85,7 +85,16 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
+    wrong = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
+    if wrong or not value:
+        raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
+    return value
+
+
 def _state_location(value: str) -> str:
+    if not value.strip():
+        raise ValueError("give the path of a file")
     scheme, separator, rest = value.partition("://")
     if not separator:
         return value
@@ -174,7 +183,7 @@ class Options(BaseModel):
     )
     max_depth: Annotated[
         int | None,
-        Flag(metavar="N"),
+        Flag(metavar="N", remembered=True),
         Field(ge=0, description="fetch only URLs at most N clicks from the start page"),
     ] = None
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
@@ -203,6 +212,7 @@ class Options(BaseModel):
         Flag(setting="USER_AGENT", metavar="TEXT"),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
+    full: Annotated[bool, Flag(), Field(description="download everything again, ask for nothing conditionally")] = False
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     dry_run: Annotated[bool, Flag(), Field(description="crawl and report, publish nothing")] = False
@@ -214,7 +224,7 @@ class Options(BaseModel):
         Field(description="append the log to a file instead of standard error"),
     ] = None
     content_types: Annotated[
-        Words,
+        Annotated[Words, AfterValidator(_media_types)],
         Flag(cli=False, remembered=True),
         Field(description="content types that count as pages"),
     ] = ("text/html", "application/xhtml+xml")
@@ -228,6 +238,21 @@ class Options(BaseModel):
         Flag(cli=False, remembered=True),
         Field(ge=0, le=1, description="share of the published pages that may go missing before publishing is refused"),
     ] = 0.3
+    keep_errors: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(ge=0, description="finished runs for which a listed page stays listed while its server fails"),
+    ] = 7
+    orphan_runs: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(ge=1, description="finished runs in which nothing leads to a page before it counts as an orphan"),
+    ] = 2
+    revisit_excluded: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, description="ask only every so many runs for what was excluded for the same reason three times"),
+    ] = 7
     max_body: Annotated[
         int,
         Flag(cli=False),
@@ -270,6 +295,10 @@ class Options(BaseModel):
     def parse(cls, values: Mapping[str, Any]) -> Options:
         """Check `values` by option name. Raises OptionError with the first thing that is wrong."""
         check_names(values, cls.model_fields, kind="option")
+        for name, value in values.items():
+            # True counts as 1 in Python, and as a mistake here.
+            if isinstance(value, bool) and cls.model_fields[name].annotation not in (bool, bool | None):
+                raise OptionError(f"bad value {value} for {name}: it is no switch")
         try:
             return cls.model_validate(dict(values))
         except ScopeError as error:

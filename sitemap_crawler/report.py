@@ -54,6 +54,8 @@ class Report:
     started: datetime
     finished: datetime
     listed: int = 0
+    kept: int = 0
+    """Of the listed ones, those that stay so while their server fails."""
     excluded: dict[str, int] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
     requests: int = 0

@@ -17,6 +17,7 @@ class Reason(StrEnum):
     """The stable words for why a URL is, or is not, in the sitemap."""
 
     LISTED = "listed"
+    KEPT_AFTER_ERROR = "kept-after-error"
     OUT_OF_SCOPE = "out-of-scope"
     EXCLUDED_BY_RULE = "excluded-by-rule"
     BLOCKED_BY_ROBOTS = "blocked-by-robots"

@@ -4,42 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
+from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.http.request import NO_CALLBACK
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.downloader import TRUNCATED
+from sitemap_crawler.downloader import BOMB, TRUNCATED
 from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.publications import published_urls
-from sitemap_crawler.inventory.runs import remember_seeded
+from sitemap_crawler.inventory.seeds import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
-from sitemap_crawler.reading.sitemaps import SitemapFile, read_sitemap
+from sitemap_crawler.reading.sitemaps import read_sitemap
 from sitemap_crawler.sitemap.limits import MAX_BYTES
-from sitemap_crawler.urls import Resolver, origin_of
+from sitemap_crawler.texts import printable
+from sitemap_crawler.urls import MAX_STORED_URL, Resolver, origin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
-MAX_FILES = 10_000
-"""Sitemaps of one run: with 50,000 URLs each far more than a crawl can hold."""
 MAX_REDIRECTS = 5
 MAX_LEVEL = 2
 """An index must not list another one (https://www.sitemaps.org/protocol.html#index); some do."""
-
-
-class _Seed(NamedTuple):
-    url: str
-    named_by: str
-    level: int
-    """0, or that of the index that names it plus 1."""
+MAX_EXAMPLE = 80
+"""Characters of an entry that is shown."""
 
 
 async def read_seeds(crawler: Crawler) -> None:
@@ -47,12 +44,11 @@ async def read_seeds(crawler: Crawler) -> None:
 
     Not earlier, because the start page may still move the scope; and what only a sitemap names is fetched last anyway.
     """
-    if job_of(crawler).run.seeded:
-        return
-    await _linked_pages(crawler)
-    seeds = _Seeds(crawler)
     try:
-        await seeds.read()
+        seeds = _Seeds(crawler)
+        if seeds.waiting:
+            await _linked_pages(crawler)
+            await seeds.read()
     except SQLAlchemyError as error:
         job_of(crawler).inventory_failed(error)
         end_crawl(crawler, "inventory-failed")
@@ -85,134 +81,139 @@ class _Seeds:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._job = job_of(crawler)
+        self._robots = crawler.get_downloader_middleware(RobotsMiddleware)
         self._pages = Resolver(self._job.options.tracking_parameters)
         self._sitemaps = Resolver(())
         """Of a sitemap's own URL no parameter is superfluous."""
-        self._waiting: deque[_Seed] = deque()
-        self._known: set[str] = set()
-        """Sitemaps that are read, to be read, or not to be read as they are ours."""
+        ours = published_urls(self._job.store.connection)
+        known = [url for url in map(self._sitemaps.normalise, ours) if url is not None]
+        self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known)
         self._files = self._urls = self._outside = 0
-        self._overfull = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is left to be read: not so in a run that was stopped after it had read all."""
+        if self._queue.waiting or not all(map(self._queue.knows, self._chosen())):
+            return True
+        return self._robots is not None and not self._queue.knows(self._robots_url)
+
+    @property
+    def _robots_url(self) -> str:
+        return f"{origin_of(self._job.start_url)}/robots.txt"
+
+    def _chosen(self) -> Iterator[str]:
+        return (url for url in map(self._sitemaps.normalise, self._job.options.seed_sitemap) if url is not None)
 
     async def read(self) -> None:
-        if self._ending():
-            return
-        ours = published_urls(self._job.store.connection)
-        self._known |= {url for url in map(self._sitemaps.normalise, ours) if url is not None}
         try:
-            await self._add_named_by_robots()
+            await self._take_robots()
         except RobotsUnavailable:
             # The middleware has refused the run.
             return
-        for url in self._job.options.seed_sitemap:
-            self._add(self._sitemaps.normalise(url), "--seed-sitemap", 0)
-        while self._waiting and not self._ending():
-            await self._read_file(self._waiting.popleft())
-        if not self._waiting and not self._ending():
-            remember_seeded(self._job.store.connection, self._job.run.id)
+        if self._ending():
+            return
+        for url in self._chosen():
+            self._queue.add(Seed(url, "--seed-sitemap", 0))
+        self._queue.write()
+        while self._queue.waiting and not self._ending():
+            await self._read_file(self._queue.waiting.popleft())
         if self._files:
             message = "%d URLs in %d sitemaps, %d of them out of scope"
             logger.info(message, self._urls, self._files, self._outside)
 
-    async def _add_named_by_robots(self) -> None:
-        middleware = self._crawler.get_downloader_middleware(RobotsMiddleware)
-        if middleware is None:
+    async def _take_robots(self) -> None:
+        url = self._robots_url
+        if self._robots is None or self._queue.knows(url) or self._ending():
             return
-        origin = origin_of(self._job.start_url)
-        robots_url = f"{origin}/robots.txt"
-        rules = await middleware.rules_for(origin)
-        for written in () if rules is None else rules.sitemaps:
-            self._add(self._sitemaps.resolve(written, robots_url), robots_url, 0)
+        rules = await self._robots.rules_for(origin_of(url))
+        if self._ending():
+            return
+        lines = _Entries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))
+        for sitemap in lines.urls(() if rules is None else rules.sitemaps):
+            self._queue.add(Seed(sitemap, url, 0))
+        self._queue.write(Seed(url, START, 0, done=True, problems=tuple(lines.problems())))
 
-    def _add(self, url: str | None, named_by: str, level: int) -> None:
-        """Note a sitemap to be read, once; None, which is no usable URL, is passed over."""
-        if url is None or url in self._known:
-            return
-        if self._files + len(self._waiting) >= MAX_FILES:
-            if not self._overfull:
-                self._overfull = True
-                self._job.warn("seed-sitemap", url, f"is not read, nor are others: a run reads {MAX_FILES:,} sitemaps")
-            return
-        self._known.add(url)
-        self._waiting.append(_Seed(url, named_by, level))
-
-    async def _read_file(self, seed: _Seed) -> None:
+    async def _read_file(self, seed: Seed) -> None:
         self._files += 1
         try:
-            response = await self._fetch(seed.url)
-        except _Unread as problem:
-            if not self._ending():
-                remedy = f"correct or remove it in {seed.named_by}"
-                self._job.warn("seed-sitemap", seed.url, f"cannot be read as a sitemap: {problem}; {remedy}")
-            return
-        if response is None:
-            return
+            response = await self._fetch(seed)
+            problems = () if response is None else await self._take(response, seed)
+            settled = replace(seed, done=True, problems=tuple(problems))
+        except _Unread as error:
+            remedy = "try again later" if error.passing else f"correct or remove it in {seed.named_by}"
+            problem = f"cannot be read as a sitemap: {error}; {remedy}"
+            settled = replace(seed, done=True, problems=(problem,), passing=error.passing)
+        if not self._ending():
+            self._queue.write(settled)
+
+    async def _take(self, response: Response, seed: Seed) -> Iterable[str]:
+        """Take over what the file names, and say what is wrong with it."""
         file = read_sitemap(response.body)
         if file is None:
-            message = f"is no sitemap, feed or list of URLs; correct or remove it in {seed.named_by}"
-            self._job.warn("seed-sitemap", seed.url, message)
-            return
-        if file.index:
-            await self._take_sitemaps(file, seed)
-        else:
-            await self._take_urls(file)
-        damage = f"has more than {MAX_BYTES:,} bytes" if TRUNCATED in response.flags else file.damage
-        if damage is not None:
-            self._job.warn("seed-sitemap", seed.url, f"{damage}: URLs may be missing; mend it where it is written")
-
-    async def _take_sitemaps(self, index: SitemapFile, seed: _Seed) -> None:
-        if seed.level >= MAX_LEVEL:
-            message = f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}"
-            self._job.warn("seed-sitemap", seed.url, message)
-            return
-        for batch in index:
-            for loc in batch:
-                self._add(self._sitemaps.normalise(loc), seed.url, seed.level + 1)
-            if self._overfull:
-                return
-            await asyncio.sleep(0)
-
-    async def _take_urls(self, file: SitemapFile) -> None:
+            return (f"is no sitemap, feed or list of URLs; correct or remove it in {seed.named_by}",)
+        if file.index and seed.level >= MAX_LEVEL:
+            return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
+        resolver = self._sitemaps if file.index else self._pages
+        entries = _Entries("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
-            scope = self._job.rules.scope
-            urls = [url for url in map(self._pages.normalise, batch) if url is not None]
-            self._urls += len(urls)
-            self._outside += sum(not scope.admits(url) for url in urls)
-            self._job.queue.add_named(urls)
+            urls = entries.urls(batch)
+            if file.index:
+                for url in urls:
+                    self._queue.add(Seed(url, seed.url, seed.level + 1))
+            else:
+                self._take_urls(urls)
             # Leave the loop to others: a file can be long.
             await asyncio.sleep(0)
             if self._ending():
-                return
+                return ()
+        entries.pass_over(file.too_long)
+        if entries.too_long:
+            self._crawler.stats.inc_value("links/too-long", entries.too_long)
+        cut = TRUNCATED in response.flags or BOMB in response.flags
+        damage = f"has more than {MAX_BYTES:,} bytes" if cut else file.damage
+        if damage is None:
+            return entries.problems()
+        return (*entries.problems(), f"{damage}: URLs may be missing; mend it where it is written")
 
-    async def _fetch(self, url: str) -> Response | None:
+    def _take_urls(self, urls: list[str]) -> None:
+        scope = self._job.rules.scope
+        self._urls += len(urls)
+        self._outside += sum(not scope.admits(url) for url in urls)
+        self._job.queue.add_named(urls)
+
+    async def _fetch(self, seed: Seed) -> Response | None:
         """The answer of a sitemap; None where a redirect leads to one that is known. Raises _Unread."""
+        url = seed.url
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._download(url)
             location = response.headers.get("Location")
             target = self._sitemaps.resolve(location.decode("latin-1"), url) if location else None
-            if response.status not in REDIRECTS or target is None:
+            if response.status not in REDIRECTS or target is None or len(target) > MAX_STORED_URL:
                 if response.status != 200:
-                    raise _Unread(f"it answers {response.status}")
+                    passing = response.status >= 500 or response.status == 429
+                    raise _Unread(f"it answers {response.status}", passing=passing)
                 return response
-            if target in self._known:
+            if self._queue.knows(target):
                 return None
-            self._known.add(target)
+            self._queue.add(Seed(target, REDIRECT, seed.level, done=True))
             url = target
-        raise _Unread(f"it redirects more than {MAX_REDIRECTS} times")
+        raise _Unread(f"it redirects more than {MAX_REDIRECTS} times", passing=False)
 
     async def _download(self, url: str) -> Response:
         if self._ending():
-            raise _Unread("the crawl is ending")
+            raise _Unread("the crawl is ending", passing=True)
         self._crawler.stats.inc_value("seeds/requests")
         request = Request(url, callback=NO_CALLBACK, meta={"verbatim_url": True, "max_body": MAX_BYTES})
         try:
             return await self._crawler.engine.download_async(request)
         except BlockedByRobots as error:
-            raise _Unread(f"robots.txt forbids it ({error})") from error
+            raise _Unread(f"robots.txt forbids it ({error})", passing=False) from error
         except RobotsUnavailable as error:
-            raise _Unread(f"robots.txt of its host is not available ({error})") from error
+            raise _Unread(f"robots.txt of its host is not available ({error})", passing=True) from error
+        except UnsupportedURLSchemeError as error:
+            raise _Unread(failure_words(error), passing=False) from error
         except Exception as error:
-            raise _Unread(failure_words(error)) from error
+            raise _Unread(failure_words(error), passing=True) from error
 
     def _ending(self) -> bool:
         """Whether the crawl is being stopped: requests would then be refused, and the inventory may be closed."""
@@ -224,3 +225,49 @@ class _Seeds:
 
 class _Unread(Exception):  # noqa: N818 - it says what happened
     """Why a sitemap was not had, in a few words."""
+
+    def __init__(self, words: str, *, passing: bool) -> None:
+        super().__init__(words)
+        self.passing = passing
+
+
+class _Entries:
+    """Takes the URLs from what one file names, and counts the rest."""
+
+    def __init__(self, noun: str, wanted: str, normalise: Callable[[str], str | None]) -> None:
+        self._noun = noun
+        self._wanted = wanted
+        self._normalise = normalise
+        self._count = self._unusable = self.too_long = 0
+        self._example = ""
+
+    def urls(self, written: Iterable[str]) -> list[str]:
+        """Normalised, but for those that are no URLs or too long."""
+        urls = []
+        for entry in written:
+            self._count += 1
+            url = self._normalise(entry)
+            if url is None:
+                self._example = self._example or entry
+                self._unusable += 1
+            elif len(url) > MAX_STORED_URL:
+                self.too_long += 1
+            else:
+                urls.append(url)
+        return urls
+
+    def pass_over(self, too_long: int) -> None:
+        """Count entries that were so long that nobody read them."""
+        self._count += too_long
+        self.too_long += too_long
+
+    def problems(self) -> Iterator[str]:
+        example = self._example if len(self._example) <= MAX_EXAMPLE else self._example[:MAX_EXAMPLE] + "…"
+        total = f"of its {self._count:,} {self._noun}"
+        if self._unusable:
+            are, them = (f"is no {self._wanted}", "it") if self._unusable == 1 else (f"are no {self._wanted}s", "them")
+            yield f"{self._unusable:,} {total} {are}, for example '{printable(example)}': mend {them}"
+        if self.too_long:
+            are, them = ("is", "it") if self.too_long == 1 else ("are", "them")
+            words = f"too long to be read, more than {MAX_STORED_URL:,} characters: shorten {them}"
+            yield f"{self.too_long:,} {total} {are} {words}"

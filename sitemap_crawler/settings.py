@@ -27,6 +27,7 @@ ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
 ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
     "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
+    "sitemap_crawler.pipelines.content.ContentPipeline": 250,
     "sitemap_crawler.pipelines.images.ImagesPipeline": 300,
     "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
     "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,

@@ -23,10 +23,12 @@ MAX_LOGGED = 10
 
 
 class Site:
-    def __init__(self, options: Options, store: Store, run: Run) -> None:
+    def __init__(self, options: Options, store: Store, run: Run, *, replaces: bool = True) -> None:
+        """`replaces`: what is published takes the place of what was published last, and is not a copy elsewhere."""
         self.options = options
         self.store = store
         self.run = run
+        self.replaces = replaces
         self.start_url = run.start_url
         self.sitemap_url = run.sitemap_url
         self.warnings: list[dict[str, str]] = []
@@ -35,6 +37,11 @@ class Site:
 
     def _apply_rules(self) -> None:
         self.rules = Rules(self.options, scope=Scope.of_sitemap(self.sitemap_url), start_url=self.start_url)
+
+    def move(self, sitemap_url: str) -> None:
+        """Take the directory of another entry file for the scope."""
+        self.sitemap_url = sitemap_url
+        self._apply_rules()
 
     @property
     def saw_everything(self) -> bool:

@@ -19,7 +19,12 @@ _WITH_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(
     r"(?:mailto|tel|sms|javascript|data|file|ftp|about|blob|news|urn):|[a-z][a-z0-9+.-]*://", re.I
 )
+# What these have before an @ is no password.
+_ADDRESS = re.compile(r"(?:mailto|sms|news|tel):", re.I)
 _AUTHORITY = re.compile(r"(?:[^/\\?#]*@)?(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?P<port>:\d+)?(?P<path>[/\\?#].*)?", re.I)
+
+SHOWN_LENGTH = 200
+MAX_PARENTS = 64
 
 
 class SpellingError(ValueError):
@@ -40,18 +45,31 @@ def spellings(text: str, start_url: str, resolver: Resolver) -> list[str]:
         found = [*absolute, *relative] if _is_host(text, host_of(start_url)) else [*relative, *absolute]
     usable = [url for url in dict.fromkeys(found) if url]
     if not usable:
-        raise SpellingError(f"{text.rpartition('@')[2][:200]!r} is no http or https URL: give one of the site")
+        raise _no_url(text)
     return usable
 
 
+def _no_url(text: str) -> SpellingError:
+    return SpellingError(f"{shown(text)} is no http or https URL: give one of the site")
+
+
+def shown(text: str) -> str:
+    """As it was typed, without what may be a user and a password."""
+    text = _bare(text)
+    return repr((text if _ADDRESS.match(text) else text.rpartition("@")[2])[:SHOWN_LENGTH])
+
+
 def absolute_spellings(text: str) -> list[str]:
-    """The URLs that may be meant when no site is known that they could belong to."""
+    """The URLs that may be meant when no site is known that they could belong to; none when a site has to be known.
+
+    Raises SpellingError for what can't be one of any site.
+    """
     text = _bare(text)
     normalise = Resolver(()).normalise
     if _WITH_SCHEME.match(text):
         found = [normalise(text)]
-    elif _OTHER_SCHEME.match(text):
-        return []
+    elif not text or _OTHER_SCHEME.match(text):
+        raise _no_url(text)
     else:
         found = [normalise(url) for url in _with_scheme(text, first="https")]
     return [url for url in found if url]
@@ -60,6 +78,16 @@ def absolute_spellings(text: str) -> list[str]:
 def any_variant(url: str) -> str:
     """What the http, https, www and apex addresses of a page have in common."""
     return url.partition("://")[2].removeprefix("www.")
+
+
+def directories_above(url: str) -> Iterator[str]:
+    """Of a normalised URL, the nearest first: its own, and those above it."""
+    directory, top = directory_of(url), f"{origin_of(url)}/"
+    for _ in range(MAX_PARENTS):
+        yield directory
+        if directory == top:
+            return
+        directory = directory[: directory.rindex("/", 0, -1) + 1]
 
 
 def _bare(text: str) -> str:

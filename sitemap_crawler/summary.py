@@ -55,6 +55,8 @@ def _add_shapes(table: Table, shapes: list[Shape], *, limit: int) -> None:
     if len(shapes) > 1:
         for shape in shapes[:limit]:
             table.add_row(Text(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
+        if others := sum(shape.urls for shape in shapes[limit:]):
+            table.add_row("    (others)", f"{others:,}")
 
 
 def _warnings(report: Report) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.conclude import conclude
+from sitemap_crawler.inventory.decided import decisions_kept
 from sitemap_crawler.inventory.runs import last_finished_run
 from sitemap_crawler.inventory.store import InventoryError, open_store
 from sitemap_crawler.options import Options
+from sitemap_crawler.places import check_places
+from sitemap_crawler.report import Outcome
 from sitemap_crawler.site import Site
 
 if TYPE_CHECKING:
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from sitemap_crawler.report import Report
 
 
-def write(path: Path, given: Mapping[str, Any]) -> Report:
-    """What came of it. `given` wins over what the inventory at `path` remembers.
+def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Report:
+    """What came of it. `given` wins over what the inventory at `path` remembers; `config` is the site file, if any.
 
+    Only what replaces the published files themselves changes what the inventory says was decided and published.
     Raises InventoryError when nothing can be decided from the inventory, OptionError for a bad value.
     """
     store = open_store(path)
@@ -28,11 +31,23 @@ def write(path: Path, given: Mapping[str, Any]) -> Report:
         run = last_finished_run(store.connection)
         if run is None:
             raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
-        options = Options.parse({**run.options, **given, "state": str(path)})
+        remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
+        # Where the start page has moved, everything is seen from its new address.
+        options = Options.parse({**remembered, "start_url": run.start_url, **given, "state": str(path)})
+        check_places(options, state=path, config=config)
+        site = Site(options, store, run, replaces=_replaces(options, {**remembered, "start_url": run.start_url}))
         if "sitemap_url" in given:
-            run = replace(run, sitemap_url=options.entry_url)
-        report = conclude(Site(options, store, run), None)
+            site.move(options.entry_url)
+        with decisions_kept(store.connection) as kept:
+            report = conclude(site, None)
+            kept.renewed = site.replaces and report.outcome in (Outcome.PUBLISHED, Outcome.UNCHANGED)
         report.deliver(options)
         return report
     finally:
         store.close()
+
+
+def _replaces(options: Options, remembered: Mapping[str, Any]) -> bool:
+    """Whether the files are those that the crawl writes."""
+    before = Options.parse({**remembered})
+    return (options.output.absolute(), options.entry_url) == (before.output.absolute(), before.entry_url)

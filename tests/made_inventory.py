@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.inventory.queue import url_key
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.store import open_store
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 STARTED = 1_700_000_000.0  # 2023-11-14T22:13:20+00:00
 
-INSERT_URL = "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, seen) VALUES (?, ?, ?, 3, ?, ?, 1, 1)"
+INSERT_URL = "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen) VALUES (?, ?, ?, 3, ?, ?, 1)"
 INSERT_OBSERVATION = (
     "INSERT INTO observations (url_id, run, fetched, status, body_bytes, noindex, nofollow, links) "
     "VALUES (?, 1, ?, ?, 100, 0, 0, ?)"
 )
-INSERT_DECISION = "INSERT INTO decisions (url_id, decision, reason, evidence) VALUES (?, ?, ?, ?)"
+INSERT_DECISION = "INSERT INTO decisions (url_id, decision, reason, evidence, since) VALUES (?, ?, ?, ?, 1)"
 
 
 def make_inventory(
@@ -35,6 +35,13 @@ def make_inventory(
         )
         connection.commit()
     return path
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
 
 
 def add_pages(path: Path, pages: Iterable[tuple[int, str, int, bytes | None]]) -> None:

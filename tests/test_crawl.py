@@ -89,7 +89,7 @@ def test_a_site_becomes_one_sitemap(program: Program, site: WebServer) -> None:
     assert report["errors"] == 0
     assert [(warning["kind"], warning["url"].removeprefix(site.url(""))) for warning in report["warnings"]] == [
         ("broken-link", "/"),
-        ("duplicate-pages", "/docs-old/"),
+        ("duplicate-pages", "/docs/one.html"),
         ("link-to-redirect", "/"),
         ("one-way-canonical", "/copy"),
     ]
@@ -181,8 +181,17 @@ def test_a_second_run_sees_what_has_changed(program: Program, site: WebServer) -
     site.pages["/new"] = page()
     site.pages["/a"] = Answer(page(), headers={"Last-Modified": "Wed, 03 Mar 2021 00:00:00 GMT"})
     result = program.crawl(site.url("/"))
+    kept = ("/", "/a", "/b/", "/docs-old/", "/docs/", "/docs/one.html", "/new")
+    assert result.listed() == [site.url(path) for path in kept]
+    changes = result.report["changes"]
+    assert (changes["added"], changes["removed"]) == (1, 0)
+    entries = {entry.loc: entry for entry in read_entries((program.output / "sitemap.xml").read_bytes())}
+    assert entries[site.url("/a")].lastmod == "2021-03-03T00:00:00+00:00"
+    # What nothing leads to any more goes after two runs that saw the whole site.
+    result = program.crawl(site.url("/"))
     assert result.listed() == [site.url(path) for path in ("/", "/a", "/b/", "/new")]
-    assert result.report["changes"] == {"added": 1, "changed": 1, "removed": 3}
+    assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 3}
+    assert result.report["excluded"]["orphan"] == 3
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 SITE = "https://example.com/"
 NOW = 2_000.0
+LISTED = {Reason.LISTED, Reason.KEPT_AFTER_ERROR}
 GOOD = Facts(
     id=1,
     url=f"{SITE}page",
     depth=1,
-    current=True,
     fetched=1_000.0,
     status=200,
     content_type="text/html",
@@ -37,9 +37,7 @@ def rules(**options: object) -> Rules:
     return Rules(parsed, scope=Scope.of_sitemap(parsed.entry_url), start_url=SITE)
 
 
-def settle(
-    rows: Iterable[Facts], *, finished: bool = True, **options: object
-) -> tuple[dict[str, Decision], list[Warned]]:
+def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[Warned]]:
     """Decisions by URL, and the warnings."""
     rows = list(rows)
     by_url = {facts.url: facts for facts in rows}
@@ -52,7 +50,6 @@ def settle(
     settlement = Settlement(
         lambda: iter(rows),
         rules(**options),
-        finished=finished,
         now=NOW,
         find=by_url.get,
         blocked=blocked,
@@ -124,33 +121,56 @@ def test_rules_of_the_options(url: str, options: dict[str, object], reason: str)
 
 
 @pytest.mark.parametrize(
-    ("row", "finished", "options", "reason"),
+    ("row", "options", "reason"),
     [
-        ({"url": "https://example.org/"}, True, {}, "out-of-scope"),
-        ({"url": f"{SITE}x"}, True, {"exclude": ["x$"]}, "excluded-by-rule"),
-        ({"url": f"{SITE}x", "depth": 3}, False, {"max_depth": 2}, "limit"),
-        ({"url": f"{SITE}x", "depth": 2}, False, {"max_depth": 2}, "limit"),
-        ({"url": f"{SITE}x"}, False, {"max_pages": 1}, "limit"),
-        ({"url": f"{SITE}x", "depth": 65_534}, False, {"max_depth": 9}, "limit"),
-        ({"url": f"{SITE}private/x"}, True, {"exclude": ["x$"]}, "blocked-by-robots"),
-        ({"url": f"{SITE}private/x"}, False, {"max_pages": 1}, "blocked-by-robots"),
-        ({"url": f"{SITE}private/x", "current": False}, True, {}, "blocked-by-robots"),
-        ({"url": f"{SITE}x", "current": False}, True, {}, "orphan"),
-        ({"url": f"{SITE}x", "current": False}, False, {}, "limit"),
+        ({"url": "https://example.org/"}, {}, "out-of-scope"),
+        ({"url": f"{SITE}x"}, {"exclude": ["x$"]}, "excluded-by-rule"),
+        ({"url": f"{SITE}x", "depth": 3}, {"max_depth": 2}, "limit"),
+        ({"url": f"{SITE}x", "depth": 2}, {"max_depth": 2}, "limit"),
+        ({"url": f"{SITE}x"}, {"max_pages": 1}, "limit"),
+        ({"url": f"{SITE}x", "depth": 65_534}, {"max_depth": 9}, "limit"),
+        ({"url": f"{SITE}private/x"}, {"exclude": ["x$"]}, "blocked-by-robots"),
+        ({"url": f"{SITE}private/x"}, {"max_pages": 1}, "blocked-by-robots"),
+        ({"url": f"{SITE}private/x", "orphan": True}, {}, "blocked-by-robots"),
+        ({"url": f"{SITE}x", "orphan": True}, {}, "orphan"),
     ],
 )
-def test_urls_that_were_never_fetched(
-    row: dict[str, object], finished: bool, options: dict[str, object], reason: str
-) -> None:
-    facts = Facts(**{"id": 1, "depth": 1, "current": True, **row})  # type: ignore[arg-type]
-    decisions, _ = settle([facts], finished=finished, **options)
+def test_urls_that_were_never_fetched(row: dict[str, object], options: dict[str, object], reason: str) -> None:
+    facts = Facts(**{"id": 1, "depth": 1, **row})  # type: ignore[arg-type]
+    decisions, _ = settle([facts], **options)
     assert decisions[facts.url].reason == reason
 
 
-@pytest.mark.parametrize(("finished", "reason"), [(True, "orphan"), (False, "listed")])
-def test_absence_is_proved_only_by_a_run_that_finished(finished: bool, reason: str) -> None:
-    decisions, _ = settle([GOOD._replace(current=False)], finished=finished)
-    assert decisions[GOOD.url].reason == reason
+def test_a_good_page_to_which_nothing_leads_any_more_is_an_orphan() -> None:
+    assert reason_of(GOOD._replace(orphan=True)) == "orphan"
+
+
+FAILING = GOOD._replace(failed=True, failed_status=503)
+
+
+@pytest.mark.parametrize(
+    ("observed", "reason", "evidence"),
+    [
+        ({"kept": True}, "kept-after-error", "server-error: status 503"),
+        ({}, "server-error", "status 503"),
+        (
+            {"failed_status": None, "failed_error": "no answer in time", "kept": True},
+            "kept-after-error",
+            "unreachable: no answer in time",
+        ),
+        ({"failed_status": None, "failed_error": "no answer in time"}, "unreachable", "no answer in time"),
+        # What was seen before still counts, and what the rules say now.
+        ({"kept": True, "noindex": True, "directives": "noindex"}, "noindex", "noindex"),
+        ({"kept": True, "orphan": True}, "orphan", "nothing leads to it any more"),
+        ({"noindex": True, "directives": "noindex"}, "server-error", "status 503"),
+    ],
+)
+def test_a_listed_page_stays_while_its_server_fails(observed: dict[str, object], reason: str, evidence: str) -> None:
+    decisions, _ = settle([FAILING._replace(lastmod=500.0, **observed)])  # type: ignore[arg-type]
+    decision = decisions[GOOD.url]
+    assert (decision.reason, decision.evidence) == (reason, evidence)
+    assert decision.listed == (reason == "kept-after-error")
+    assert decision.lastmod == (500.0 if decision.listed else None)
 
 
 def pages(graph: str) -> list[Facts]:
@@ -208,7 +228,7 @@ def test_a_broken_canonical_names_both_urls_and_the_cause() -> None:
 
 
 def test_a_canonical_that_robots_txt_blocks_is_believed_with_a_warning() -> None:
-    blocked = Facts(id=2, url=f"{SITE}b", depth=2, current=True, fetched=1_000.0, blocked_by="robots.txt: Disallow: /b")
+    blocked = Facts(id=2, url=f"{SITE}b", depth=2, fetched=1_000.0, blocked_by="robots.txt: Disallow: /b")
     page = GOOD._replace(canonical_id=2, canonical=blocked.url)
     decisions, [warning] = settle([page, blocked])
     assert decisions[page.url].reason == "canonical-elsewhere"
@@ -222,7 +242,7 @@ def test_unavailable_after_is_noindex_from_then_on(moment: float, reason: str) -
 
 
 def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
-    other = Facts(id=2, url="https://example.org/b", depth=2, current=True)
+    other = Facts(id=2, url="https://example.org/b", depth=2)
     page = GOOD._replace(canonical_id=2, canonical=other.url)
     decisions, warned = settle([page, other])
     assert decisions[page.url].reason == "canonical-elsewhere"
@@ -259,7 +279,7 @@ def test_an_index_file_is_no_duplicate_of_a_directory_that_names_it_as_canonical
 
 
 def test_an_index_file_is_no_duplicate_of_a_directory_that_nothing_links_to() -> None:
-    directory = GOOD._replace(url=f"{SITE}docs/", current=False)
+    directory = GOOD._replace(url=f"{SITE}docs/", orphan=True)
     file = GOOD._replace(id=2, url=f"{SITE}docs/index.html")
     decisions, _ = settle([directory, file])
     assert (decisions[file.url].reason, decisions[directory.url].reason) == ("listed", "orphan")
@@ -271,7 +291,7 @@ def test_an_index_file_without_its_directory_is_listed() -> None:
 
 
 def test_lastmod_has_its_source() -> None:
-    decisions, _ = settle([GOOD._replace(last_modified=500.0)])
+    decisions, _ = settle([GOOD._replace(lastmod=500.0, lastmod_source="last-modified")])
     assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (500.0, "last-modified")
     decisions, _ = settle([GOOD])
     assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (None, None)
@@ -289,7 +309,10 @@ def sites(draw: st.DrawFn) -> list[Facts]:
                 id=number,
                 url=draw(st.sampled_from([SITE, "https://example.org/"])) + str(number),
                 depth=draw(st.integers(0, 4)),
-                current=draw(st.booleans()),
+                orphan=draw(st.booleans()),
+                failed=draw(st.booleans()),
+                failed_status=draw(st.sampled_from([None, 429, 503])),
+                kept=draw(st.booleans()),
                 fetched=draw(st.none() | st.just(1_000.0)),
                 status=draw(st.sampled_from([None, 200, 200, 200, 204, 301, 304, 404, 429, 500])),
                 blocked_by=draw(st.none() | st.just("robots.txt")),
@@ -306,13 +329,11 @@ def sites(draw: st.DrawFn) -> list[Facts]:
     return rows
 
 
-@given(rows=sites(), finished=st.booleans(), seed=st.integers(0, 1_000))
-def test_every_url_has_one_decision_whatever_the_order_of_the_rows(
-    rows: list[Facts], finished: bool, seed: int
-) -> None:
+@given(rows=sites(), seed=st.integers(0, 1_000))
+def test_every_url_has_one_decision_whatever_the_order_of_the_rows(rows: list[Facts], seed: int) -> None:
     shuffled = random.Random(seed).sample(rows, len(rows))
-    decisions, _ = settle(rows, finished=finished)
+    decisions, _ = settle(rows)
     assert decisions.keys() == {facts.url for facts in rows}
-    assert all(decision.listed == (decision.reason is Reason.LISTED) for decision in decisions.values())
-    assert all(decision.listed or decision.evidence for decision in decisions.values())
-    assert settle(shuffled, finished=finished)[0] == decisions
+    assert all(decision.listed == (decision.reason in LISTED) for decision in decisions.values())
+    assert all(decision.reason is Reason.LISTED or decision.evidence for decision in decisions.values())
+    assert settle(shuffled)[0] == decisions

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import Program
-from made_inventory import STARTED, add_pages, make_inventory
+from made_inventory import STARTED, add_pages, change, make_inventory
 from webserver import Answer, WebServer, page
 
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import encode_links
-from sitemap_crawler.inventory.queue import url_key
 from sitemap_crawler.spellings import variants
 from sitemap_crawler.urls import Resolver
 
@@ -229,7 +229,7 @@ def test_asking_touches_nothing(crawled: Crawled) -> None:
 def test_what_is_no_url(crawled: Crawled, text: str) -> None:
     done = crawled.program.run("explain", text)
     assert (done.code, done.out) == (2, "")
-    assert "is no http or https URL" in done.last_line
+    assert done.last_line == f"{text!r} is no http or https URL: give one of the site"
 
 
 def test_no_inventory(program: Program) -> None:
@@ -255,12 +255,129 @@ def test_a_page_that_only_a_sitemap_names(program: Program) -> None:
     url = "https://www.example.com/"
     path = make_inventory(program.directory / "a.db", url)
     add_pages(path, [(1, url, 200, None), (2, f"{url}alone", 200, None)])
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE urls SET depth = 65535, referrer = NULL, named = 1 WHERE id = 2")
-        connection.commit()
-    answer = json.loads(program.run("explain", "/alone", "--state", "a.db", "--json").out)
+    change(path, "UPDATE urls SET depth = 65535, referrer = NULL, named = 1 WHERE id = 2")
+    answer = ask(program, "/alone")
     assert (answer["depth"], answer["referrer"], answer["first_seen"]) == (None, None, "2023-11-14T22:13:20+00:00")
-    assert "linked from   no page; a sitemap names it" in program.run("explain", "/alone", "--state", "a.db").out
+    assert "  linked from   no followed link; a sitemap names it" in told(program, "/alone")
+
+
+def ask(program: Program, text: str) -> dict[str, Any]:
+    done = program.run("explain", text, "--state", "a.db", "--json")
+    assert (done.code, done.err) == (0, "")
+    answer: dict[str, Any] = json.loads(done.out)
+    return answer
+
+
+def told(program: Program, text: str) -> list[str]:
+    done = program.run("explain", text, "--state", "a.db")
+    assert (done.code, done.err) == (0, "")
+    return done.out.splitlines()
+
+
+@pytest.fixture
+def made(program: Program) -> Path:
+    """The start page and /a, which it links to."""
+    url = "https://www.example.com/"
+    path = make_inventory(program.directory / "a.db", url)
+    add_pages(path, [(1, url, 200, encode_links([2])), (2, f"{url}a", 200, None)])
+    return path
+
+
+@pytest.mark.parametrize("named", ["NULL", "1"])
+def test_the_start_page_is_called_so(program: Program, made: Path, named: str) -> None:
+    change(made, f"UPDATE urls SET named = {named} WHERE id = 1")
+    lines = told(program, "/")
+    assert "  depth         0, it is the start page" in lines
+    assert not [line for line in lines if "linked" in line or "a sitemap" in line]
+
+
+def test_where_the_start_page_redirects_to_takes_no_click(program: Program, made: Path) -> None:
+    change(made, "UPDATE urls SET depth = 0 WHERE id = 2")
+    lines = told(program, "/a")
+    assert "  linked from   https://www.example.com/" in lines
+    assert "  depth         0 clicks from the start page" in lines
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE urls SET unlinked_since = 1 WHERE id = 2", "no page now; was linked from https://www.example.com/"),
+        (
+            "UPDATE urls SET unlinked_since = 1, referrer = NULL, named = 1, depth = 65535 WHERE id = 2",
+            "no followed link; a sitemap named it",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("decision", "reason"), [("excluded", "orphan"), ("excluded", "client-error"), ("listed", "listed")]
+)
+def test_what_nothing_leads_to_any_more_is_not_linked(
+    program: Program, made: Path, statement: str, words: str, decision: str, reason: str
+) -> None:
+    change(made, statement, f"UPDATE decisions SET decision = '{decision}', reason = '{reason}' WHERE url_id = 2")
+    answer = ask(program, "/a")
+    assert (answer["reason"], answer["referrer"], answer["depth"]) == (reason, None, None)
+    lines = told(program, "/a")
+    assert f"  linked from   {words}" in lines
+    assert not [line for line in lines if line.startswith("  depth")]
+
+
+def test_what_robots_txt_blocks_was_never_fetched(program: Program, made: Path) -> None:
+    change(made, "UPDATE observations SET status = NULL, blocked_by = 'Disallow: /a' WHERE url_id = 2")
+    assert (ask(program, "/a")["status"], ask(program, "/a")["last_fetched"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("failed_status", "failed_error", "status"), [("503", "NULL", 503), ("NULL", "'the connection was reset'", None)]
+)
+def test_a_failing_page(
+    program: Program, made: Path, failed_status: str, failed_error: str, status: int | None
+) -> None:
+    change(
+        made,
+        f"UPDATE observations SET failed_since = 1, failed_status = {failed_status}, failed_error = {failed_error} "
+        "WHERE url_id = 2",
+        "UPDATE decisions SET reason = 'kept-after-error', evidence = 'server-error: status 503' WHERE url_id = 2",
+    )
+    answer = ask(program, "/a")
+    found = {name: answer[name] for name in ("decision", "reason", "evidence", "status", "last_fetched")}
+    assert found == {
+        "decision": "listed",
+        "reason": "kept-after-error",
+        "evidence": "server-error: status 503",
+        "status": status,
+        "last_fetched": "2023-11-14T22:13:20+00:00",
+    }
+    assert told(program, "/a")[0] == "listed: kept-after-error (server-error: status 503), not published yet"
+
+
+def test_a_date_without_a_time_is_shown_as_one(program: Program, made: Path) -> None:
+    # 2024-05-17T00:00:00+00:00
+    dated = "UPDATE decisions SET lastmod = 1715904000, lastmod_source = 'json-ld', lastmod_day = {} WHERE url_id = 2"
+    change(made, dated.format(1))
+    assert ask(program, "/a")["lastmod"] == "2024-05-17"
+    assert "  lastmod       2024-05-17 (json-ld)" in told(program, "/a")
+    change(made, dated.format(0))
+    assert ask(program, "/a")["lastmod"] == "2024-05-17T00:00:00+00:00"
+
+
+def test_a_nofollow_link_on_a_page_that_is_no_row_any_more(program: Program, made: Path) -> None:
+    key = url_key("https://www.example.com/hidden")
+    change(made, f"INSERT INTO nofollowed (key, referrer) VALUES ({key}, 2)")
+    assert ask(program, "/hidden")["evidence"] == "only nofollow links, first on https://www.example.com/a"
+    change(made, "DELETE FROM urls WHERE id = 2")
+    assert ask(program, "/hidden")["evidence"] == NO_PATH_TO_IT
+
+
+def test_several_inventories(program: Program) -> None:
+    state = program.directory / "state" / "sitemap-crawler"
+    state.mkdir(parents=True)
+    for name in ("a", "b"):
+        make_inventory(state / f"{name}.example-00000000.sqlite", f"https://{name}.example/")
+    done = program.run("explain", "/docs/")
+    assert (done.code, done.out) == (2, "")
+    assert done.last_line == "there are several inventories: give the one meant with --state:"
+    assert [line.split()[0] for line in done.err.splitlines()[1:]] == ["https://a.example/", "https://b.example/"]
 
 
 @pytest.mark.parametrize(
@@ -268,6 +385,7 @@ def test_a_page_that_only_a_sitemap_names(program: Program) -> None:
     [
         ("finished", NO_PATH_TO_IT),
         ("limit", "the crawl has not finished: it ended at a limit before it saw the whole site"),
+        ("refused", "the last crawl was refused at its start page, so it saw nothing of the site"),
         (None, "the crawl has not finished"),
     ],
 )
@@ -387,7 +505,7 @@ def fill(path: Path, url: str, count: int) -> None:
     add_pages(path, [(1, url, 200, encode_links(range(2, 5000)))])
     with closing(sqlite3.connect(path)) as connection:
         connection.executemany(
-            "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, seen) VALUES (?, ?, ?, 3, 1, 1, 1, 1)",
+            "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen) VALUES (?, ?, ?, 3, 1, 1, 1)",
             ((number, url_key(f"{url}{number}/page"), f"{url}{number}/page") for number in numbers),
         )
         connection.execute(
@@ -396,7 +514,8 @@ def fill(path: Path, url: str, count: int) -> None:
             (STARTED,),
         )
         connection.execute(
-            "INSERT INTO decisions (url_id, decision, reason) SELECT id, 'listed', 'listed' FROM urls WHERE id > 1"
+            "INSERT INTO decisions (url_id, decision, reason, since) "
+            "SELECT id, 'listed', 'listed', 1 FROM urls WHERE id > 1"
         )
         connection.commit()
 

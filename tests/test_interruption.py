@@ -253,3 +253,36 @@ def test_shards_of_a_killed_publication_are_known_as_ours(program: Program, site
     site.pages["/"] = page()
     assert program.crawl(site.url("/"), "--fresh").code == 0
     assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "expected"),
+    [
+        (["--exclude", "/b"], [], ["/", "/a", "/b", "/slow"]),
+        ([], ["--exclude", "/b"], ["/", "/a", "/slow"]),
+    ],
+)
+def test_a_run_goes_on_by_other_rules(
+    program: Program, site: WebServer, first: list[str], then: list[str], expected: list[str]
+) -> None:
+    reached, released = threading.Event(), threading.Event()
+
+    def slow(_request: LoggedRequest) -> Answer:
+        reached.set()
+        released.wait(60)
+        return Answer(page("/b", title="slow"))
+
+    site.pages.update({"/": page("/a", "/slow"), "/a": page("/b", title="a"), "/b": page(title="b"), "/slow": slow})
+    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1", *first)
+    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    try:
+        assert reached.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+    released.set()
+    result = program.crawl(site.url("/"), "--state", "state.db", *then)
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url(path) for path in expected]
+    [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
+    assert "exclude was" in warning["message"]

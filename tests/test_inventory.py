@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from sitemap_crawler.inventory.links import decode_links, encode_links
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
 from sitemap_crawler.inventory.schema import observations, urls
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError, Store, open_store
@@ -46,7 +47,10 @@ def queue_of(store: Store, run: int = 1, *, max_depth: int = 99) -> Queue:
     def admits(url: str, depth: int) -> bool:
         return url.startswith(SITE) and depth <= max_depth
 
-    return Queue(store.connection, run, admits=admits, follows=lambda url: url.startswith(SITE))
+    def follows(url: str) -> bool:
+        return url.startswith(SITE)
+
+    return Queue(store.connection, run, readers="r", conditional=True, admits=admits, follows=follows)
 
 
 def observe(queue: Queue, url_id: int, *links: str, depth: int = 0, location: str | None = None) -> None:
@@ -144,23 +148,23 @@ def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> N
     assert lease(queue_of(store, again.id)) == [("", 0)]
 
 
-def test_a_new_run_finds_everything_anew(store: Store) -> None:
+def test_a_new_run_asks_again_for_all_that_is_known_and_allowed(store: Store) -> None:
     first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     queue = queue_of(store, first.id)
     queue.add(SITE)
     queue.lease(1)
-    observe(queue, 1, "a", "b")
+    observe(queue, 1, "a", "b", location="https://example.org/")
     queue.flush()
     finish_run(store.connection, first.id, outcome="published", ended_by="finished", now=NOW)
     second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (second.id, second.continued) == (2, False)
-    queue = queue_of(store, second.id)
-    assert queue.queued == 0
-    queue.add(SITE)
-    assert [queued.id for queued in queue.lease(9)] == [1]
-    observe(queue, 1, "b")
-    queue.flush()
-    assert [(queued.id, queued.url) for queued in queue.lease(9)] == [(3, f"{SITE}b")]
+
+    def admits(url: str, depth: int) -> bool:
+        return url.startswith(SITE) and not url.endswith("b")
+
+    with store.connection.begin():
+        plan_revisits(store.connection, second.id, admits=admits, settled_since=0, every=7)
+    assert lease(queue_of(store, second.id)) == [("", 0), ("a", 1)]
 
 
 def test_a_dropped_run_is_not_continued(store: Store) -> None:

@@ -10,9 +10,10 @@ import pytest
 from made_inventory import make_inventory
 
 from sitemap_crawler.inventory.lookup import NotAnInventory
+from sitemap_crawler.inventory.store import InventoryError
 from sitemap_crawler.locate import LocateError, default_state_path, find_inventory, inventory_for, state_directory
 from sitemap_crawler.options import OptionError
-from sitemap_crawler.spellings import SpellingError, absolute_spellings, spellings
+from sitemap_crawler.spellings import SpellingError, absolute_spellings, directories_above, spellings
 from sitemap_crawler.urls import Resolver
 
 if TYPE_CHECKING:
@@ -118,10 +119,51 @@ def test_no_inventory_of_a_start_url() -> None:
     assert SITE in str(caught.value)
 
 
-def test_a_start_url_that_is_none_shows_no_password() -> None:
-    with pytest.raises(LocateError) as caught:
-        find_inventory(state=None, config=None, start_url="ftp://me:secret@example.com/")
+@pytest.mark.parametrize("text", ["ftp://me:secret@example.com/", "https:me:secret@", "ftp:me:secret@example.com"])
+def test_what_is_no_url_shows_no_password(text: str) -> None:
+    with pytest.raises((LocateError, SpellingError), match="is no http or https URL") as caught:
+        find_inventory(state=None, config=None, start_url=text)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["mailto:me@example.com", "javascript:void(0)", "tel:+4512345678", "ftp://a.example/"])
+def test_what_can_be_no_page_is_said_before_an_inventory_is_looked_for(text: str) -> None:
+    with pytest.raises(SpellingError) as caught:
+        inventory_for(text)
+    assert str(caught.value) == f"'{text}' is no http or https URL: give one of the site"
+
+
+@pytest.mark.parametrize("text", [f"{DOCS}about/", "www.example.com/docs/about/?page=2"])
+def test_any_page_of_a_site_may_stand_for_it(text: str) -> None:
+    known(SITE)
+    path = known(DOCS)
+    known(OTHER)
+    assert find_inventory(state=None, config=None, start_url=text, any_page=True) == path
+    assert find_inventory(state=str(path), config=None, start_url=text, any_page=True) == path
+    for state in (None, str(path)):
+        with pytest.raises(LocateError, match="about"):
+            find_inventory(state=state, config=None, start_url=text)
+
+
+def test_a_start_page_comes_before_a_scope() -> None:
+    known(DOCS)
+    path = known(f"{DOCS}start.html", sitemap_url=f"{SITE}sitemap.xml")
+    assert find_inventory(state=None, config=None, start_url=f"{DOCS}start.html", any_page=True) == path
+
+
+def test_a_page_of_no_known_site() -> None:
+    known(DOCS)
+    with pytest.raises(LocateError, match=r"no crawl of 'https://www\.example\.com/about/' is known"):
+        find_inventory(state=None, config=None, start_url=f"{SITE}about/", any_page=True)
+
+
+def test_several_inventories_with_one_start_page() -> None:
+    paths = [known(DOCS), known(DOCS, sitemap_url=f"{SITE}map.xml")]
+    with pytest.raises(LocateError) as caught:
+        find_inventory(state=None, config=None, start_url=DOCS)
+    first, *listed = str(caught.value).splitlines()
+    assert first == "there are several inventories: give --state:"
+    assert sorted(listed) == sorted(f"  {DOCS}  {path}" for path in paths)
 
 
 def test_files_that_are_no_inventories_are_skipped_in_a_search() -> None:
@@ -135,6 +177,58 @@ def test_when_all_that_is_there_is_of_another_version_it_is_said() -> None:
     other_version(known(SITE))
     with pytest.raises(NotAnInventory, match="schema version 1"):
         find_inventory(state=None, config=None, start_url=None)
+
+
+def damaged(path: Path) -> Path:
+    path.write_bytes(path.read_bytes()[:100] + b"\xff" * 8000)
+    return path
+
+
+def test_an_unreadable_inventory_of_the_start_url_is_not_passed_over() -> None:
+    known(SITE)
+    other_version(known(OTHER))
+    damaged(known(DOCS))
+    with pytest.raises(NotAnInventory, match=r"other\.example\.org.*schema version 1"):
+        find_inventory(state=None, config=None, start_url=OTHER)
+    for text in (DOCS, f"{DOCS}about"):
+        with pytest.raises(InventoryError, match="cannot read the inventory"):
+            find_inventory(state=None, config=None, start_url=text, any_page=True)
+
+
+def test_unreadable_inventories_are_named_when_nothing_else_fits() -> None:
+    known(SITE)
+    path = other_version(known(OTHER))
+    with pytest.raises(LocateError, match=r"no crawl of 'https://third\.example\.net/' is known") as caught:
+        find_inventory(state=None, config=None, start_url="https://third.example.net/")
+    assert str(caught.value).splitlines()[1].startswith(f"  {SITE}  ")
+    assert str(caught.value).splitlines()[2].startswith(f"  not readable: the inventory {path} has schema version 1,")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"{DOCS}a", "www.example.com/docs/a", "http://www.example.com/a", "https://example.com/docs/a", "example.com"],
+)
+@pytest.mark.parametrize("sitemap_url", [f"{SITE}sitemap.xml", f"{DOCS}sitemap.xml", f"{SITE}map.xml"])
+def test_no_other_site_answers_for_one_whose_inventory_cannot_be_read(text: str, sitemap_url: str) -> None:
+    known(OTHER)
+    other_version(known(DOCS, sitemap_url=sitemap_url))
+    with pytest.raises(NotAnInventory, match="schema version 1"):
+        inventory_for(text)
+
+
+def test_a_longer_scope_that_cannot_be_read_is_not_passed_over() -> None:
+    path = known(SITE)
+    other_version(known(DOCS))
+    with pytest.raises(NotAnInventory, match="schema version 1"):
+        inventory_for(f"{DOCS}sub/a")
+    assert inventory_for(f"{SITE}about") == path
+
+
+def test_an_unreadable_inventory_of_another_host_is_in_nobodys_way() -> None:
+    path = known(SITE)
+    other_version(known(OTHER))
+    for text in (f"{DOCS}a", "https://elsewhere.example/", "/docs/a", "docs/a"):
+        assert inventory_for(text) == path
 
 
 def test_the_site_file_names_the_inventory(tmp_path: Path) -> None:
@@ -181,8 +275,11 @@ def test_a_url_of_no_known_site() -> None:
     assert inventory_for("docs/a") == path
     known(OTHER)
     for text in ("https://elsewhere.example/", "docs/a", "/docs/a"):
-        with pytest.raises(LocateError, match="there are several inventories"):
+        with pytest.raises(LocateError) as caught:
             inventory_for(text)
+        first, *listed = str(caught.value).splitlines()
+        assert first == "there are several inventories: give the one meant with --state:"
+        assert [line.split()[0] for line in listed] == [OTHER, SITE]
 
 
 @pytest.mark.parametrize(
@@ -227,4 +324,22 @@ def test_what_is_no_spelling_of_a_url(text: str) -> None:
 def test_spellings_without_a_site() -> None:
     assert absolute_spellings("www.example.com/a") == ["https://www.example.com/a", "http://www.example.com/a"]
     assert absolute_spellings("/docs/a") == []
-    assert absolute_spellings("mailto:me@example.com") == []
+    for text in ("", "<>", "mailto:me@example.com"):
+        with pytest.raises(SpellingError, match="is no http or https URL"):
+            absolute_spellings(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "directories"),
+    [
+        (f"{DOCS}a/b?x=/y/", [f"{DOCS}a/", DOCS, SITE]),
+        (SITE, [SITE]),
+        (f"{SITE}/x", [f"{SITE}/", SITE]),
+    ],
+)
+def test_directories_above(url: str, directories: list[str]) -> None:
+    assert list(directories_above(url)) == directories
+
+
+def test_a_hostile_path_has_not_all_its_directories_looked_at() -> None:
+    assert len(list(directories_above(SITE + "a/" * 4000))) == 64

@@ -106,3 +106,18 @@ def test_there_is_no_progress_line_without_a_terminal(program: Program, site: We
     result = program.crawl(site.url("/"))
     assert "pages/s" not in result.err
     assert "\x1b" not in result.err + result.out
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"max_pages": True}, "bad value True for max_pages"),
+        ({"content_types": ["pdf"]}, "content_types: write a list of types"),
+        ({"content_types": []}, "content_types"),
+        ({"content_types": "text/html,application/pdf"}, "content_types"),
+        ({"state": " "}, "state"),
+    ],
+)
+def test_values_that_are_none(values: dict[str, object], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        Options.parse({"start_url": "https://example.com/", **values})

@@ -20,12 +20,16 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_inventory import add_pages, make_inventory
+from made_inventory import add_pages, change, make_inventory
 from webserver import Answer, WebServer, page
 
+from sitemap_crawler import cli_inventory
 from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.lookup import Inventory, Referrers, open_inventory
 
 if TYPE_CHECKING:
+    from array import array
+
     from conftest import Program, Result
 
 URL = "https://www.example.com/"
@@ -101,8 +105,10 @@ def test_csv(asked: Program) -> None:
     assert (broken["canonical"], broken["referrer"]) == ("", URL)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_a_spreadsheet_sees_no_formula(asked: Program, start: str) -> None:
+@pytest.mark.parametrize(
+    ("start", "shown"), [("=", "'="), ("+", "'+"), ("-", "'-"), ("@", "'@"), ("\t=", "\\t="), ("\r=", "\\r=")]
+)
+def test_a_spreadsheet_sees_no_formula(asked: Program, start: str, shown: str) -> None:
     with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
         connection.execute("UPDATE decisions SET evidence = ? WHERE url_id = 2", (f"{start}cmd|' /C calc'!A0",))
         connection.commit()
@@ -114,7 +120,17 @@ def test_a_spreadsheet_sees_no_formula(asked: Program, start: str) -> None:
         check=True,
     )
     line = list(csv.reader(io.StringIO(done.stdout.decode(), newline="")))[1]
-    assert line[3] == f"'{start}cmd|' /C calc'!A0"
+    assert line[3] == f"{shown}cmd|' /C calc'!A0"
+
+
+def test_csv_steers_no_terminal_and_is_never_cut(asked: Program) -> None:
+    text = "\x1b[2J\u009b2J\u202egone\nlist\u0085ed " + "a" * 5000
+    with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
+        connection.execute("UPDATE decisions SET evidence = ? WHERE url_id = 2", (text,))
+        connection.commit()
+    done = pages(asked, "--format", "csv", "--reason", "client-error", "--no-referrers")
+    cell = list(csv.reader(io.StringIO(done.out)))[1][3]
+    assert cell == "\\x1b[2J\\x9b2J\\u202egone\\nlist\\x85ed " + "a" * 5000
 
 
 def test_the_table(asked: Program) -> None:
@@ -126,7 +142,21 @@ def test_the_table(asked: Program) -> None:
         f"unknown              200    {URL}d  fetched with status 200, not decided yet",
         "5 of 5 URLs",
     ]
-    assert pages(asked, "--limit", "1").out.splitlines()[-1] == "1 of 5 URLs"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--limit", "1"], "1 of 5 URLs"),
+        (["--decision", "listed"], "2 of 5 URLs"),
+        (["--decision", "listed", "--limit", "1"], "1 of 2 matching, 5 URLs in all"),
+        (["--decision", "listed", "--limit", "2"], "2 of 5 URLs"),
+        (["--match", "[abc]$", "--limit", "2"], "2 of 3 matching, 5 URLs in all"),
+        (["--match", "nothing", "--limit", "2"], "0 of 5 URLs"),
+    ],
+)
+def test_the_end_of_the_table_says_how_many_there_are(asked: Program, options: list[str], words: str) -> None:
+    assert pages(asked, *options).out.splitlines()[-1] == words
 
 
 def test_long_urls_stay_whole(program: Program) -> None:
@@ -173,15 +203,40 @@ def test_many_referrers_are_counted(program: Program) -> None:
     assert pages(program, "--reason", "client-error").out.splitlines()[-2].strip() == "and from 5 more"
 
 
+def test_pages_kept_after_an_error_come_with_the_pages_that_link_to_them(asked: Program) -> None:
+    kept = "UPDATE decisions SET reason = 'kept-after-error', evidence = 'server-error: status 503' WHERE url_id = 3"
+    change(asked.directory / "a.db", kept)
+    (row,) = rows(asked, "--reason", "kept-after-error")
+    assert (row["url"], row["decision"], row["referrers"]) == (f"{URL}a", "listed", [URL])
+    assert names(asked, "--decision", "listed") == ["", "a"]
+
+
+@pytest.mark.parametrize("pass_rows", [2, 4])
+def test_referrers_are_looked_for_in_passes_of_bounded_size(
+    asked: Program, monkeypatch: pytest.MonkeyPatch, pass_rows: int
+) -> None:
+    asked_of: list[int] = []
+
+    def counted(inventory: Inventory, wanted: array[int]) -> dict[int, Referrers]:
+        asked_of.append(len(wanted))
+        return scan(inventory, wanted)
+
+    scan = Inventory.referrers
+    monkeypatch.setattr(Inventory, "referrers", counted)
+    monkeypatch.setattr(cli_inventory, "BATCH_ROWS", 2)
+    monkeypatch.setattr(cli_inventory, "PASS_ROWS", pass_rows)
+    with open_inventory(asked.directory / "a.db") as inventory:
+        found = list(cli_inventory._rows(inventory, inventory.select(), referrers=True))
+    assert asked_of == {2: [2, 2, 1], 4: [4, 1]}[pass_rows]
+    assert [row["referrers"] for row in found] == [[URL], [URL], [URL, f"{URL}a"], [URL], [URL]]
+
+
+def test_a_pass_is_so_many_batches() -> None:
+    assert cli_inventory.PASS_ROWS % cli_inventory.BATCH_ROWS == 0
+
+
 def test_pages_that_are_gone_link_to_nothing(asked: Program) -> None:
-    with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
-        connection.execute(
-            "INSERT INTO runs (id, requested_url, start_url, sitemap_url, started, ended_by) "
-            "VALUES (2, ?, ?, ?, 1700000100, 'finished')",
-            (URL, URL, f"{URL}sitemap.xml"),
-        )
-        connection.execute("UPDATE urls SET seen = 2 WHERE id <> 3")
-        connection.commit()
+    change(asked.directory / "a.db", "UPDATE urls SET unlinked_since = 1 WHERE id = 3")
     assert rows(asked, "--reason", "client-error")[0]["referrers"] == [URL]
 
 
@@ -204,6 +259,14 @@ def test_links_of_a_crawled_site(program: Program, site: WebServer) -> None:
     ("options", "words"),
     [
         (["--reason", "no-index"], "unknown reason no-index: did you mean noindex?"),
+        (
+            ["--reason", "nosuch"],
+            (
+                "unknown reason nosuch: give one of listed, kept-after-error, out-of-scope, excluded-by-rule, "
+                "blocked-by-robots, noindex, canonical-elsewhere, redirect, client-error, server-error, unreachable, "
+                "not-a-page, duplicate-index-file, too-long, limit, orphan"
+            ),
+        ),
         (["--decision", "maybe"], "'maybe' is not one of 'listed', 'excluded', 'unknown'"),
         (["--match", "["], "--match '[' is not a regular expression"),
         (["--limit", "0"], "--limit"),
@@ -224,7 +287,8 @@ def test_several_inventories_are_listed(program: Program, site: WebServer) -> No
     assert done.code == 2
     assert site.url("/") in done.err
     assert site.url("/docs/") in done.err
-    assert program.run("pages", site.url("/docs/")).out.splitlines()[-1] == "1 of 1 URLs"
+    for path in ("/docs/", "/docs/about.html"):
+        assert program.run("pages", site.url(path), "--match", "docs").out.splitlines()[-1] == "1 of 1 URLs"
 
 
 def test_whoever_stops_reading_gets_no_error(program: Program) -> None:

@@ -205,6 +205,23 @@ def test_what_stands_before_the_damage_is_kept(body: str | bytes, damage: str) -
     assert read(body) == (False, [A, B], damage)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<urlset>{''.join(f'<url><loc>{{{n}}}</loc></url>' for n in (0, 1, 1, 2))}</urlset>",
+        f"<feed>{''.join(f'<entry><link href={{{n}!r}}/></entry>' for n in (0, 1, 1, 2))}</feed>",
+        "{0}\n{1}\n {1} \n{2}",
+        "{0}\n{2}\n{1}\n{1}",
+    ],
+)
+def test_entries_that_are_too_long_are_counted(body: str) -> None:
+    longest = f"http://x/{'a' * 8_183}"
+    file = read_sitemap(body.format(A, longest + "a", longest).encode())
+    assert file is not None
+    assert list(chain.from_iterable(file)) == [A, longest]
+    assert file.too_long == 2
+
+
 def test_more_entries_than_a_sitemap_may_have() -> None:
     found = read("<urlset>" + ENTRY_A * 60_000 + "</urlset>")
     assert found is not None

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import signal
 import sqlite3
 import subprocess
@@ -17,8 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, LoggedRequest, WebServer, page
 
+from sitemap_crawler.inventory.seeds import REDIRECT, START, Seed, SeedQueue, seed_problems, seeds_complete
+from sitemap_crawler.inventory.store import Store, open_store
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from conftest import Program, Result
 
@@ -141,7 +146,9 @@ def test_a_sitemap_on_another_host_counts_for_this_one(program: Program, site: W
     ("answer", "words"),
     [
         (Answer(status=404), "cannot be read as a sitemap: it answers 404; correct or remove it in --seed-sitemap"),
-        (Answer(status=500), "cannot be read as a sitemap: it answers 500; correct or remove it in --seed-sitemap"),
+        (Answer(status=500), "cannot be read as a sitemap: it answers 500; try again later"),
+        (Answer(status=503), "cannot be read as a sitemap: it answers 503; try again later"),
+        (Answer(status=429), "cannot be read as a sitemap: it answers 429; try again later"),
         (Answer(page()), "is no sitemap, feed or list of URLs; correct or remove it in --seed-sitemap"),
         (Answer(""), "is no sitemap, feed or list of URLs; correct or remove it in --seed-sitemap"),
         (Answer(status=204), "cannot be read as a sitemap: it answers 204; correct or remove it in --seed-sitemap"),
@@ -170,12 +177,13 @@ def test_what_gives_no_answer_is_a_warning(program: Program, site: WebServer) ->
     site.pages["/robots.txt"] = named_in_robots("/map.xml", gone)
     result = crawl(program, site)
     assert listed(result, site) == ["/", "/linked"]
-    (first, broken), (second, refused) = seed_warnings(result)
-    assert (first, second) == (site.url("/map.xml"), gone)
+    found = dict(seed_warnings(result))
+    broken, refused = found.pop(site.url("/map.xml")), found.pop(gone)
+    assert not found
     assert broken.startswith("cannot be read as a sitemap: ")
     assert refused.startswith(f"cannot be read as a sitemap: robots.txt of its host is not available ({closed.url('')}")
     for message in (broken, refused):
-        assert message.endswith(f"; correct or remove it in {site.url('/robots.txt')}")
+        assert message.endswith("; try again later")
 
 
 def test_robots_txt_forbids_it(program: Program, site: WebServer) -> None:
@@ -233,7 +241,7 @@ def test_an_index_of_indexes(program: Program, site: WebServer) -> None:
 
 
 def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> None:
-    patch(program, "import sitemap_crawler.seeds; sitemap_crawler.seeds.MAX_FILES = 3")
+    patch(program, "import sitemap_crawler.inventory.seeds as seeds; seeds.MAX_FILES = 3")
     site.pages.update({f"/{number}.xml": xml(urlset([site.url(f"/hidden/{number}")])) for number in range(1, 8)})
     site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(1, 8)))
     result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
@@ -246,7 +254,8 @@ def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, s
     site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/1")]))
     first = crawl(program, site, "--seed-sitemap", site.url("/sitemap.xml"))
     assert listed(first, site) == ["/", "/hidden/1", "/linked"]
-    site.pages["/sitemap.xml"] = xml((program.output / "sitemap.xml").read_bytes())
+    # What stands there now is ours, whatever it names.
+    site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/7")]))
     site.pages["/old.xml"] = moved("/sitemap.xml")
     site.pages["/index.xml"] = xml(index(map(site.url, ["/sitemap.xml", "/old.xml", "/more.xml"])))
     site.pages["/more.xml"] = xml(urlset([site.url("/hidden/2")]))
@@ -254,7 +263,7 @@ def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, s
     second = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
     assert second.code == 0, second.err
     assert seed_warnings(second) == []
-    assert not {"/sitemap.xml", "/hidden/1"} & set(site.paths())
+    assert not {"/sitemap.xml", "/hidden/7"} & set(site.paths())
     assert {"/old.xml", "/more.xml", "/hidden/2"} < set(site.paths())
 
 
@@ -276,9 +285,17 @@ def test_bombs(program: Program, site: WebServer) -> None:
     site.pages["/encoded.xml"] = Answer(zeros, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
     site.pages["/laughs.xml"] = xml(doctype + urlset([site.url("/hidden/1?&l9;"), site.url("/hidden/2")]))
     site.pages["/robots.txt"] = named_in_robots("/zeros.xml.gz", "/encoded.xml", "/laughs.xml")
-    result = crawl(program, site)
-    assert listed(result, site) == ["/", "/hidden/1?&amp;l9;".replace("&amp;", "&"), "/hidden/2", "/linked"]
-    assert [url for url, _ in seed_warnings(result)] == [site.url("/zeros.xml.gz"), site.url("/encoded.xml")]
+    # One that begins well.
+    filled = gzip.compress(urlset([site.url("/hidden/3")]).encode()) + gzip.compress(b" " * MIB) * 60
+    site.pages["/filled.xml"] = Answer(filled, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
+    result = crawl(program, site, "--seed-sitemap", site.url("/filled.xml"))
+    assert listed(result, site) == ["/", "/hidden/1?&l9;", "/hidden/2", "/hidden/3", "/linked"]
+    none = f"is no sitemap, feed or list of URLs; correct or remove it in {site.url('/robots.txt')}"
+    assert seed_warnings(result) == [
+        (site.url("/encoded.xml"), none),
+        (site.url("/filled.xml"), "has more than 52,428,800 bytes: URLs may be missing; mend it where it is written"),
+        (site.url("/zeros.xml.gz"), none),
+    ]
 
 
 def test_a_sitemap_may_be_longer_than_a_page(program: Program, site: WebServer) -> None:
@@ -343,11 +360,18 @@ def test_a_run_that_was_stopped_goes_on(program: Program, site: WebServer, stop:
     site.pages["/robots.txt"] = named_in_robots("/map.xml", "/more.xml")
     site.pages["/map.xml"] = xml(urlset(site.url(f"/hidden/{number}") for number in range(1, 6)))
     site.pages["/more.xml"] = xml(urlset([site.url("/hidden/6")]))
+    stop_at(where, stop, program, site)
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 7)), "/linked"]
+    assert result.report["run"] == 1
+
+
+def stop_at(where: str, stop: signal.Signals, program: Program, site: WebServer, *options: str) -> None:
+    """A crawl that is stopped while it waits for the answer of `where`; later ones get it at once."""
     reached, go_on = threading.Event(), threading.Event()
     site.pages[where] = held(site.pages[where], reached, go_on)
-    command = program.command("crawl", site.url("/"), "--state", "state.sqlite", "--report", "report.json")
     process = subprocess.Popen(
-        command,
+        program.command("crawl", site.url("/"), "--state", "state.sqlite", "--report", "report.json", *options),
         cwd=program.directory,
         env=program.environment(),
         stderr=subprocess.PIPE,
@@ -369,9 +393,184 @@ def test_a_run_that_was_stopped_goes_on(program: Program, site: WebServer, stop:
     assert "ERROR" not in err
     assert "Traceback" not in err
     assert "seed-sitemap" not in err
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_wrong_before_a_stop_is_told(program: Program, site: WebServer, stop: signal.Signals) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/gone.xml", "/index.xml", "ftp://example.com/map.xml")
+    site.pages["/index.xml"] = xml(index([site.url("/more.xml"), "more.xml"]))
+    site.pages["/more.xml"] = xml(urlset([site.url("/hidden/1")]))
+    stop_at("/more.xml", stop, program, site)
     result = crawl(program, site)
-    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 7)), "/linked"]
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    gone = f"cannot be read as a sitemap: it answers 404; correct or remove it in {site.url('/robots.txt')}"
+    one = "1 of its 2 entries is no absolute http or https URL, for example 'more.xml': mend it"
+    line = "1 of its 3 Sitemap lines is no http or https URL, for example 'ftp://example.com/map.xml': mend it"
+    problems = [(site.url("/gone.xml"), gone), (site.url("/index.xml"), one), (site.url("/robots.txt"), line)]
+    assert seed_warnings(result) == problems
+    # What had been read is not asked for again.
+    assert [site.paths().count(path) for path in ("/gone.xml", "/index.xml", "/more.xml")] == [1, 1, 2]
+
+
+def test_an_option_that_is_added_after_a_stop_counts(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    site.pages["/added.xml"] = xml(urlset([site.url("/hidden/2")]))
+    stop_at("/hidden/1", signal.SIGKILL, program, site)
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "--seed-sitemap", site.url("/added.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
     assert result.report["run"] == 1
+    assert [site.paths().count(path) for path in ("/map.xml", "/added.xml")] == [1, 1]
+
+
+def test_the_next_run_reads_them_anew(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = Answer(status=404)
+    assert len(seed_warnings(crawl(program, site))) == 1
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+    with sqlite3.connect(program.directory / "state.sqlite") as database:
+        known = database.execute("SELECT run, url FROM seeds ORDER BY url").fetchall()
+    database.close()
+    assert known == [(2, site.url("/map.xml")), (2, site.url("/robots.txt"))]
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        (["/hidden/2"], "1 of its 2 entries is no absolute http or https URL, for example '/hidden/2': mend it"),
+        (
+            ["/a", "example.com/b", "ftp://example.com/", "javascript:alert()"],
+            "4 of its 5 entries are no absolute http or https URLs, for example '/a': mend them",
+        ),
+        (
+            ["\x9b31m\u202e"],
+            r"1 of its 2 entries is no absolute http or https URL, for example '\x9b31m\u202e': mend it",
+        ),
+        (
+            ["a" * 81, "b"],
+            f"2 of its 3 entries are no absolute http or https URLs, for example '{'a' * 80}…': mend them",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["xml", "text"])
+def test_what_is_no_url_is_counted(
+    program: Program, site: WebServer, entries: list[str], problem: str, form: str
+) -> None:
+    written = [site.url("/hidden/1"), *entries]
+    site.pages["/map"] = Answer(urlset(written) if form == "xml" else "\n".join(written))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map"))
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == [(site.url("/map"), problem)]
+
+
+def test_urls_that_are_too_long_are_counted_not_stored(program: Program, site: WebServer) -> None:
+    # The first is so long as it is written, the second when it is encoded, the third just not.
+    lengths = 8_192 - len(site.url("/"))
+    urls = [site.url("/" + "a" * (lengths + 1)), site.url("/" + "é" * 2_000), site.url("/" + "b" * lengths), "c"]
+    site.pages["/map.xml"] = xml(urlset(urls))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-v", "-s", "STATS_DUMP=1")
+    assert listed(result, site) == ["/", "/linked"]
+    assert seed_warnings(result) == [
+        (site.url("/map.xml"), "1 of its 4 entries is no absolute http or https URL, for example 'c': mend it"),
+        (site.url("/map.xml"), "2 of its 4 entries are too long to be read, more than 8,192 characters: shorten them"),
+    ]
+    assert rows(program) == [site.url("/"), site.url("/" + "b" * lengths), site.url("/linked")]
+    assert "'links/too-long': 2" in result.err
+
+
+def test_a_robots_txt_may_name_itself(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/robots.txt", "/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "complete"),
+    [
+        (xml("<urlset/>"), True),
+        (Answer(status=404), True),
+        (Answer(status=410), True),
+        (Answer(page()), True),
+        (Answer(status=302, headers={"Location": "/gone.xml"}), True),
+        (Answer(status=429), False),
+        (Answer(status=500), False),
+        (Answer(status=503), False),
+        (Answer(drop=True), False),
+        (Answer(status=302, headers={"Location": "/down.xml"}), False),
+        # Another host, whose robots.txt does not answer.
+        (Answer(status=302, headers={"Location": "http://127.0.0.1:1/map.xml"}), False),
+    ],
+)
+def test_what_may_pass_leaves_the_run_without_all_names(
+    program: Program, site: WebServer, answer: Answer, complete: bool
+) -> None:
+    site.pages["/map.xml"] = answer
+    site.pages["/down.xml"] = Answer(status=500)
+    # One that is well makes up for nothing.
+    site.pages["/robots.txt"] = named_in_robots("/map.xml", "/well.xml")
+    site.pages["/well.xml"] = xml("<urlset/>")
+    crawl(program, site)
+    store = open_store(program.directory / "state.sqlite")
+    assert seeds_complete(store.connection, 1) is complete
+    store.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "seeds.sqlite")
+    yield store
+    store.close()
+
+
+A, B, C, D = (Seed(f"https://example.com/{name}.xml", "--seed-sitemap", 0) for name in "abcd")
+
+
+def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
+    queue = SeedQueue(store.connection, 1, ours=[D.url])
+    for seed in (B, A, D, B):
+        queue.add(seed)
+    queue.write()
+    assert list(queue.waiting) == [B, A]
+    first = queue.waiting.popleft()
+    queue.add(Seed(C.url, B.url, 1))
+    queue.add(Seed("https://example.com/r", REDIRECT, 0, done=True))
+    # What is not written with what has named it is not known to the next process.
+    assert list(SeedQueue(store.connection, 1, ours=()).waiting) == [A, B]
+    queue.write(Seed(first.url, first.named_by, 0, done=True, problems=("is odd", "is long")))
+    later = SeedQueue(store.connection, 1, ours=())
+    assert list(queue.waiting) == list(later.waiting) == [A, Seed(C.url, B.url, 1)]
+    assert later.knows("https://example.com/r")
+    assert not later.knows(D.url)
+    assert list(seed_problems(store.connection, 1)) == [(B.url, "is odd"), (B.url, "is long")]
+
+
+def test_problems_come_in_the_order_of_urls_and_of_one_run(store: Store) -> None:
+    for run, seeds in ((1, (A,)), (2, (C, B))):
+        queue = SeedQueue(store.connection, run, ours=())
+        for seed in seeds:
+            queue.write(Seed(seed.url, seed.named_by, 0, done=True, problems=(f"of run {run}",)))
+    assert list(seed_problems(store.connection, 2)) == [(B.url, "of run 2"), (C.url, "of run 2")]
+    assert list(seed_problems(store.connection, 1)) == []
+
+
+def test_only_what_was_read_is_complete(store: Store) -> None:
+    assert seeds_complete(store.connection, 1)
+    queue = SeedQueue(store.connection, 1, ours=())
+    queue.write(Seed("https://example.com/robots.txt", START, 0, done=True))
+    assert seeds_complete(store.connection, 1)
+    queue.add(A)
+    queue.write()
+    assert not seeds_complete(store.connection, 1)
+    assert seeds_complete(store.connection, 2)
+    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 404",)))
+    assert seeds_complete(store.connection, 1)
+    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 500",), passing=True))
+    assert not seeds_complete(store.connection, 1)
 
 
 def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Callable[[LoggedRequest], Answer]:
@@ -388,4 +587,6 @@ def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Calla
 def patch(program: Program, code: str) -> None:
     """Have `code` run before the program, in its process."""
     (program.directory / "sitecustomize.py").write_text(code)
-    program.variables = {"PYTHONPATH": str(program.directory)}
+    # The program may itself be found by that path.
+    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
+    program.variables = {"PYTHONPATH": os.pathsep.join(path)}

@@ -279,7 +279,8 @@ BODY, OTHER_BODY = b"b" * 16, b"o" * 16
 
 
 def fill(store: Store, pages: dict[str, Observation], *, run: int) -> None:
-    queue = Queue(store.connection, run, admits=lambda _url, _depth: True, follows=lambda _url: True)
+    rules = {"admits": lambda _url, _depth: True, "follows": lambda _url: True}
+    queue = Queue(store.connection, run, readers="r", conditional=False, **rules)  # type: ignore[arg-type]
     for url, observation in pages.items():
         queue.add(url)
         [queued] = queue.lease(1)

@@ -41,32 +41,31 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
         ),
         (
             {"/": page("/a"), "/a": moved("/gone")},
-            [
-                ("broken-redirect", "/a", "redirects to /gone (client-error)"),
-                ("link-to-redirect", "/", "links to /a, which redirects to /gone: link to that"),
-            ],
+            [("broken-redirect", "/a", "redirects to /gone (client-error)")],
         ),
         (
             {"/": page("/a"), "/a": moved("/b"), "/b": moved("/c"), "/c": page(title="C")},
-            [
-                ("redirect-chain", "/a", "redirects to /b, which redirects again: name the last address"),
-                ("link-to-redirect", "/", "links to /a, which redirects to /b: link to that"),
-            ],
+            [("redirect-chain", "/a", "redirects to /b, which redirects again: name the last address")],
         ),
         (
             {"/": page("/a"), "/a": moved("/b"), "/b": moved("/a")},
             [
                 ("redirect-loop", "/a", "redirects to /b, and so back to itself"),
                 ("redirect-loop", "/b", "redirects to /a, and so back to itself"),
-                ("link-to-redirect", "/", "links to /a, which redirects to /b: link to that"),
             ],
         ),
         (
             {"/": page("/a"), "/a": moved("/a")},
-            [
-                ("redirect-loop", "/a", "redirects to /a, and so back to itself"),
-                ("link-to-redirect", "/", "links to /a, which redirects to /a: link to that"),
-            ],
+            [("redirect-loop", "/a", "redirects to /a, and so back to itself")],
+        ),
+        (
+            # Where a temporary redirect leads today is no address to link to.
+            {"/": page("/a"), "/a": Answer(status=302, headers={"Location": "/b"}), "/b": page(title="B")},
+            [],
+        ),
+        (
+            {"/": page("/a"), "/a": Answer(status=301)},
+            [("broken-redirect", "/a", "redirects without a usable address")],
         ),
         (
             {"/": page("/a"), "/a": named("/b"), "/b": Answer(status=410)},
@@ -106,7 +105,13 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
         ),
         (
             {"/": page("/a", "/b", "/c"), **dict.fromkeys(("/a", "/b", "/c"), page(title="Same"))},
-            [("duplicate-pages", "/a", "has the same bytes as /b, /c: give all but one a canonical")],
+            [
+                (
+                    "duplicate-pages",
+                    "/b",
+                    "has the same bytes as /a, and so have 1 more pages of the shape /*: give the copies a canonical",
+                )
+            ],
         ),
         (
             {
@@ -130,8 +135,40 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
             [("soft-404", "/a", 'answers 200 but says "Page not found": answer 404 or 410')],
         ),
         (
+            {"/": page("/a", "/b"), **dict.fromkeys(("/a", "/b"), page(title="Page not found"))},
+            [
+                ("soft-404", "/a", 'answers 200 but says "Page not found": answer 404 or 410'),
+                ("soft-404", "/b", 'answers 200 but says "Page not found": answer 404 or 410'),
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": page(title="Page not found", head='<meta name="robots" content="noindex">')},
+            [],
+        ),
+        (
+            {
+                "/": page("/a"),
+                "/a": page(title="A"),
+                "/robots.txt": Answer("User-agent: Googlebot\nDisallow: /a\n", content_type="text/plain"),
+            },
+            [
+                (
+                    "blocked-for-search",
+                    "/a",
+                    "is listed, but robots.txt forbids it Googlebot: Disallow: /a (line 2, User-agent: Googlebot)",
+                )
+            ],
+        ),
+        (
             {"/": page("/a"), "/a": page(title="A"), "/robots.txt": Answer("Sitemap: /s.xml"), "/s.xml": "/lonely"},
-            [("sitemap-only", "/lonely", "only a sitemap names it, no page links to it")],
+            [
+                (
+                    "sitemap-unlistable",
+                    "/dead",
+                    "a sitemap names it, and it can't be listed (client-error: status 404)",
+                ),
+                ("sitemap-only", "/lonely", "only a sitemap names it, no followed link leads to it"),
+            ],
         ),
     ],
 )
@@ -139,7 +176,7 @@ def test_each_kind(
     program: Program, site: WebServer, pages: dict[str, str | Answer], expected: list[tuple[str, str, str]]
 ) -> None:
     if "/s.xml" in pages:
-        text = f"{site.url('/lonely')}\n{site.url('/a')}\n"
+        text = "".join(f"{site.url(path)}\n" for path in ("/lonely", "/a", "/dead"))
         pages = {**pages, "/s.xml": Answer(text, content_type="text/plain"), "/lonely": page(title="Lonely")}
     site.pages.update(pages)
     result = program.crawl(site.url("/"))

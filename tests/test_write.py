@@ -28,7 +28,7 @@ def crawled(program: Program, site: WebServer) -> WebServer:
 
 
 def bytes_of(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
 def listed(result: Result, site: WebServer) -> list[str]:
@@ -155,3 +155,55 @@ def test_nothing_is_written_of_a_first_run_that_did_not_finish(program: Program,
     assert result.code == 1
     assert "crawl" in result.last_line
     assert list(program.output.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("write", ["--state", "state.db", "--report", "state.db"]),
+        ("write", ["--state", "state.db", "--report", "sitemaps/sitemap.xml"]),
+        ("write", ["--state", "state.db", "--report", "sitemaps/sitemap-7.xml"]),
+        ("crawl", ["--state", "state.db", "--report", "state.db"]),
+        ("crawl", ["--state", "sitemaps/sitemap.xml"]),
+        ("crawl", ["--config", "site.toml", "--report", "site.toml"]),
+        ("crawl", ["--state", "state.db", "--report", "same", "--log-file", "same"]),
+    ],
+)
+def test_no_file_takes_the_place_of_another(
+    program: Program, crawled: WebServer, command: str, arguments: list[str]
+) -> None:
+    (program.directory / "site.toml").write_text(f'start_url = "{crawled.url("/")}"\n')
+    before = bytes_of(program.directory) | bytes_of(program.output)
+    start = [crawled.url("/")] if command == "crawl" and "--config" not in arguments else []
+    result = program.run(command, *start, *arguments)
+    assert result.code == 2, result.err
+    after = bytes_of(program.directory) | bytes_of(program.output)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], ["-o", "elsewhere"]])
+def test_what_is_only_tried_out_leaves_no_trace(program: Program, crawled: WebServer, options: list[str]) -> None:
+    result = program.run("write", "--state", "state.db", "--exclude", "/tag/", *options)
+    assert result.code == 0, result.err
+    answer = json.loads(program.run("explain", crawled.url("/tag/x"), "--state", "state.db", "--json").out)
+    assert (answer["decision"], answer["file"]) == ("listed", "sitemap.xml")
+    assert listed(program.run("write", "--state", "state.db"), crawled) == PATHS
+
+
+def test_a_copy_elsewhere_does_not_disarm_the_shrink_guard(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(30)]
+    site.pages.update({"/": page(*paths), **{path: page(title=path) for path in paths}})
+    program.crawl(site.url("/"), "--state", "state.db")
+    assert program.run("write", "--state", "state.db", "--include", "/1$", "-o", "copy").code == 0
+    for path in paths[5:]:
+        del site.pages[path]
+    result = program.crawl(site.url("/"), "--state", "state.db")
+    assert result.code == 3
+    assert "from 31 to 6 pages" in result.last_line
+
+
+def test_the_options_of_a_dry_run_are_not_for_good(program: Program, crawled: WebServer) -> None:
+    program.crawl(crawled.url("/"), "--state", "state.db", "--dry-run", "--exclude", "/tag/", "-o", "other")
+    assert program.run("write", "--state", "state.db").code == 0
+    assert listed(program.run("write", "--state", "state.db"), crawled) == PATHS
+    assert not (program.directory / "other").exists()

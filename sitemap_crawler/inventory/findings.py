@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, func, not_, or_, select
 
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.rules import UNREACHED, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Select
+    from sqlalchemy import Join, Select
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note
 
 STREAM_ROWS = 1_000
-MAX_COPIES = 10
-"""URLs shown of one group of identical pages."""
+NO_FAULT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
+"""Reasons for which a sitemap may name a URL all the same."""
 ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)
 
 _target = urls.alias("target_urls")
@@ -32,7 +32,8 @@ class Redirect(NamedTuple):
     """A URL that redirects, where to, and what became of that; `page` links to the URL, None when none does."""
 
     url: str
-    target: str
+    status: int
+    target: str | None
     target_reason: str | None
     next_target: str | None
     """Where the target redirects to in turn."""
@@ -57,11 +58,15 @@ class Findings:
         with self._store.reader() as connection:
             yield from connection.execution_options(yield_per=STREAM_ROWS).execute(query)
 
-    def notes(self) -> Iterator[tuple[str, dict[str, Note]]]:
-        """The notes of each page that has some."""
-        query = select(urls.c.url, observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
-        query = query.where(observations.c.notes.is_not(None), urls.c.seen >= self._run).order_by(urls.c.id)
-        yield from map(tuple, self._stream(query))
+    def notes(self) -> Iterator[tuple[str, bool, dict[str, Note]]]:
+        """Of each page that has notes: its URL, whether it is listed, and the notes."""
+        query = (
+            select(urls.c.url, decisions.c.decision == "listed", observations.c.notes)
+            .join(observations, observations.c.url_id == urls.c.id)
+            .join(decisions, decisions.c.url_id == urls.c.id)
+            .where(observations.c.notes.is_not(None), urls.c.unlinked_since.is_(None))
+        )
+        yield from map(tuple, self._stream(query.order_by(urls.c.id)))
 
     def broken_links(self) -> Iterator[BrokenLink]:
         """One link to each URL that has no good answer; a redirect or a canonical that names it is no link."""
@@ -70,7 +75,7 @@ class Findings:
             .join(decisions, decisions.c.url_id == urls.c.id)
             .join(_page, _page.c.id == urls.c.referrer)
             .join(_page_seen, _page_seen.c.url_id == urls.c.referrer)
-            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.seen >= self._run)
+            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(BrokenLink._make, self._stream(query))
@@ -83,15 +88,15 @@ class Findings:
         page = page.where(_page.c.id == urls.c.referrer, _links_to_it())
         verdict = decisions.alias("target_decisions")
         query = (
-            select(urls.c.url, _target.c.url, verdict.c.reason, next_url.c.url, page.scalar_subquery())
+            select(urls.c.url, ours.c.status, _target.c.url, verdict.c.reason, next_url.c.url, page.scalar_subquery())
             .select_from(decisions)
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(ours, ours.c.url_id == urls.c.id)
-            .join(_target, _target.c.id == func.coalesce(ours.c.location, ours.c.refresh))
+            .outerjoin(_target, _target.c.id == func.coalesce(ours.c.location, ours.c.refresh))
             .outerjoin(verdict, verdict.c.url_id == _target.c.id)
             .outerjoin(onward, and_(onward.c.url_id == _target.c.id, verdict.c.reason == Reason.REDIRECT))
             .outerjoin(next_url, next_url.c.id == func.coalesce(onward.c.location, onward.c.refresh))
-            .where(decisions.c.reason == Reason.REDIRECT, urls.c.seen >= self._run)
+            .where(decisions.c.reason == Reason.REDIRECT, urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(Redirect._make, self._stream(query))
@@ -103,21 +108,42 @@ class Findings:
         for row in self._stream(query.where(*only).order_by(urls.c.url)):
             yield row[0]
 
-    def identical_pages(self) -> Iterator[tuple[int, list[str]]]:
-        """Groups of listed pages with the same bytes and no canonical: how many, and the first of them."""
-        listed = decisions.join(observations, observations.c.url_id == decisions.c.url_id)
-        plain = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None))
-        several = select(observations.c.body_hash).select_from(listed).where(plain)
-        several = several.group_by(observations.c.body_hash).having(func.count() > 1)
-        query = select(observations.c.body_hash, urls.c.url).select_from(
-            listed.join(urls, urls.c.id == decisions.c.url_id)
-        )
-        query = query.where(plain, observations.c.body_hash.in_(several))
-        for _, rows in groupby(
-            self._stream(query.order_by(observations.c.body_hash, urls.c.url)), lambda row: row.body_hash
-        ):
-            copies = [row.url for row in rows]
-            yield len(copies), copies[:MAX_COPIES]
+    def unlistable_in_sitemaps(self) -> Iterator[tuple[str, str, str]]:
+        """What a sitemap names and should not, with reason and evidence."""
+        query = select(urls.c.url, decisions.c.reason, decisions.c.evidence)
+        query = query.join(decisions, decisions.c.url_id == urls.c.id)
+        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_FAULT), urls.c.named >= self._run)
+        yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
+
+    def copies(self) -> Iterator[str]:
+        """Listed pages without a canonical that have the same bytes as another one, but for the first of each group."""
+        pages = _plain_pages()
+        shared = select(observations.c.body_hash).select_from(pages).where(_PLAIN)
+        shared = shared.group_by(observations.c.body_hash).having(func.count() > 1)
+        query = select(observations.c.body_hash, urls.c.url)
+        query = query.select_from(pages.join(urls, urls.c.id == decisions.c.url_id))
+        query = query.where(_PLAIN, observations.c.body_hash.in_(shared))
+        last = None
+        for row in self._stream(query.order_by(observations.c.body_hash, urls.c.url)):
+            if row.body_hash == last:
+                yield row.url
+            last = row.body_hash
+
+    def twin_of(self, url: str) -> str | None:
+        """Another listed page with the same bytes."""
+        hashes = select(observations.c.body_hash).join(urls, urls.c.id == observations.c.url_id)
+        mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
+        same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
+        same = same.where(_PLAIN, observations.c.body_hash == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
+        return next((row[0] for row in self._stream(same)), None)
+
+
+_SAYS_ERROR = [observations.c.notes[kind].as_string().is_not(None) for kind in ("error-page", "soft-404")]
+_PLAIN = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None), not_(or_(*_SAYS_ERROR)))
+
+
+def _plain_pages() -> Join:
+    return decisions.join(observations, observations.c.url_id == decisions.c.url_id)
 
 
 def _links_to_it() -> Any:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, func, insert, select
+from sqlalchemy import and_, delete, func, literal, null, select
+from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.schema import decisions, listings
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.schema import changes, decisions, listings, urls
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection, Select
 
 _LISTED = decisions.c.decision == "listed"
+_CHANGE_COLUMNS = ["url_id", "before", "after", "publication", "run", "kind"]
+
+
+class Change(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +43,50 @@ def published_count(connection: Connection) -> int:
 
 
 def changes_since_published(connection: Connection) -> Changes:
-    both = listings.c.url_id == decisions.c.url_id
-    decided = select(func.count()).select_from(decisions.outerjoin(listings, both)).where(_LISTED)
-    other_date = listings.c.lastmod.is_distinct_from(decisions.c.lastmod)
-    gone = listings.outerjoin(decisions, and_(both, _LISTED))
     with connection.begin():
-        return Changes(
-            added=connection.scalar(decided.where(listings.c.url_id.is_(None))) or 0,
-            changed=connection.scalar(decided.where(listings.c.url_id.is_not(None), other_date)) or 0,
-            removed=connection.scalar(select(func.count()).select_from(gone).where(decisions.c.url_id.is_(None))) or 0,
+        counts = {
+            str(kind): connection.scalar(select(func.count()).select_from(query.subquery())) or 0
+            for kind, query in _differences()
+        }
+    return Changes(**counts)
+
+
+def remember_listed(connection: Connection, run: int, *, omitted: Sequence[str]) -> None:
+    """What is decided now is the published set, less what the writer `omitted`; how it differs from the one before is
+    kept with the run."""
+    with connection.begin():
+        publication = (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
+        for kind, query in _differences():
+            rows = query.add_columns(literal(publication), literal(run), literal(str(kind)))
+            connection.execute(insert(changes).from_select(_CHANGE_COLUMNS, rows))
+        gone = listings.c.url_id.not_in(select(decisions.c.url_id).where(_LISTED))
+        connection.execute(delete(listings).where(gone))
+        statement = insert(listings).from_select(
+            ["url_id", "lastmod"], select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED)
         )
+        new = statement.excluded
+        moved = listings.c.lastmod.is_distinct_from(new.lastmod)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=[listings.c.url_id], set_={"lastmod": new.lastmod}, where=moved
+            )
+        )
+        for url in omitted:
+            left_out = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
+            connection.execute(delete(listings).where(listings.c.url_id == left_out))
+            connection.execute(
+                delete(changes).where(changes.c.url_id == left_out, changes.c.publication == publication)
+            )
 
 
-def remember_listed(connection: Connection) -> None:
-    """What is decided now is the published set."""
-    source = select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED)
-    with connection.begin():
-        connection.execute(delete(listings))
-        connection.execute(insert(listings).from_select(["url_id", "lastmod"], source))
+def _differences() -> Iterator[tuple[Change, Select[Any]]]:
+    """URL, date before and date after, of the pages that the decisions add to, change in and remove from the set."""
+    both = listings.c.url_id == decisions.c.url_id
+    decided = decisions.outerjoin(listings, both)
+    now = select(decisions.c.url_id, listings.c.lastmod, decisions.c.lastmod).select_from(decided).where(_LISTED)
+    yield Change.ADDED, now.where(listings.c.url_id.is_(None))
+    moved = listings.c.lastmod.is_distinct_from(decisions.c.lastmod)
+    yield Change.CHANGED, now.where(listings.c.url_id.is_not(None), moved)
+    kept = listings.outerjoin(decisions, and_(both, _LISTED))
+    gone = select(listings.c.url_id, listings.c.lastmod, null()).select_from(kept)
+    yield Change.REMOVED, gone.where(decisions.c.url_id.is_(None))

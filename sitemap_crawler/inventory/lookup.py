@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import create_engine, func, inspect, select
+from sqlalchemy import case, create_engine, func, inspect, null, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
-from sitemap_crawler.inventory.queue import url_key
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
     decisions,
@@ -54,7 +54,7 @@ class LatestRun:
     sitemap_url: str
     started: float
     ended_by: str | None
-    """`finished` when it saw the whole site, `limit`; None while it is open or when it was dropped."""
+    """`finished` when it saw the whole site, `limit`, `refused`; None while it is open or when it was dropped."""
     options: dict[str, Any]
 
 
@@ -66,20 +66,32 @@ class Entry(NamedTuple):
     state: int
     depth: int
     named: int | None
+    unlinked: bool
+    """In the last finished run nothing led to it: referrer and depth are of old."""
     status: int | None
+    """Of the last try; None when that had no answer."""
     error: str | None
     blocked_by: str | None
     last_fetched: float | None
+    """When what is known of it was last seen, or the last try of what never answered."""
     decision: str | None
     reason: str | None
     evidence: str | None
     lastmod: float | None
     lastmod_source: str | None
+    lastmod_day: bool
+    """The date has no time of day."""
     referrer: str | None
     canonical: str | None
     redirects_to: str | None
     first_seen: float | None
     published: bool
+
+
+class Selection(NamedTuple):
+    ids: array[int]
+    """In the order of their URLs, eight bytes each; at most as many as the limit allows."""
+    matching: int
 
 
 class Referrers(NamedTuple):
@@ -126,21 +138,22 @@ class Inventory:
         reasons: Collection[str] = (),
         pattern: re.Pattern[str] | None = None,
         limit: int | None = None,
-    ) -> array[int]:
-        """Ids of the URLs wanted, in the order of their URLs: eight bytes each, and nothing is held open while they
-        are used, which would keep a crawl's write-ahead log growing."""
+    ) -> Selection:
+        """The URLs wanted. Nothing is held open while they are used, which would keep a crawl's write-ahead log
+        growing."""
         query = select(urls.c.id, urls.c.url).outerjoin(decisions, decisions.c.url_id == urls.c.id)
         if decision is not None:
             query = query.where(decisions.c.decision.is_not_distinct_from(None if decision == "unknown" else decision))
         if reasons:
             query = query.where(decisions.c.reason.in_(reasons))
         ids = array("q")
+        matching = 0
         for url_id, url in self._stream(query.order_by(urls.c.url)):
-            if limit is not None and len(ids) == limit:
-                break
             if pattern is None or pattern.search(url):
-                ids.append(url_id)
-        return ids
+                matching += 1
+                if limit is None or matching <= limit:
+                    ids.append(url_id)
+        return Selection(ids, matching)
 
     def links_of(self, url: str, limit: int) -> list[str]:
         """URLs that the page `url` links to, at most `limit` of them."""
@@ -155,12 +168,13 @@ class Inventory:
         return self._connection.scalar(query.where(nofollowed.c.key == url_key(url)))
 
     def referrers(self, wanted: Iterable[int]) -> dict[int, Referrers]:
-        """The pages of the site that link to each of the URLs: one scan over all links."""
+        """The pages of the site that link to each of the URLs: one scan over all links. A URL takes up to a kilobyte
+        of memory."""
         ids = frozenset(wanted)
         counts = dict.fromkeys(ids, 0)
         first: dict[int, array[int]] = {}
         query = select(observations.c.url_id, observations.c.links).join(urls, urls.c.id == observations.c.url_id)
-        query = query.where(observations.c.links.is_not(None), urls.c.seen >= self._decided)
+        query = query.where(observations.c.links.is_not(None), urls.c.unlinked_since.is_(None))
         for page, blob in self._stream(query.order_by(observations.c.url_id)):
             for target in ids.intersection(decode_links(blob)):
                 counts[target] += 1
@@ -178,15 +192,10 @@ class Inventory:
             yield from rows
 
     @cached_property
-    def _decided(self) -> int:
-        """The latest run that was decided: pages that it did not see link to nothing any more."""
-        query = select(func.max(runs.c.id)).where(runs.c.ended_by.in_(("finished", "limit")))
-        return self._connection.scalar(query) or 0
-
-    @cached_property
     def _files(self) -> list[tuple[str, str]]:
         """First URL and name of each file with pages, in order; those of the set at the sitemap's own URL."""
-        entry_url = self._connection.scalar(select(runs.c.sitemap_url).where(runs.c.id == self._decided))
+        decided = select(runs.c.sitemap_url).where(runs.c.ended_by.in_(("finished", "limit")))
+        entry_url = self._connection.scalar(decided.order_by(runs.c.id.desc()).limit(1))
         ours = select(published.c.directory, published.c.entry).where(published.c.name == published.c.entry)
         place = self._connection.execute(
             ours.order_by((published.c.url == entry_url).desc(), published.c.modified.desc()).limit(1)
@@ -277,10 +286,14 @@ def _entry_query() -> Select[Any]:
     """Rows whose columns are the fields of Entry, in their order."""
     referrer, canonical, target = (urls.alias(name) for name in ("referrers", "canonicals", "targets"))
     seen, decided = observations.c, decisions.c
+    failing = seen.failed_since.is_not(None)
+    never_asked = seen.blocked_by.is_not(None) & seen.status.is_(None)
     columns = (
-        urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.named,
-        seen.status, seen.error, seen.blocked_by, seen.fetched,
-        decided.decision, decided.reason, decided.evidence, decided.lastmod, decided.lastmod_source,
+        urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.named, urls.c.unlinked_since.is_not(None),
+        case((failing, seen.failed_status), else_=seen.status), case((failing, seen.failed_error), else_=seen.error),
+        seen.blocked_by, case((never_asked, null()), else_=seen.fetched),
+        decided.decision, decided.reason, decided.evidence,
+        decided.lastmod, decided.lastmod_source, decided.lastmod_day,
         referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
         runs.c.started, listings.c.url_id.is_not(None),
     )  # fmt: skip

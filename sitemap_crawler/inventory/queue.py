@@ -7,13 +7,13 @@ page recorded whose links are lost: it leaves the page queued, and it is fetched
 from __future__ import annotations
 
 import time
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, case, delete, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, null, select, update
 
-from sitemap_crawler.inventory.depths import settle_depths
-from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.observed import Observed
+from sitemap_crawler.inventory.reach import queue_admitted, walk
 from sitemap_crawler.inventory.schema import UrlState, nofollowed, observations, urls
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
@@ -29,10 +29,6 @@ BATCH_SECONDS = 3.0
 IN_CHUNK = 500
 SEEN_GENERATION = 50_000
 """URLs whose ids are remembered in memory, twice; the rest is asked of the database."""
-
-
-def url_key(url: str) -> int:
-    return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 class _Seen:
@@ -56,10 +52,29 @@ class Queue:
     as one of the site's own."""
 
     def __init__(
-        self, connection: Connection, run: int, *, admits: Callable[[str, int], bool], follows: Callable[[str], bool]
-    ):
+        self,
+        connection: Connection,
+        run: int,
+        *,
+        readers: str,
+        conditional: bool,
+        admits: Callable[[str, int], bool],
+        follows: Callable[[str], bool],
+    ) -> None:
+        """`readers` names the code and options that make observations; `conditional`: whether what the same readers
+        have seen may be asked for conditionally."""
         self._connection = connection
         self._run = run
+        self._observed = Observed(connection, run, readers=readers)
+        seen = observations.c
+        validators = (seen.etag, seen.modified_header) if conditional and run > 1 else (null(), null())
+        same_readers = (seen.url_id == urls.c.id) & (seen.readers == readers)
+        self._due = (
+            select(urls.c.id, urls.c.url, urls.c.depth, *validators)
+            .select_from(urls.outerjoin(observations, same_readers) if conditional and run > 1 else urls)
+            .where(urls.c.state == int(UrlState.QUEUED))
+            .order_by(urls.c.depth, urls.c.id)
+        )
         self._admits = admits
         self._follows = follows
         self._seen = _Seen()
@@ -80,7 +95,11 @@ class Queue:
     def add(self, url: str) -> None:
         """Queue a start page at once, unless this run knows it already."""
         with self._connection.begin():
-            self._starts |= set(self._identify({url: (0, None)}).values())
+            ids = list(self._identify({url: (0, None)}).values())
+            self._starts.update(ids)
+            idle = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE)))
+            self._connection.execute(update(urls).where(idle).values(state=int(UrlState.QUEUED)))
+            self.queued = self._count_queued()
 
     def add_named(self, named: Iterable[str]) -> None:
         """Queue what a sitemap that is not ours names, to be fetched after what is linked."""
@@ -97,7 +116,8 @@ class Queue:
     def settle_depths(self) -> None:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
         with self._connection.begin():
-            settle_depths(self._connection, self._run, starts=self._starts, admits=self._admits)
+            reach = walk(self._connection, self._run, starts=self._starts)
+            queue_admitted(self._connection, reach, admits=self._admits)
             self.queued = self._count_queued()
 
     def record(
@@ -117,13 +137,11 @@ class Queue:
         """Take up to `limit` URLs, those with the fewest clicks from the start page first."""
         if not self.queued:
             return []
-        columns = (urls.c.id, urls.c.url, urls.c.depth)
-        query = select(*columns).where(urls.c.state == int(UrlState.QUEUED)).order_by(urls.c.depth, urls.c.id)
         with self._connection.begin():
-            rows = self._connection.execute(query.limit(limit).with_for_update(skip_locked=True)).all()
+            rows = self._connection.execute(self._due.limit(limit).with_for_update(skip_locked=True)).all()
             self._set_state([row.id for row in rows], UrlState.LEASED)
         self.queued -= len(rows)
-        return [QueuedUrl(row.id, row.url, row.depth) for row in rows]
+        return [QueuedUrl(*row) for row in rows]
 
     def flush(self) -> None:
         """Write what is buffered. Raises SQLAlchemyError when the disk is full; the buffer is kept then."""
@@ -145,51 +163,14 @@ class Queue:
                         discovered[url] = (below, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
-            page_ids = [observation.url_id for observation, _, _ in pages]
-            self._connection.execute(delete(observations).where(observations.c.url_id.in_(page_ids)))
-            self._connection.execute(insert(observations), [self._row(*page, ids) for page in pages])
-            self._set_state(page_ids, UrlState.FETCHED)
+            observed = [(page, [ids[url] for url in links if self._follows(url)]) for page, _, links in pages]
+            self._observed.write(observed, ids)
+            self._set_state([observation.url_id for observation, _, _ in pages], UrlState.FETCHED)
             self._write_nofollow()
         self._buffer = []
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:
             self._nofollow_seen = set()
-
-    def _row(
-        self, observation: Observation, _depth: int, links: tuple[str, ...], ids: dict[str, int]
-    ) -> dict[str, Any]:
-        def id_of(url: str | None) -> int | None:
-            return ids[url] if url is not None else None
-
-        extras: dict[str, Any] = {}
-        if observation.images:
-            extras["images"] = observation.images
-        if observation.videos:
-            extras["videos"] = [_video_fields(video) for video in observation.videos]
-        modified, expiry = observation.last_modified, observation.unavailable_after
-        return {
-            "url_id": observation.url_id,
-            "run": self._run,
-            "fetched": observation.fetched.timestamp(),
-            "status": observation.status,
-            "error": observation.error,
-            "blocked_by": observation.blocked_by,
-            "content_type": observation.content_type,
-            "body_bytes": observation.body_bytes,
-            "body_hash": observation.body_hash,
-            "location": id_of(observation.location),
-            "refresh": id_of(observation.refresh),
-            "canonical": id_of(observation.canonical),
-            "noindex": observation.noindex,
-            "nofollow": observation.nofollow,
-            "unavailable_after": expiry.timestamp() if expiry else None,
-            "directives": observation.directives,
-            "last_modified": modified.timestamp() if modified else None,
-            "etag": observation.etag,
-            "links": encode_links(ids[url] for url in links if self._follows(url)) or None,
-            "extras": extras or None,
-            "notes": observation.notes or None,
-        }
 
     def _identify(self, discovered: dict[str, tuple[int, int | None]]) -> dict[str, int]:
         """The ids of the discovered URLs, new ones inserted; they are remembered as seen."""
@@ -199,45 +180,38 @@ class Queue:
         by_key = {url_key(url): url for url in discovered}
         found = {row.key: row for row in self._find(by_key)}
         fresh: list[dict[str, Any]] = []
-        revived: list[dict[str, Any]] = []
         closer: list[dict[str, Any]] = []
         for key, url in by_key.items():
             depth, referrer = discovered[url]
             row = found.get(key)
-            if row is not None and row.seen == self._run:
-                ids[url] = row.id
-                self._seen.put(url, row.id, min(row.depth, depth))
-                if depth < row.depth:
-                    admitted = self._admits(url, depth)
-                    closer.append({"b_id": row.id, "b_depth": depth, "b_referrer": referrer, "b_admitted": admitted})
-                continue
-            state = UrlState.QUEUED if self._admits(url, depth) else UrlState.KNOWN
-            self.queued += state is UrlState.QUEUED
-            values = {"state": int(state), "depth": depth, "referrer": referrer, "seen": self._run}
             if row is None:
+                state = UrlState.QUEUED if self._admits(url, depth) else UrlState.KNOWN
+                self.queued += state is UrlState.QUEUED
                 ids[url], self._next_id = self._next_id, self._next_id + 1
-                fresh.append({"id": ids[url], "key": key, "url": url, "first_seen": self._run, **values})
-            else:
-                ids[url] = row.id
-                revived.append({"b_id": row.id, **{f"b_{name}": value for name, value in values.items()}})
-            self._seen.put(url, ids[url], depth)
-        self._write(fresh, revived, closer)
+                values = {"id": ids[url], "key": key, "url": url, "first_seen": self._run, "referrer": referrer}
+                fresh.append({**values, "state": int(state), "depth": depth})
+                self._seen.put(url, ids[url], depth)
+                continue
+            ids[url] = row.id
+            self._seen.put(url, row.id, min(row.depth, depth))
+            # What an earlier run left alone is wanted when a link to it is found, or a shorter path.
+            wanted = row.state == UrlState.KNOWN and self._admits(url, min(row.depth, depth))
+            if wanted or depth < row.depth:
+                nearer = (
+                    {"b_depth": depth, "b_referrer": referrer}
+                    if depth < row.depth
+                    else {"b_depth": row.depth, "b_referrer": row.referrer}
+                )
+                closer.append({"b_id": row.id, "b_state": int(UrlState.QUEUED) if wanted else row.state, **nearer})
+        self._write(fresh, closer)
         return ids
 
-    def _write(self, fresh: list[dict[str, Any]], revived: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
+    def _write(self, fresh: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
         if fresh:
             self._connection.execute(insert(urls), fresh)
-        if revived:
-            names = ("state", "depth", "referrer", "seen")
-            values: dict[str, Any] = {name: bindparam(f"b_{name}") for name in names}
-            self._connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), revived)
         if closer:
-            # A URL refused for its depth is admitted when a shorter path appears.
-            admit = (urls.c.state == int(UrlState.KNOWN)) & bindparam("b_admitted")
-            state = case((admit, int(UrlState.QUEUED)), else_=urls.c.state)
-            statement = update(urls).where(urls.c.id == bindparam("b_id"))
-            values = {"depth": bindparam("b_depth"), "referrer": bindparam("b_referrer"), "state": state}
-            self._connection.execute(statement.values(values), closer)
+            values: dict[str, Any] = {name: bindparam(f"b_{name}") for name in ("depth", "referrer", "state")}
+            self._connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), closer)
             self.queued = self._count_queued()
 
     def _write_nofollow(self) -> None:
@@ -248,7 +222,7 @@ class Queue:
                 self._connection.execute(insert(nofollowed), rows)
 
     def _find(self, keys: Iterable[int]) -> Iterator[Any]:
-        query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.seen)
+        query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.referrer, urls.c.state)
         for chunk in _chunks(list(keys)):
             yield from self._connection.execute(query.where(urls.c.key.in_(chunk)))
 
@@ -268,11 +242,6 @@ def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple
     for target, clicks in ((observation.location, 0), (observation.refresh, 0), (observation.canonical, 1)):
         if target is not None:
             yield target, clicks
-
-
-def _video_fields(video: Any) -> dict[str, str]:
-    fields = {name: getattr(video, name) for name in video.__slots__}
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _chunks(values: list[int]) -> Iterator[list[int]]:

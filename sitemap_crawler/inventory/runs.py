@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
 
 from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
 from sitemap_crawler.inventory.store import InventoryError
@@ -28,9 +28,9 @@ class Run:
     ended_by: str | None = None
     """`finished` when it saw the whole site, `limit`, or what kept it from going on; None while it is open."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What it remembers of them."""
-    seeded: bool = False
-    """Whether all sitemaps that name URLs have been read."""
+    """What it remembers of them; of a run that goes on those of before."""
+    planned: bool = False
+    """Whether every known URL has its state for this run."""
 
 
 def begin_run(
@@ -62,12 +62,10 @@ def begin_run(
                 last.sitemap_url,
                 last.started,
                 continued=True,
-                seeded=last.seeded,
+                options=last.options or {},
+                planned=last.planned,
             )
         run_id = last.id + 1 if last is not None else 1
-        # What an earlier run left in its queue is fetched when this run finds it again.
-        unfetched = urls.c.state.in_((int(UrlState.QUEUED), int(UrlState.LEASED)))
-        connection.execute(update(urls).where(unfetched).values(state=int(UrlState.KNOWN)))
         run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), continued=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
@@ -79,6 +77,8 @@ def last_finished_run(connection: Connection) -> Run | None:
     decided = runs.c.ended_by.in_(("finished", "limit"))
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
+        published = decided & runs.c.outcome.in_(("published", "unchanged"))
+        options = connection.scalar(select(runs.c.options).where(published).order_by(runs.c.id.desc()).limit(1))
     if row is None:
         return None
     return Run(
@@ -89,8 +89,22 @@ def last_finished_run(connection: Connection) -> Run | None:
         row.started,
         continued=False,
         ended_by=row.ended_by,
-        options=row.options,
+        # Those of a dry run are not for good.
+        options=options or row.options,
     )
+
+
+def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
+    """The run since which `count` runs saw the whole site, itself and the run `now` among them; 0 when fewer have."""
+    earlier = select(runs.c.id).where(runs.c.ended_by == "finished", runs.c.id < now).order_by(runs.c.id.desc())
+    if count <= 1:
+        return now
+    return connection.scalar(earlier.offset(count - 2).limit(1)) or 0
+
+
+def remember_planned(connection: Connection, run: int) -> None:
+    """The caller has begun the transaction that gives the URLs their states."""
+    connection.execute(update(runs).where(runs.c.id == run).values(planned=True))
 
 
 def drop_unfinished_run(connection: Connection) -> None:
@@ -98,11 +112,6 @@ def drop_unfinished_run(connection: Connection) -> None:
     with connection.begin():
         unfinished = runs.c.finished.is_(None)
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
-
-
-def remember_seeded(connection: Connection, run: int) -> None:
-    with connection.begin():
-        connection.execute(update(runs).where(runs.c.id == run).values(seeded=True))
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:
@@ -123,6 +132,8 @@ class Totals:
     requests: int
     bytes: int
     """Of the bodies, uncompressed."""
+    not_modified: int
+    """Requests that were answered with 304."""
     errors: int
     """URLs without a good answer: unreachable, or a status of 429 or 5xx."""
 
@@ -131,8 +142,14 @@ def run_totals(connection: Connection, run: int) -> Totals:
     """What the run has fetched so far, over all its processes."""
     seen = observations.c
     answered = seen.blocked_by.is_(None)
-    failed = or_(seen.status >= 500, seen.status == 429, seen.error.is_not(None))
-    count = [func.count().filter(answered), func.coalesce(func.sum(seen.body_bytes), 0), func.count().filter(failed)]
+    fresh = and_(seen.not_modified.is_(False), seen.failed_since.is_(None))
+    failed = or_(seen.status >= 500, seen.status == 429, seen.error.is_not(None), seen.failed_since.is_not(None))
+    count = [
+        func.count().filter(answered),
+        func.coalesce(func.sum(seen.body_bytes).filter(fresh), 0),
+        func.count().filter(seen.not_modified),
+        func.count().filter(failed),
+    ]
     with connection.begin():
         return Totals(*connection.execute(select(*count).where(seen.run == run)).one())
 

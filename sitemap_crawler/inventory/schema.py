@@ -21,7 +21,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 # SQLite makes only a column declared INTEGER its row id, which costs no bytes of its own.
@@ -32,11 +32,14 @@ class UrlState(IntEnum):
     """Where a URL stands in the current run."""
 
     KNOWN = 0
-    """Recorded, not to be fetched: out of scope, excluded by a rule, too deep."""
+    """Recorded, not to be fetched: out of scope, excluded by a rule, too deep, an orphan."""
     QUEUED = 1
     LEASED = 2
     """Handed to the crawler, no answer stored yet; queued again when the run is continued."""
     FETCHED = 3
+    """Asked for in this run, whatever came of it."""
+    NOT_DUE = 4
+    """Excluded for the same reason so often that it is revisited now and then only."""
 
 
 meta = Table(
@@ -58,10 +61,10 @@ runs = Table(
     Column("finished", Float),
     Column("outcome", String(32)),
     Column("ended_by", String(64)),
+    # Whether every known URL has its state for this run.
+    Column("planned", Boolean, nullable=False, server_default=false()),
     # What shapes decisions and files, by option name, so that `write` and `explain` need not be told again; no secrets.
     Column("options", JSON),
-    # Whether all sitemaps that name URLs have been read.
-    Column("seeded", Boolean, nullable=False, server_default=false()),
 )
 
 urls = Table(
@@ -76,11 +79,12 @@ urls = Table(
     Column("depth", Integer, nullable=False),
     Column("referrer", RowId),
     Column("first_seen", RowId, nullable=False),
-    Column("seen", RowId, nullable=False),
     Column("named", RowId),
+    Column("unlinked_since", RowId),
 )
-"""Three run numbers: `first_seen` and `seen` are the first and the latest run in which the URL was discovered, `named`
-the latest in which a sitemap that is not ours named it. What only a sitemap names has no referrer."""
+"""Three run numbers: `first_seen` is the run in which the URL was discovered, `named` the latest in which a sitemap
+that is not ours named it, `unlinked_since` the first of the finished runs in which nothing led to it, NULL while
+something does. What only a sitemap names has no referrer."""
 
 Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=urls.c.state == int(UrlState.QUEUED))
 
@@ -103,8 +107,20 @@ observations = Table(
     Column("nofollow", Boolean, nullable=False),
     Column("unavailable_after", Float),
     Column("directives", Text),
-    Column("last_modified", Float),
+    Column("lastmod", Float),
+    Column("lastmod_source", String(32)),
+    # Whether the date came without a time of day.
+    Column("lastmod_day", Boolean, nullable=False, server_default=false()),
+    Column("fingerprint", LargeBinary),
+    # What a conditional request is made of, and which readers made this observation: others' work is not kept.
     Column("etag", Text),
+    Column("modified_header", Text),
+    Column("readers", Text),
+    Column("not_modified", Boolean, nullable=False, server_default=false()),
+    # The last tries failed, for a reason that may pass: everything else here is what was seen before.
+    Column("failed_status", SmallInteger),
+    Column("failed_error", Text),
+    Column("failed_since", RowId),
     # Delta-coded ids of the URLs in scope that the page links to.
     Column("links", LargeBinary),
     # {"images": [...], "videos": [...]}; absent when there is nothing to say.
@@ -122,6 +138,36 @@ decisions = Table(
     Column("evidence", Text),
     Column("lastmod", Float),
     Column("lastmod_source", String(32)),
+    Column("lastmod_day", Boolean, nullable=False, server_default=false()),
+    # The run since which the reason is this one.
+    Column("since", RowId, nullable=False),
+)
+
+# What each publication added, changed and removed.
+changes = Table(
+    "changes",
+    metadata,
+    # Publications are counted: `write` publishes a run once more.
+    Column("publication", RowId, primary_key=True),
+    Column("url_id", RowId, primary_key=True),
+    Column("run", RowId, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("before", Float),
+    Column("after", Float),
+)
+
+# The sitemaps that a run reads for the URLs that they name: what is not done yet, and what was wrong with each.
+seeds = Table(
+    "seeds",
+    metadata,
+    Column("run", RowId, primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("named_by", Text, nullable=False),
+    Column("level", SmallInteger, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Column("problem", Text),
+    # Whether it could not be had for a reason that may pass.
+    Column("passing", Boolean, nullable=False, server_default=false()),
 )
 
 # The robots.txt of each scheme, host and port that has one, and the agent that it was read for.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import and_, case, false, func, or_, select
+from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.decide import Decision, Facts
-from sitemap_crawler.inventory.queue import url_key
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.items import Note, Video
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Select
+    from sqlalchemy.dialects.sqlite import Insert
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.rules import Reason
@@ -31,6 +34,8 @@ class ListedPage:
 
     url: str
     lastmod: float | None
+    day: bool
+    """The date has no time of day."""
     images: tuple[str, ...]
     videos: tuple[Video, ...]
 
@@ -38,9 +43,14 @@ class ListedPage:
 class Settled:
     """Reads stream over a connection of their own beside the writes."""
 
-    def __init__(self, store: Store, run: int) -> None:
+    def __init__(self, store: Store, run: int, *, orphan_runs: int, keep_errors: int) -> None:
+        """A URL is an orphan after `orphan_runs` finished runs, and a failing one is kept for `keep_errors` of them."""
         self._store = store
-        self._query = _facts_query(run)
+        self._run = run
+        with store.connection.begin():
+            orphan_since = finished_runs_ago(store.connection, orphan_runs, now=run)
+            keep_since = finished_runs_ago(store.connection, keep_errors, now=run) if keep_errors else run + 1
+        self._query = _facts_query(orphan_since=orphan_since, keep_since=keep_since)
 
     def facts(self) -> Iterator[Facts]:
         with self._store.reader() as connection:
@@ -52,12 +62,11 @@ class Settled:
             return Facts._make(row) if row is not None else None
 
     def save(self, settled: Iterable[Decision]) -> None:
-        """Replace all decisions."""
+        """Write the decision of every URL, those that are as they were not again."""
         connection = self._store.connection
         with connection.begin():
-            connection.execute(delete(decisions))
-            for rows in _batches(settled):
-                connection.execute(insert(decisions), rows)
+            for rows in _batches(settled, self._run):
+                connection.execute(_upsert(), rows)
 
     def counts(self) -> dict[str, int]:
         """How many URLs each reason has."""
@@ -82,7 +91,7 @@ class Settled:
     def listed(self) -> Iterator[ListedPage]:
         """The pages to write, in the order of their URLs' bytes."""
         query = (
-            select(urls.c.url, decisions.c.lastmod, observations.c.extras)
+            select(urls.c.url, decisions.c.lastmod, decisions.c.lastmod_day, observations.c.extras)
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(observations, observations.c.url_id == decisions.c.url_id)
             .where(decisions.c.decision == "listed")
@@ -92,30 +101,47 @@ class Settled:
             for row in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
                 extras = row.extras or {}
                 videos = tuple(Video(**fields) for fields in extras.get("videos", ()))
-                yield ListedPage(row.url, row.lastmod, tuple(extras.get("images", ())), videos)
+                yield ListedPage(row.url, row.lastmod, row.lastmod_day, tuple(extras.get("images", ())), videos)
 
 
-def _facts_query(run: int) -> Select[Any]:
+def _upsert() -> Insert:
+    statement = insert(decisions)
+    new = statement.excluded
+    names = ("decision", "reason", "evidence", "lastmod", "lastmod_source", "lastmod_day")
+    same_reason = case((decisions.c.reason == new.reason, decisions.c.since), else_=new.since)
+    return statement.on_conflict_do_update(
+        index_elements=[decisions.c.url_id],
+        set_={**{name: new[name] for name in names}, "since": same_reason},
+        where=or_(*(decisions.c[name].is_distinct_from(new[name]) for name in names)),
+    )
+
+
+def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
     """Rows whose columns are the fields of Facts, in their order."""
     location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
     seen = observations.c
     columns = (
-        urls.c.id, urls.c.url, urls.c.depth, urls.c.seen >= run,
+        urls.c.id, urls.c.url, urls.c.depth,
+        func.coalesce(urls.c.unlinked_since <= orphan_since, false()),
         seen.fetched, seen.status, seen.error, seen.blocked_by, seen.content_type, seen.body_bytes, seen.body_hash,
-        seen.canonical, seen.noindex, seen.unavailable_after, seen.directives, seen.last_modified,
+        seen.canonical, seen.noindex, seen.unavailable_after, seen.directives,
+        seen.lastmod, seen.lastmod_source, seen.lastmod_day,
+        seen.failed_status, seen.failed_error, seen.failed_since.is_not(None),
+        func.coalesce(and_(seen.failed_since >= keep_since, decisions.c.decision == "listed"), false()),
         location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
         canonical.c.url.label("canonical_url"),
     )  # fmt: skip
     return (
         select(*columns)
         .outerjoin(observations, seen.url_id == urls.c.id)
+        .outerjoin(decisions, decisions.c.url_id == urls.c.id)
         .outerjoin(location, location.c.id == seen.location)
         .outerjoin(refresh, refresh.c.id == seen.refresh)
         .outerjoin(canonical, canonical.c.id == seen.canonical)
     )
 
 
-def _batches(settled: Iterable[Decision]) -> Iterator[list[dict[str, Any]]]:
+def _batches(settled: Iterable[Decision], run: int) -> Iterator[list[dict[str, Any]]]:
     rows: list[dict[str, Any]] = []
     for decision in settled:
         rows.append(
@@ -126,6 +152,8 @@ def _batches(settled: Iterable[Decision]) -> Iterator[list[dict[str, Any]]]:
                 "evidence": decision.evidence,
                 "lastmod": decision.lastmod,
                 "lastmod_source": decision.lastmod_source,
+                "lastmod_day": decision.lastmod_day,
+                "since": run,
             }
         )
         if len(rows) == WRITE_ROWS:

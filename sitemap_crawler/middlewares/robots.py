@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.failures import failure_words
 from sitemap_crawler.job import end_crawl, job_of
-from sitemap_crawler.robots import RobotsTxt, robots_evidence
+from sitemap_crawler.robots import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls import Resolver, origin_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class RobotsMiddleware:
         self, crawler: Crawler, *, user_agent: str, timeout: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._crawler = crawler
-        self._agent = user_agent
+        # Not the whole header, which may hold what is nobody's business: this one is remembered.
+        self._agent = product_token(user_agent)
         self._timeout = timeout
         self._clock = clock
         self._resolver = Resolver(())
@@ -129,7 +130,8 @@ class RobotsMiddleware:
     async def _fetch(self, url: str) -> Response | None:
         """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
-            meta = {"robots": True, "verbatim_url": True, "download_timeout": self._timeout}
+            bound = {"download_timeout": self._timeout, "max_body": MAX_BYTES + 1}
+            meta = {"robots": True, "verbatim_url": True, **bound}
             request = Request(url, callback=NO_CALLBACK, meta=meta)
             self._crawler.stats.inc_value("robots/requests")
             response = await self._crawler.engine.download_async(request)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-MAX_ETAG = 200
+MAX_VALIDATOR = 200
 
 
 class LastModifiedPipeline:
@@ -19,7 +19,8 @@ class LastModifiedPipeline:
             observation = item.observation
             modified, date, etag = (_first(item, name) for name in ("last-modified", "date", "etag"))
             observation.last_modified = last_modified(modified, date, fetched=observation.fetched)
-            observation.etag = etag if etag and len(etag) <= MAX_ETAG else None
+            observation.etag = etag if etag and len(etag) <= MAX_VALIDATOR else None
+            observation.modified_header = modified if modified and len(modified) <= MAX_VALIDATOR else None
         return item
 
 

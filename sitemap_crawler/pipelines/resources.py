@@ -17,7 +17,8 @@ MAX_SEEN = 10_000
 
 
 class ResourcesPipeline:
-    """Scripts and style sheets that robots.txt keeps from search engines: each is noted at one page that needs it."""
+    """What robots.txt keeps from search engines though it lets us in: pages, and the scripts and style sheets of
+    others, each noted at one page that needs it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._job = job_of(crawler)
@@ -33,12 +34,17 @@ class ResourcesPipeline:
             blocked = [words for url in find_resources(item.document) if (words := self._blocked(url))]
             if blocked:
                 item.observation.notes["blocked-resources"] = blocked
+            if rule := self._rule_against(item.queued.url):
+                item.observation.notes["blocked-for-search"] = f"{SEARCH_ENGINE}: {rule}"
         return item
 
     def _blocked(self, url: str) -> str | None:
         if url in self._seen or len(url) > MAX_STORED_URL or len(self._seen) >= MAX_SEEN:
             return None
         self._seen.add(url)
-        robots = self._job.robots.get(origin_of(url))
-        rule = robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None
+        rule = self._rule_against(url)
         return f"{url}, which robots.txt forbids {SEARCH_ENGINE}: {rule}" if rule else None
+
+    def _rule_against(self, url: str) -> str | None:
+        robots = self._job.robots.get(origin_of(url))
+        return robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None

@@ -73,6 +73,11 @@ class SitemapFile:
         """What kept the file from being read to its end, once it was iterated: `is ...`, `has ...`."""
         return self._source.damage
 
+    @property
+    def too_long(self) -> int:
+        """How many entries were passed over as longer than MAX_LOC_LENGTH, once the file was iterated."""
+        return self._source.too_long
+
 
 def read_sitemap(body: bytes) -> SitemapFile | None:
     """None where the bytes are no sitemap."""
@@ -82,7 +87,7 @@ def read_sitemap(body: bytes) -> SitemapFile | None:
     if head.startswith("<"):
         return _read_xml(chain((head,), texts), source)
     if _URL_START.match(head):
-        return SitemapFile(_lines(chain((head,), texts)), source, index=False)
+        return SitemapFile(_lines(chain((head,), texts), source), source, index=False)
     return None
 
 
@@ -105,6 +110,7 @@ class _Source:
     def __init__(self, body: bytes) -> None:
         self._body = body
         self.damage: str | None = None
+        self.too_long = 0
 
     def texts(self) -> Iterator[str]:
         pieces = self._bounded(self._gunzipped() if self._body.startswith(_GZIP_MAGIC) else self._pieces())
@@ -167,6 +173,7 @@ class _XmlReader:
     def __init__(self) -> None:
         self.root: str | None = None
         self.damage: str | None = None
+        self.too_long = 0
         self._open: list[str] = []
         self._rest = ""
         self._loc: str | None = None
@@ -182,6 +189,7 @@ class _XmlReader:
             self.damage = "is XML that ends too early"
         # What the bytes are like explains what is wrong with the text.
         source.damage = source.damage or self.damage
+        source.too_long = self.too_long
 
     def feed(self, text: str) -> list[str]:
         """The URLs of the entries that end in this piece."""
@@ -242,7 +250,9 @@ class _XmlReader:
 
     def _add(self, written: str) -> None:
         loc = written.strip()
-        if loc and len(loc) <= MAX_LOC_LENGTH:
+        if len(loc) > MAX_LOC_LENGTH:
+            self.too_long += 1
+        elif loc:
             self._found.append(loc)
 
 
@@ -259,15 +269,18 @@ def _character(reference: re.Match[str]) -> str:
     return chr(number) if number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF else "\ufffd"
 
 
-def _lines(texts: Iterable[str]) -> Iterator[list[str]]:
+def _lines(texts: Iterable[str], source: _Source) -> Iterator[list[str]]:
     rest = ""
     for text in texts:
         *lines, rest = (rest + text).split("\n")
         # Longer than a URL may be, it needs no more than its length to be known.
         rest = rest[: MAX_LOC_LENGTH + 1]
-        yield _locs(lines)
-    yield _locs([rest])
+        yield _locs(lines, source)
+    yield _locs([rest], source)
 
 
-def _locs(lines: list[str]) -> list[str]:
-    return [loc for line in lines if (loc := line.strip(_BLANK)) and len(loc) <= MAX_LOC_LENGTH]
+def _locs(lines: list[str], source: _Source) -> list[str]:
+    locs = [loc for line in lines if (loc := line.strip(_BLANK))]
+    short = [loc for loc in locs if len(loc) <= MAX_LOC_LENGTH]
+    source.too_long += len(locs) - len(short)
+    return short

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
@@ -15,9 +16,12 @@ from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job, OutputError
+from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.options import OptionError, Options, apply_options
+from sitemap_crawler.places import check_places
+from sitemap_crawler.readers import readers_of
 from sitemap_crawler.reading.content import DECOMPRESSION_BOMB, media_type
 from sitemap_crawler.reading.document import parse_document
 from sitemap_crawler.reading.hints import looks_like_script_shell
@@ -73,7 +77,9 @@ class SiteSpider(Spider):
             observation.content_type = DECOMPRESSION_BOMB
         elif TRUNCATED in response.flags:
             observation.notes["long-body"] = len(response.body)
-        if 300 <= response.status < 400:
+        if response.status == 304 and (queued.etag or queued.modified_header):
+            observation.not_modified = True
+        elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
             try:
@@ -154,7 +160,10 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
     """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
     try:
         apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
-        return Job(Options.from_settings(crawler.settings))
+        options = Options.from_settings(crawler.settings)
+        state = Path(options.state) if options.state else default_state_path(options.entry_url)
+        check_places(options, state=state, config=None)
+        return Job(options, readers=readers_of(crawler.settings, options))
     except OptionError as error:
         message, code = str(error), 2
     except InventoryBusy as error:

@@ -1,0 +1,78 @@
+"""When a page's content changed, by what is known of it before and what was seen now. Pure.
+
+A date is believed that the page states about itself, else a `Last-Modified` that moves when the content does and only
+then, else the time of the fetch that first saw the content changed. What is known moves only when the content has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sitemap_crawler.items import Observation
+
+LAST_MODIFIED = "last-modified"
+OBSERVED_CHANGE = "observed-change"
+
+
+class Dated(NamedTuple):
+    """`lastmod` in seconds since 1970, None when nothing is known; `day` when it came without a time of day."""
+
+    lastmod: float | None = None
+    source: str | None = None
+    day: bool = False
+
+
+class Before(NamedTuple):
+    """What an earlier fetch has seen; `fetched` in seconds since 1970."""
+
+    fetched: float
+    fingerprint: bytes | None
+    comparable: bool
+    """Whether the same readers made the fingerprint."""
+    dated: Dated
+
+
+UNDATED = Dated()
+
+
+def settle_date(before: Before | None, observed: Observation) -> Dated:
+    """The date of the content that `observed` shows."""
+    if observed.fingerprint is None:
+        return UNDATED
+    claims = _claims(observed)
+    if before is None or before.fingerprint is None:
+        return claims[0] if claims else UNDATED
+    if not before.comparable or before.fingerprint == observed.fingerprint:
+        return _unchanged(before, claims)
+    return _changed(before, claims, observed)
+
+
+def _claims(observed: Observation) -> list[Dated]:
+    """What the page and the server say, the page first."""
+    claims = []
+    if observed.stated is not None:
+        claims.append(Dated(observed.stated.moment.timestamp(), observed.stated.source, not observed.stated.has_time))
+    if observed.last_modified is not None:
+        claims.append(Dated(observed.last_modified.timestamp(), LAST_MODIFIED))
+    return claims
+
+
+def _unchanged(before: Before, claims: list[Dated]) -> Dated:
+    if before.dated.lastmod is not None:
+        return before.dated
+    # A date that appears later is believed when the content that it dates had been seen by then.
+    return next((claim for claim in claims if claim.lastmod is not None and claim.lastmod <= before.fetched), UNDATED)
+
+
+def _changed(before: Before, claims: list[Dated], observed: Observation) -> Dated:
+    for claim in claims:
+        # A page may well say that a correction is no new version; a server whose date stays knows of no change.
+        if claim.source != LAST_MODIFIED or _later(claim, before):
+            return claim
+    return Dated(observed.fetched.timestamp(), OBSERVED_CHANGE)
+
+
+def _later(claim: Dated, before: Before) -> bool:
+    known = before.dated.lastmod
+    return claim.lastmod is not None and (known is None or claim.lastmod > known)

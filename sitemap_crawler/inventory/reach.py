@@ -1,0 +1,139 @@
+"""What can be reached from the start pages, and from what foreign sitemaps name, over the links that pages have.
+
+A crawl meets URLs in the order of arrival, and not at all those behind a page that answered 304: how far a URL is from
+the start, and whether anything leads to it any more, is settled here, when nothing is left to fetch.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, func, or_, select, update
+
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.links import decode_links
+from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sqlalchemy import Connection, Select
+
+CHUNK = 500
+WRITE_ROWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """By URL id. Memory is seven bytes a URL."""
+
+    reached: bytearray
+    depths: array[int]
+    """Clicks from the nearest start page, a redirect takes none."""
+    referrers: array[int]
+    """The page that leads there, one of those with the fewest clicks; 0 for what a sitemap names or is a start page."""
+
+
+def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
+    """Breadth-first from the ids `starts`, and then from what sitemaps name; the caller has begun a transaction.
+
+    Besides what they name in this run that is what they named once and nothing ever linked to: when our sitemap takes
+    the place of theirs, it must not be lost.
+    """
+    size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
+    reach = Reach(bytearray(size), array("H", [UNREACHED]) * size, array("I", bytes(4 * size)))
+    _spread(connection, reach, sorted(set(starts)), list(range(BELOW_UNREACHED)))
+    only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
+    named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
+    lonely = [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]]
+    _spread(connection, reach, lonely, [UNREACHED, BELOW_UNREACHED])
+    return reach
+
+
+def walk_from(connection: Connection, run: int, *, starts: Iterable[str]) -> Reach:
+    """From the start pages and what foreign sitemaps named in this run; the caller has begun a transaction."""
+    start_ids = select(urls.c.id).where(urls.c.key.in_([url_key(url) for url in starts]))
+    return walk(connection, run, starts=connection.scalars(start_ids).all())
+
+
+def _spread(connection: Connection, reach: Reach, level: list[int], depths: Sequence[int]) -> None:
+    """Reach level after level; `depths` gives each its depth, the last for all that are left."""
+    number = 0
+    for url_id in level:
+        reach.reached[url_id] = 1
+    while level:
+        depth = depths[min(number, len(depths) - 1)]
+        below: list[int] = []
+        while level:
+            for url_id in level:
+                reach.depths[url_id] = depth
+            redirected: list[int] = []
+            canonicals: list[tuple[int, int]] = []
+            for url_id, links, canonical, *redirects in _targets(connection, level):
+                _meet(reach, url_id, decode_links(links or b""), below)
+                _meet(reach, url_id, filter(None, redirects), redirected)
+                if canonical:
+                    canonicals.append((url_id, canonical))
+            for url_id, canonical in canonicals:
+                _meet(reach, url_id, (canonical,), below)
+            level = sorted(redirected)
+        level, number = sorted(below), number + 1
+
+
+def _meet(reach: Reach, page: int, targets: Iterable[int], found: list[int]) -> None:
+    reached = reach.reached
+    for target in targets:
+        if not reached[target]:
+            reached[target] = 1
+            reach.referrers[target] = page
+            found.append(target)
+
+
+def _targets(connection: Connection, ids: Sequence[int]) -> Iterator[Any]:
+    seen = observations.c
+    query = select(seen.url_id, seen.links, seen.canonical, seen.location, seen.refresh).order_by(seen.url_id)
+    for start in range(0, len(ids), CHUNK):
+        yield from connection.execute(query.where(seen.url_id.in_(ids[start : start + CHUNK])))
+
+
+def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
+    """Write what differs from what the crawl believed. `proved`: the run saw the whole site, so absence counts."""
+    for rows in _batches(connection, select(urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)):
+        changed = []
+        for row in rows:
+            if reach.reached[row.id]:
+                now: tuple[int, int | None, int | None] = (reach.depths[row.id], reach.referrers[row.id] or None, None)
+            else:
+                now = (row.depth, row.referrer, row.unlinked_since or (run if proved else None))
+            if now != (row.depth, row.referrer, row.unlinked_since):
+                changed.append({"b_id": row.id, "b_depth": now[0], "b_referrer": now[1], "b_unlinked": now[2]})
+        _write(connection, changed, {"depth": "b_depth", "referrer": "b_referrer", "unlinked_since": "b_unlinked"})
+
+
+def queue_admitted(connection: Connection, reach: Reach, *, admits: Callable[[str, int], bool]) -> None:
+    """Queue what was refused only for its depth and is nearer than it seemed."""
+    query = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.KNOWN))
+    for rows in _batches(connection, query):
+        wanted = [
+            {"b_id": row.id, "b_depth": reach.depths[row.id], "b_state": int(UrlState.QUEUED)}
+            for row in rows
+            if reach.reached[row.id] and admits(row.url, reach.depths[row.id])
+        ]
+        _write(connection, wanted, {"depth": "b_depth", "state": "b_state"})
+
+
+def _batches(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:
+    """All rows of a query of URLs by id; rows may be changed between two batches."""
+    last = 0
+    while rows := connection.execute(query.where(urls.c.id > last).order_by(urls.c.id).limit(WRITE_ROWS)).all():
+        yield rows
+        last = rows[-1].id
+
+
+def _write(connection: Connection, rows: list[dict[str, Any]], names: dict[str, str]) -> None:
+    if rows:
+        values: dict[str, Any] = {column: bindparam(name) for column, name in names.items()}
+        connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), rows)

@@ -1,0 +1,68 @@
+"""What a new run asks for: all that is known and allowed, but for orphans and for what never changes its mind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, select, update
+
+from sitemap_crawler.inventory.schema import UrlState, decisions, urls
+from sitemap_crawler.rules import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+ROWS = 2_000
+SETTLED_RUNS = 3
+"""Finished runs in which a URL was excluded for the same reason, before it is revisited now and then only."""
+_SETTLED = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
+
+
+def readmit(connection: Connection, *, admits: Callable[[str, int], bool]) -> None:
+    """Apply other rules to what an unfinished run has not asked for yet; the caller has begun a transaction."""
+    waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED))
+    columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
+    query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
+    query = query.where(urls.c.state.in_(waiting)).order_by(urls.c.id)
+    last = 0
+    while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
+        last = rows[-1].id
+        states = [
+            (row, UrlState.QUEUED if row.reason != Reason.ORPHAN and admits(row.url, row.depth) else UrlState.KNOWN)
+            for row in rows
+        ]
+        _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
+
+
+def plan_revisits(
+    connection: Connection, run: int, *, admits: Callable[[str, int], bool], settled_since: int, every: int
+) -> None:
+    """Give every known URL its state in the run that begins; the caller has begun a transaction.
+
+    What has been excluded for the same reason since the run `settled_since` or longer is asked for in each `every`th
+    run. Rules may have changed since the last run: what they forbid now is not asked for, what they allow now is.
+    """
+    columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since)
+    query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)).order_by(urls.c.id)
+    last = 0
+    while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
+        last = rows[-1].id
+        changed: list[dict[str, Any]] = []
+        for row in rows:
+            if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
+                state = UrlState.KNOWN
+            elif row.reason in _SETTLED and row.since <= settled_since and (row.id + run) % every:
+                state = UrlState.NOT_DUE
+            else:
+                state = UrlState.QUEUED
+            if state != row.state:
+                changed.append({"b_id": row.id, "b_state": int(state)})
+        _write(connection, changed)
+
+
+def _write(connection: Connection, changed: list[dict[str, Any]]) -> None:
+    if changed:
+        statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
+        connection.execute(statement, changed)
