@@ -18,7 +18,7 @@ from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import finish_run, run_totals
-from sitemap_crawler.inventory.seeds import seed_problems
+from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.report import Outcome, Report
@@ -130,9 +130,10 @@ class _Conclusion:
     def _settle_reach(self) -> None:
         """What leads where, and whether anything leads to a URL any more."""
         site, connection = self._site, self._connection
+        proved = site.saw_everything and seeds_complete(connection, site.run.id)
         with connection.begin():
             reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
-            settle_reach(connection, reach, run=site.run.id, proved=site.saw_everything)
+            settle_reach(connection, reach, run=site.run.id, proved=proved)
 
     def _settle(self) -> None:
         site, report = self._site, self._report
@@ -164,8 +165,8 @@ class _Conclusion:
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
             site.warn("start-adopted", site.start_url, advice)
-        for url, problem in seed_problems(self._connection, site.run.id):
-            site.warn("seed-sitemap", url, problem)
+        for url, words in seed_problems(self._connection, site.run.id):
+            site.warn("seed-sitemap", url, words)
         for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
             site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:
