@@ -37,6 +37,8 @@ def _numbers(report: Report) -> Table:
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_row("listed", f"{report.listed:,}")
+    if report.kept:
+        table.add_row("    kept while their server fails", f"{report.kept:,}")
     _add_shapes(table, report.shapes.get(Reason.LISTED, []), limit=SHAPES)
     for reason, count in sorted(report.excluded.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(f"not listed: {reason}", f"{count:,}")

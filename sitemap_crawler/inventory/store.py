@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 CACHE_KIB = 65_536
 # https://www.sqlite.org/fileformat.html#magic_header_string
 SQLITE_MAGIC = b"SQLite format 3\0"
+MAX_OWNER = 400
+"""Characters read of what the file beside the lock says."""
 
 
 class InventoryError(Exception):
@@ -31,10 +36,46 @@ class InventoryBusy(InventoryError):  # noqa: N818 - it reads as the state it re
     """Another run holds the inventory."""
 
 
+class RunLock:
+    """One process at a time on one inventory.
+
+    The kernel frees the lock when its owner dies. Who that is stands in a file beside it, for the others to name: not
+    in the lock's own file, whose content is filelock's, nor in the database, which shares no memory between hosts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the inventory's."""
+        self.file = path.with_name(path.name + ".lock")
+        self._owner_file = path.with_name(path.name + ".owner")
+        self._lock = FileLock(self.file)
+
+    def acquire(self) -> None:
+        """Raises Timeout at once when it is held, OSError when it can't be."""
+        self._lock.acquire(timeout=0)
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        # The words of an earlier owner that was killed go in any case; ours are only a courtesy.
+        with suppress(OSError):
+            self._owner_file.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}\n")
+
+    def owner(self) -> str | None:
+        """Process, host and time of the acquisition of whoever holds it, in words; None when they are not known."""
+        try:
+            with self._owner_file.open(encoding="utf-8", errors="replace") as file:
+                words = file.read(MAX_OWNER).strip()
+        except OSError:
+            return None
+        return words if words.startswith("process ") and words.isprintable() else None
+
+    def release(self) -> None:
+        with suppress(OSError):
+            self._owner_file.unlink()
+        self._lock.release()
+
+
 class Store:
     """An open database; `connection` is the one of the process that crawls, `reader()` gives others beside it."""
 
-    def __init__(self, path: Path, engine: Engine, lock: FileLock) -> None:
+    def __init__(self, path: Path, engine: Engine, lock: RunLock) -> None:
         self.path = path
         self.engine = engine
         self.connection: Connection = engine.connect()
@@ -100,17 +141,18 @@ def _check_file(path: Path) -> None:
         raise InventoryError(f"{path} is not an inventory but a file of something else; choose another --state")
 
 
-def _acquire(path: Path) -> FileLock:
-    lock_path = path.with_name(path.name + ".lock")
+def _acquire(path: Path) -> RunLock:
+    lock = RunLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(lock_path)
-        lock.acquire(timeout=0)
+        lock.acquire()
     except Timeout as error:
-        if not lock_path.exists():
+        if not lock.file.exists():
             # A file system that lets nobody create files there looks like a lock that is held.
             raise InventoryError(f"cannot write the inventory {path}: choose another --state") from error
-        message = f"another run is using the inventory {path}; wait for it to end or choose another --state"
+        owner = lock.owner()
+        run = f"another run ({owner})" if owner else "another run"
+        message = f"{run} is using the inventory {path}; wait for it to end or choose another --state"
         raise InventoryBusy(message) from error
     except OSError as error:
         reason = error.strerror or error
