@@ -231,7 +231,7 @@ class Options(BaseModel):
     tracking_parameters: Annotated[
         Words,
         Flag(cli=False, remembered=True),
-        Field(description="query parameters removed from every URL; a trailing * matches any ending"),
+        Field(description="parameters (?name= and ;name=) removed from every URL; a trailing * matches any ending"),
     ] = TRACKING_PARAMETERS
     max_shrink: Annotated[
         float,
