@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
@@ -17,8 +17,10 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.failures import failure_words
-from sitemap_crawler.inventory.suspects import error_pages, note_same_body
+from sitemap_crawler.inventory.suspects import error_pages, note_same_content
 from sitemap_crawler.job import job_of
+from sitemap_crawler.reading.document import parse_document
+from sitemap_crawler.reading.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,10 +96,24 @@ class Probes:
         job = self._job
         note = f"the same content as an address that cannot exist: {response.url}"
         try:
-            noted = note_same_body(job.store.connection, job.run.id, body_hash, note, start_url=job.start_url)
+            noted = note_same_content(
+                job.store.connection,
+                job.run.id,
+                note,
+                body_hash=body_hash,
+                fingerprint=self._fingerprint(response),
+                start_url=job.start_url,
+            )
         except SQLAlchemyError as error:
             raise self._inventory_failed(error) from error
         self._crawler.stats.inc_value("probes/same-pages", noted)
+
+    def _fingerprint(self, response: Response) -> bytes | None:
+        spider: Any = self._crawler.spider
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        resolver = spider.resolver
+        document = parse_document(response.body, url=response.url, content_type=content_type, resolver=resolver)
+        return None if document is None else fingerprint(document)
 
     def _unanswered(self, failure: Failure) -> None:
         if isinstance(failure.value, IgnoreRequest):

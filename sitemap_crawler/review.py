@@ -80,7 +80,7 @@ def _copies(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
     for shape in shapes.top(MAX_SHAPES):
         twin = findings.twin_of(shape.example)
         others = f", and so have {shape.urls - 1} more pages of the shape {shape.pattern}" if shape.urls > 1 else ""
-        message = f"has the same bytes as {twin}{others}: give the copies a canonical"
+        message = f"has the same content as {twin}{others}: give the copies a canonical"
         yield Warned("duplicate-pages", shape.example, message)
 
 

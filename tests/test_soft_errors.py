@@ -14,6 +14,7 @@ import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,7 +25,7 @@ from sitemap_crawler.inventory import suspects
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import observations, urls
 from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.inventory.suspects import error_pages, note_same_body
+from sitemap_crawler.inventory.suspects import error_pages, note_same_content
 from sitemap_crawler.items import Observation
 from sitemap_crawler.probes import probe_addresses
 
@@ -278,6 +279,10 @@ RUN = 2
 BODY, OTHER_BODY = b"b" * 16, b"o" * 16
 
 
+def same_content(store: Store, note: str) -> int:
+    return note_same_content(store.connection, RUN, note, body_hash=BODY, fingerprint=None, start_url="http://a/")
+
+
 def fill(store: Store, pages: dict[str, Observation], *, run: int) -> None:
     rules = {"admits": lambda _url, _depth: True, "follows": lambda _url: True}
     queue = Queue(store.connection, run, readers="r", conditional=False, **rules)  # type: ignore[arg-type]
@@ -328,7 +333,7 @@ def test_pages_with_a_body_are_noted(store: Store, monkeypatch: pytest.MonkeyPat
         "http://a/5": seen(BODY),
     }
     fill(store, pages, run=RUN)
-    assert note_same_body(store.connection, RUN, BODY, "the same", start_url="http://a/") == 3
+    assert same_content(store, "the same") == 3
     assert stored_notes(store) == {
         "http://a/old": None,
         "http://a/": None,
@@ -342,12 +347,32 @@ def test_pages_with_a_body_are_noted(store: Store, monkeypatch: pytest.MonkeyPat
 
 def test_no_page_has_the_body(store: Store) -> None:
     fill(store, {"http://a/": seen(), "http://a/1": seen(OTHER_BODY)}, run=RUN)
-    assert note_same_body(store.connection, RUN, BODY, "the same", start_url="http://a/") == 0
+    assert same_content(store, "the same") == 0
 
 
 def test_so_many_pages_are_noted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suspects, "BATCH_ROWS", 1)
     monkeypatch.setattr(suspects, "MAX_NOTED", 2)
     fill(store, {f"http://a/{number}": seen(BODY) for number in range(3)}, run=RUN)
-    assert note_same_body(store.connection, RUN, BODY, "the same", start_url="http://a/") == 2
+    assert same_content(store, "the same") == 2
     assert list(stored_notes(store).values()) == [{"soft-404": "the same"}, {"soft-404": "the same"}, None]
+
+
+def test_a_catch_all_that_prints_the_time_is_recognised_by_its_content(program: Program) -> None:
+    ticks = count()
+
+    def oops(_request: LoggedRequest) -> Answer:
+        return Answer(page(title="Oops", body=f"<p>Nothing here.</p><script>var t = {next(ticks)};</script>"))
+
+    class CatchAll(WebServer):
+        def answer(self, request: LoggedRequest) -> Answer:
+            found = super().answer(request)
+            return oops(request) if found.status == 404 and request.path != "/robots.txt" else found
+
+    names = [f"/real-{number}" for number in range(55)]
+    with CatchAll({name: page(title=name, body=f"<p>All about {name}.</p>") for name in names}) as site:
+        site.pages.update({"/": page(*names, "/gone.html", "/sold"), "/gone.html": page(title="Page not found")})
+        result = program.crawl(site.url("/"), "--concurrency", "16")
+        assert result.code == 0, result.err
+        soft = {found["url"] for found in result.report["warnings"] if found["kind"] == "soft-404"}
+        assert soft == {site.url("/gone.html"), site.url("/sold")}

@@ -109,7 +109,7 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
                 (
                     "duplicate-pages",
                     "/b",
-                    "has the same bytes as /a, and so have 1 more pages of the shape /*: give the copies a canonical",
+                    "has the same content as /a, and so have 1 more pages of the shape /*: give the copies a canonical",
                 )
             ],
         ),

@@ -116,25 +116,25 @@ class Findings:
         yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
 
     def copies(self) -> Iterator[str]:
-        """Listed pages without a canonical that have the same bytes as another one, but for the first of each group."""
+        """Listed pages without a canonical whose content another one has, too, but for the first of each group."""
         pages = _plain_pages()
-        shared = select(observations.c.body_hash).select_from(pages).where(_PLAIN)
-        shared = shared.group_by(observations.c.body_hash).having(func.count() > 1)
-        query = select(observations.c.body_hash, urls.c.url)
+        shared = select(observations.c.fingerprint).select_from(pages).where(_PLAIN)
+        shared = shared.group_by(observations.c.fingerprint).having(func.count() > 1)
+        query = select(observations.c.fingerprint, urls.c.url)
         query = query.select_from(pages.join(urls, urls.c.id == decisions.c.url_id))
-        query = query.where(_PLAIN, observations.c.body_hash.in_(shared))
+        query = query.where(_PLAIN, observations.c.fingerprint.in_(shared))
         last = None
-        for row in self._stream(query.order_by(observations.c.body_hash, urls.c.url)):
-            if row.body_hash == last:
+        for row in self._stream(query.order_by(observations.c.fingerprint, urls.c.url)):
+            if row.fingerprint == last:
                 yield row.url
-            last = row.body_hash
+            last = row.fingerprint
 
     def twin_of(self, url: str) -> str | None:
-        """Another listed page with the same bytes."""
-        hashes = select(observations.c.body_hash).join(urls, urls.c.id == observations.c.url_id)
+        """Another listed page with the same content."""
+        hashes = select(observations.c.fingerprint).join(urls, urls.c.id == observations.c.url_id)
         mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
         same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
-        same = same.where(_PLAIN, observations.c.body_hash == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
+        same = same.where(_PLAIN, observations.c.fingerprint == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
         return next((row[0] for row in self._stream(same)), None)
 
 
