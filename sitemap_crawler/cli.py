@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler import __version__
+from sitemap_crawler.cli_history import diff, runs
 from sitemap_crawler.cli_inventory import CommandFailed, explain, failures, inventory_options, pages
 from sitemap_crawler.options import OptionError, Options
 from sitemap_crawler.texts import printable
@@ -177,6 +178,8 @@ def _name_and_value(text: str) -> tuple[str, str]:
 
 commands.add_command(explain)
 commands.add_command(pages)
+commands.add_command(runs)
+commands.add_command(diff)
 
 
 @commands.command()

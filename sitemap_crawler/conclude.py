@@ -13,6 +13,7 @@ from sitemap_crawler.decide import Settlement
 from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.findings import Findings
+from sitemap_crawler.inventory.history import forget_runs
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
@@ -199,6 +200,7 @@ class _Conclusion:
         publications.remember(publication.files)
         if site.replaces:
             remember_listed(connection, site.run.id, omitted=publication.omitted)
+            forget_runs(connection, options.keep_runs)
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
         report.listed = publication.listed

@@ -253,6 +253,11 @@ class Options(BaseModel):
         Flag(cli=False),
         Field(ge=1, description="ask only every so many runs for what was excluded for the same reason three times"),
     ] = 7
+    keep_runs: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(ge=1, description="newest runs of which it is kept what they changed, for diff"),
+    ] = 100
     max_body: Annotated[
         int,
         Flag(cli=False),

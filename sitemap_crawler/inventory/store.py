@@ -55,7 +55,9 @@ class RunLock:
         since = datetime.now(UTC).isoformat(timespec="seconds")
         # The words of an earlier owner that was killed go in any case; ours are only a courtesy.
         with suppress(OSError):
-            self._owner_file.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}\n")
+            self._owner_file.write_text(
+                f"process {os.getpid()} on {socket.gethostname()}, since {since}\n", encoding="utf-8"
+            )
 
     def owner(self) -> str | None:
         """Process, host and time of the acquisition of whoever holds it, in words; None when they are not known."""
