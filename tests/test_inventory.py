@@ -19,6 +19,7 @@ from webserver import Answer, LoggedRequest, WebServer, page
 
 from sitemap_crawler.inventory.links import decode_links, encode_links
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.reach import walk
 from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
 from sitemap_crawler.inventory.schema import observations, urls
@@ -135,6 +136,19 @@ def test_depth_is_that_of_the_shortest_path_whatever_came_first(store: Store) ->
     queue.flush()
     queue.settle_depths()
     assert lease(queue) == []
+
+
+def test_a_redirect_takes_no_click_though_a_link_to_its_target_comes_first(store: Store) -> None:
+    """/ -> a, b; a -> t; b redirects to t."""
+    queue = queue_of(store)
+    queue.add(SITE)
+    queue.lease(1)
+    observe(queue, 1, "a", "b")
+    observe(queue, 2, "t", depth=1)
+    observe(queue, 3, depth=1, location=f"{SITE}t")
+    queue.flush()
+    with store.connection.begin():
+        assert list(walk(store.connection, 1, starts=[1]).depths[1:]) == [0, 1, 1, 1]
 
 
 def test_links_are_stored_by_id(store: Store) -> None:

@@ -101,7 +101,7 @@ def inventory(program: Program, state: str) -> list[tuple[Any, ...]]:
     """What was decided of every URL, and by what."""
     result = program.run("pages", "--state", state, "--format", "jsonl")
     assert result.code == 0, result.err
-    names = ("url", "decision", "reason", "evidence", "status", "lastmod", "lastmod_source", "redirects_to")
+    names = ("url", "decision", "reason", "evidence", "status", "depth", "lastmod", "lastmod_source", "redirects_to")
     rows = [json.loads(line) for line in result.out.splitlines()]
     return sorted(tuple(row[name] for name in names) for row in rows)
 

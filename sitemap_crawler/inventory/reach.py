@@ -20,7 +20,7 @@ from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Column, Connection, Select
 
 CHUNK = 500
 WRITE_ROWS = 2_000
@@ -65,22 +65,32 @@ def _spread(connection: Connection, reach: Reach, level: list[int], depths: Sequ
     for url_id in level:
         reach.reached[url_id] = 1
     while level:
+        # First all redirects: a page of this level may also link to what another one redirects to, which is nearer.
+        level = _with_redirects(connection, reach, level)
         depth = depths[min(number, len(depths) - 1)]
+        for url_id in level:
+            reach.depths[url_id] = depth
         below: list[int] = []
-        while level:
-            for url_id in level:
-                reach.depths[url_id] = depth
-            redirected: list[int] = []
-            canonicals: list[tuple[int, int]] = []
-            for url_id, links, canonical, *redirects in _targets(connection, level):
-                _meet(reach, url_id, decode_links(links or b""), below)
-                _meet(reach, url_id, filter(None, redirects), redirected)
-                if canonical:
-                    canonicals.append((url_id, canonical))
-            for url_id, canonical in canonicals:
-                _meet(reach, url_id, (canonical,), below)
-            level = sorted(redirected)
+        canonicals: list[tuple[int, int]] = []
+        for url_id, links, canonical in _seen(connection, level, observations.c.links, observations.c.canonical):
+            _meet(reach, url_id, decode_links(links or b""), below)
+            if canonical:
+                canonicals.append((url_id, canonical))
+        for url_id, canonical in canonicals:
+            _meet(reach, url_id, (canonical,), below)
         level, number = sorted(below), number + 1
+
+
+def _with_redirects(connection: Connection, reach: Reach, level: list[int]) -> list[int]:
+    """The ids of `level` and those where they redirect, in one step or many."""
+    everything = list(level)
+    while level:
+        redirected: list[int] = []
+        for url_id, *targets in _seen(connection, level, observations.c.location, observations.c.refresh):
+            _meet(reach, url_id, filter(None, targets), redirected)
+        level = sorted(redirected)
+        everything += level
+    return sorted(everything)
 
 
 def _meet(reach: Reach, page: int, targets: Iterable[int], found: list[int]) -> None:
@@ -92,11 +102,12 @@ def _meet(reach: Reach, page: int, targets: Iterable[int], found: list[int]) -> 
             found.append(target)
 
 
-def _targets(connection: Connection, ids: Sequence[int]) -> Iterator[Any]:
-    seen = observations.c
-    query = select(seen.url_id, seen.links, seen.canonical, seen.location, seen.refresh).order_by(seen.url_id)
+def _seen(connection: Connection, ids: Sequence[int], *columns: Column[Any]) -> Iterator[Any]:
+    """These columns of the observations that have any of them, after the id."""
+    query = select(observations.c.url_id, *columns).order_by(observations.c.url_id)
+    query = query.where(or_(*(column.is_not(None) for column in columns)))
     for start in range(0, len(ids), CHUNK):
-        yield from connection.execute(query.where(seen.url_id.in_(ids[start : start + CHUNK])))
+        yield from connection.execute(query.where(observations.c.url_id.in_(ids[start : start + CHUNK])))
 
 
 def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
