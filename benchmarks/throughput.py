@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from machine import HERE, describe_machine, measured_process
 from serving import serving
 from sites import GENERATED, PACKAGED, default_site, site_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HERE = Path(__file__).resolve().parent
 PLAUSIBLE = 0.02  # how far the numbers of requests may lie apart before the comparison is called doubtful
-MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes; getrusage(2) of macOS and of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +61,9 @@ def measure(name: str, url: str, concurrency: int) -> Run:
     """Crawl once, with nothing left from earlier runs."""
     with tempfile.TemporaryDirectory(prefix="benchmark-run-") as temporary:
         directory = Path(temporary)
-        seconds, peak = _run(CRAWLERS[name](url, concurrency, directory), directory)
+        seconds, peak = measured_process(CRAWLERS[name](url, concurrency, directory), directory)
         report = json.loads((directory / "report.json").read_text(encoding="utf-8"))
     return Run(seconds, peak, report["requests"], report["listed"])
-
-
-def _run(command: list[str], directory: Path) -> tuple[float, int]:
-    """Run in `directory`, where no scrapy.cfg can change the stock spider's settings; return seconds and peak bytes."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "SITEMAP_"))}
-    environment["PYTHONPATH"] = str(HERE.parent)
-    log = directory / "log.txt"
-    with log.open("wb") as output:
-        started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=directory, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        tail = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
-        raise SystemExit(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
-    return seconds, usage.ru_maxrss * MAXRSS_UNIT
 
 
 def measure_all(names: list[str], url: str, *, concurrency: int, runs: int) -> dict[str, list[Run]]:
@@ -122,27 +99,6 @@ def print_comparison(first: list[Run], second: list[Run]) -> None:
     counts = [run.requests for run in (*first, *second)]
     if max(counts) - min(counts) > PLAUSIBLE * max(counts):
         print(f"Doubtful: the runs made between {min(counts):,} and {max(counts):,} requests.")
-
-
-def describe_machine() -> str:
-    cpu = next((line.partition(":")[2].strip() for line in _cpu_lines() if line.startswith("model name")), "")
-    versions = ", ".join(f"{name} {_version(name)}" for name in ("scrapy", "lxml", "aiohttp", "twisted"))
-    return (
-        f"Python {platform.python_version()}, {versions}\n"
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores {cpu}".rstrip()
-    )
-
-
-def _cpu_lines() -> list[str]:
-    info = Path("/proc/cpuinfo")
-    return info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"
 
 
 def parse_arguments() -> argparse.Namespace:

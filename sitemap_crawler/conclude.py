@@ -14,6 +14,7 @@ from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.findings import Findings
 from sitemap_crawler.inventory.history import forget_runs
+from sitemap_crawler.inventory.inlinks import count_inlinks
 from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
@@ -22,6 +23,7 @@ from sitemap_crawler.inventory.runs import finish_run, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.inventory.store import inventory_words
+from sitemap_crawler.ranking import changefreq, priority
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.review import KINDS, review
 from sitemap_crawler.rules import Reason
@@ -33,7 +35,8 @@ from sitemap_crawler.sitemap.publish import NothingToPublish, OutputFile, Target
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from array import array
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sitemap_crawler.decide import Decision
     from sitemap_crawler.site import Site
@@ -150,10 +153,7 @@ class _Conclusion:
             warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
         )
         settled.save(self._shaped(settlement.decisions()))
-        report.excluded = settled.counts()
-        report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
-        report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
-        report.changes = changes_since_published(self._connection)
+        self._count(settled)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
             notes, scope = settled.notes(site.start_url), site.rules.scope
@@ -177,6 +177,13 @@ class _Conclusion:
         else:
             self._publish(settled)
 
+    def _count(self, settled: Settled) -> None:
+        report = self._report
+        report.excluded = settled.counts()
+        report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
+        report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
+        report.changes = changes_since_published(self._connection)
+
     def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         prefix = self._site.rules.scope.prefix
         for decision in decisions:
@@ -198,24 +205,40 @@ class _Conclusion:
         previous, now = publications.files(), datetime.now(UTC)
         publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
         publications.remember(publication.files)
+        if publication.omitted:
+            self._leave_out(settled, publication.omitted)
         if site.replaces:
-            remember_listed(connection, site.run.id, omitted=publication.omitted)
+            remember_listed(connection, site.run.id)
             forget_runs(connection, options.keep_runs)
-        for loc in publication.omitted:
-            site.warn("entry-too-large", loc, "its entry does not fit a file of --max-bytes, it is left out")
-        report.listed = publication.listed
         report.files = [_file_row(file) for file in publication.files]
         changed = publication.removed or any(file.written for file in publication.files)
         report.outcome = Outcome.PUBLISHED if changed else Outcome.UNCHANGED
         entry = options.output / publication.files[0].name
         report.message = f"{_pages(report.listed)} listed in {entry}" + ("" if changed else ", nothing had changed")
 
+    def _leave_out(self, settled: Settled, omitted: Sequence[str]) -> None:
+        words = "its entry does not fit a file of --max-bytes, it is left out"
+        settled.leave_out(omitted, Reason.TOO_LONG, words)
+        self._count(settled)
+        for loc in omitted:
+            self._site.warn("entry-too-large", loc, words)
+
     def _entries(self, settled: Settled) -> Iterator[Entry]:
-        options = self._site.options
-        for page in settled.listed():
-            images = page.images if options.images else ()
-            videos = page.videos if options.videos else ()
-            yield Entry(page.url, w3c_datetime(page), images, videos)
+        options, now = self._site.options, datetime.now(UTC).timestamp()
+        inlinks = self._inlinks() if options.priority else None
+        for page in settled.listed(history=options.changefreq):
+            yield Entry(
+                page.url,
+                w3c_datetime(page),
+                changefreq=changefreq(page.lastmod, page.history, now=now) if options.changefreq else None,
+                priority=priority(page.depth, inlinks[page.id]) if inlinks is not None else None,
+                images=page.images if options.images else (),
+                videos=page.videos if options.videos else (),
+            )
+
+    def _inlinks(self) -> array[int]:
+        with self._site.store.reader() as connection:
+            return count_inlinks(connection)
 
 
 def w3c_datetime(page: ListedPage) -> str | None:

@@ -188,6 +188,14 @@ class Options(BaseModel):
     ] = None
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
     videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
+    changefreq: Annotated[
+        bool,
+        Flag(remembered=True),
+        Field(description="write changefreq, from the changes seen or the age of each page"),
+    ] = False
+    priority: Annotated[
+        bool, Flag(remembered=True), Field(description="write priority, from the clicks and the links to each page")
+    ] = False
     max_urls: Annotated[
         int, Flag(metavar="N", remembered=True), Field(ge=1, le=MAX_URLS, description="entries per file at most")
     ] = MAX_URLS

@@ -485,3 +485,20 @@ def test_the_inventory_is_read_without_a_trace(program: Program) -> None:
     told(program, "runs", *STATE)
     told(program, "diff", *STATE, "1", "2")
     assert {path.name: path.read_bytes() for path in program.directory.iterdir()} == before
+
+
+def test_a_page_whose_entry_fits_no_file_any_more_is_removed(program: Program, site: WebServer) -> None:
+    """Its images have become too many for --max-bytes: it is no listed page then, and `diff` tells that it left."""
+    images = "".join(f'<img src="/{number}-{"x" * 500}.png">' for number in range(30))
+    site.pages.update({"/": page("/a"), "/a": Answer("<title>A</title>")})
+    crawl(program, site, "--max-bytes", "10000")
+    site.pages["/a"] = Answer(f"<title>A</title>{images}")
+    result = crawl(program, site, "--max-bytes", "10000", "--allow-shrink")
+    assert result.listed() == [site.url("/")]
+    assert (result.report["listed"], result.report["excluded"]) == (1, {"too-long": 1})
+    assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 1}
+    assert program.run("diff", *STATE).out.splitlines()[0] == f"removed {site.url('/a')}"
+    told = json.loads(program.run("explain", site.url("/a"), *STATE, "--json").out)
+    assert (told["decision"], told["reason"], told["file"]) == ("excluded", "too-long", None)
+    again = crawl(program, site, "--max-bytes", "10000").report
+    assert (again["outcome"], again["changes"]) == ("unchanged", {"added": 0, "changed": 0, "removed": 0})

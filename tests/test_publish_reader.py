@@ -210,6 +210,27 @@ def snapshots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]
     return taken
 
 
+def check_readers_in_turn(snapshots: list[Snapshot], staying: set[str]) -> None:
+    """Whatever the moments at which one reads the files in the order of the index, which is the same afterwards."""
+    listing = [{name: set(kind_and_locs(data)[1]) for name, data in files.items()} for files in snapshots]
+    for begun, files in enumerate(snapshots):
+        same = next((n for n in range(begun, len(snapshots)) if snapshots[n][ENTRY] != files[ENTRY]), len(snapshots))
+        names = file_names(files[ENTRY])
+        assert not [loc for loc in staying if can_miss(loc, names, listing[begun:same])]
+
+
+def can_miss(loc: str, names: list[str], listing: list[dict[str, set[str]]]) -> bool:
+    moment = 0
+    for name in names:
+        # To read each file as early as it lacks the page leaves the most to choose for the files after it.
+        lacking = (later for later in range(moment, len(listing)) if loc not in listing[later].get(name, {loc}))
+        found = next(lacking, None)
+        if found is None:
+            return False
+        moment = found
+    return True
+
+
 @MODES
 def test_the_set_is_whole_between_any_two_renames(
     tmp_path: Path, compress: Callable[[int], bool], snapshots: list[Snapshot]
@@ -223,5 +244,6 @@ def test_the_set_is_whole_between_any_two_renames(
         publisher.publish(pages)
         for snapshot in snapshots:
             check_union(snapshot, before, pages)
+        check_readers_in_turn(snapshots, before.keys() & pages.keys())
         before, moments = pages, moments + len(snapshots)
     assert moments > 4 * PUBLICATIONS

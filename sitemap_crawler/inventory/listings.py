@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, delete, func, literal, null, select
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.schema import changes, decisions, listings, urls
+from sitemap_crawler.inventory.schema import changes, decisions, listings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sqlalchemy import Connection, Select
 
@@ -51,9 +50,8 @@ def changes_since_published(connection: Connection) -> Changes:
     return Changes(**counts)
 
 
-def remember_listed(connection: Connection, run: int, *, omitted: Sequence[str]) -> None:
-    """What is decided now is the published set, less what the writer `omitted`; how it differs from the one before is
-    kept with the run."""
+def remember_listed(connection: Connection, run: int) -> None:
+    """What is decided now is the published set; how it differs from the one before is kept with the run."""
     with connection.begin():
         publication = (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
         for kind, query in _differences():
@@ -71,12 +69,6 @@ def remember_listed(connection: Connection, run: int, *, omitted: Sequence[str])
                 index_elements=[listings.c.url_id], set_={"lastmod": new.lastmod}, where=moved
             )
         )
-        for url in omitted:
-            left_out = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
-            connection.execute(delete(listings).where(listings.c.url_id == left_out))
-            connection.execute(
-                delete(changes).where(changes.c.url_id == left_out, changes.c.publication == publication)
-            )
 
 
 def _differences() -> Iterator[tuple[Change, Select[Any]]]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, false, func, or_, select
+from sqlalchemy import and_, case, false, func, null, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.decide import Decision, Facts
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.runs import finished_runs_ago
-from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.inventory.schema import changes, decisions, observations, urls
 from sitemap_crawler.items import Note, Video
+from sitemap_crawler.ranking import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Select
+    from sqlalchemy import Select, Subquery
     from sqlalchemy.dialects.sqlite import Insert
 
     from sitemap_crawler.inventory.store import Store
@@ -30,14 +31,18 @@ EXAMPLES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """A page to write; `lastmod` in seconds since 1970."""
+    """A page to write; `lastmod` in seconds since 1970, `depth` in clicks from the start page."""
 
+    id: int
     url: str
+    depth: int
     lastmod: float | None
     day: bool
     """The date has no time of day."""
     images: tuple[str, ...]
     videos: tuple[Video, ...]
+    history: History | None
+    """None when it has none, or was not asked for."""
 
 
 class Settled:
@@ -88,20 +93,47 @@ class Settled:
             notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
             return notes or {}
 
-    def listed(self) -> Iterator[ListedPage]:
-        """The pages to write, in the order of their URLs' bytes."""
+    def leave_out(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
+        """Exclude pages that were decided to be listed, and that no file can hold."""
+        connection = self._store.connection
+        with connection.begin():
+            for url in left_out:
+                url_id = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
+                values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
+                connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
+
+    def listed(self, *, history: bool = False) -> Iterator[ListedPage]:
+        """The pages to write, in the order of their URLs' bytes; with the `history` of their changes if wanted."""
+        past = _history()
+        changed = (past.c.first, past.c.last, past.c.changes) if history else (null(), null(), null())
         query = (
-            select(urls.c.url, decisions.c.lastmod, decisions.c.lastmod_day, observations.c.extras)
+            select(
+                urls.c.id, urls.c.url, urls.c.depth, decisions.c.lastmod, decisions.c.lastmod_day,
+                observations.c.extras, *(column.label(None) for column in changed),
+            )
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(observations, observations.c.url_id == decisions.c.url_id)
             .where(decisions.c.decision == "listed")
             .order_by(urls.c.url)
-        )
+        )  # fmt: skip
+        if history:
+            query = query.outerjoin(past, past.c.url_id == decisions.c.url_id)
         with self._store.reader() as connection:
             for row in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
-                extras = row.extras or {}
+                url_id, url, depth, lastmod, day, extras, *found = row
+                extras = extras or {}
+                images = tuple(extras.get("images", ()))
                 videos = tuple(Video(**fields) for fields in extras.get("videos", ()))
-                yield ListedPage(row.url, row.lastmod, row.lastmod_day, tuple(extras.get("images", ())), videos)
+                past_changes = History(*found) if found[0] is not None else None
+                yield ListedPage(url_id, url, depth, lastmod, day, images, videos, past_changes)
+
+
+def _history() -> Subquery:
+    """What is kept of the changes of each page."""
+    dates = (func.min(changes.c.before).label("first"), func.max(changes.c.after).label("last"))
+    moved = (changes.c.kind == "changed") & changes.c.before.is_not(None) & changes.c.after.is_not(None)
+    query = select(changes.c.url_id, *dates, func.count().label("changes")).where(moved)
+    return query.group_by(changes.c.url_id).subquery()
 
 
 def _upsert() -> Insert:

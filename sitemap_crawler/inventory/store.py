@@ -166,9 +166,9 @@ def _acquire(path: Path) -> RunLock:
 
 
 def _configure(connection: sqlite3.Connection, _record: Any) -> None:
-    # WAL lets a reader stream while the crawl writes. NORMAL can lose the last commits in a power cut, never the file:
-    # what is lost is only fetched again.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"cache_size=-{CACHE_KIB}", "busy_timeout=10000"):
+    # WAL lets a reader stream while the crawl writes. FULL: a power cut takes no commit back, so that the files on the
+    # disk never are of a publication that the inventory does not know.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{CACHE_KIB}", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 
 

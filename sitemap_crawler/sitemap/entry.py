@@ -31,12 +31,15 @@ _REFERENCE = re.compile("|".join(_CHARACTERS))
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`lastmod` is a W3C datetime; URLs are absolute and percent-encoded, not yet escaped for XML."""
+    """`lastmod` is a W3C datetime, `changefreq` and `priority` are words of the protocol; URLs are absolute and
+    percent-encoded, not yet escaped for XML."""
 
     loc: str
     lastmod: str | None = None
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
+    changefreq: str | None = None
+    priority: str | None = None
 
     @property
     def too_long(self) -> bool:
@@ -58,6 +61,10 @@ def serialise(entry: Entry) -> bytes:
     parts = [f"<url><loc>{escape(entry.loc)}</loc>"]
     if entry.lastmod is not None:
         parts.append(f"<lastmod>{escape(entry.lastmod)}</lastmod>")
+    if entry.changefreq is not None:
+        parts.append(f"<changefreq>{entry.changefreq}</changefreq>")
+    if entry.priority is not None:
+        parts.append(f"<priority>{entry.priority}</priority>")
     if entry.images:
         parts.extend(
             f"<image:image><image:loc>{escape(image)}</image:loc></image:image>" for image in entry.images[:MAX_IMAGES]

@@ -136,7 +136,7 @@ class _Publisher:
             entry, shards = self._stager.join_into_entry(shards), []
         else:
             shards = self._stager.join_small_neighbours(shards)
-            rows = {shard.number: self._modified(shard) for shard in shards}
+            rows = {shard.number: (shard.first, self._modified(shard)) for shard in shards}
             entry = self._stager.write_entry(self._index(rows))
         changed = self._find_changed([*shards, entry])
         growing = self._stage_growing(shards, changed) if entry in changed else []
@@ -202,9 +202,9 @@ class _Publisher:
         new = [shard for shard in shards if shard.number not in self._live]
         if not new or all(shard.number not in self._live for shard in changed if shard.number):
             return []
-        recorded = {number: self._previous.get(self._names.shard(number)) for number in self._live}
-        rows = {number: file.modified if file else self._now for number, file in recorded.items()}
-        rows |= {shard.number: self._modified(shard) for shard in new}
+        recorded = {shard: self._previous.get(self._names.shard(shard.number)) for shard in self._live.values()}
+        rows = {shard.number: (shard.first, file.modified if file else self._now) for shard, file in recorded.items()}
+        rows |= {shard.number: (shard.first, self._modified(shard)) for shard in new}
         return [self._stager.write_entry(self._index(rows))]
 
     def _move(self, staged: Iterable[StagedFile]) -> None:
@@ -215,11 +215,12 @@ class _Publisher:
         for directory in sorted(directories):
             files.sync_directory(directory)
 
-    def _index(self, rows: Mapping[int, datetime]) -> bytes:
+    def _index(self, rows: Mapping[int, tuple[str, datetime]]) -> bytes:
+        """The shards in the order of their pages, which move to later ones only: who reads them in turn misses none."""
         return serialise_index(
             [
                 (self._names.url(self._names.shard(number)), f"{modified.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
-                for number, modified in sorted(rows.items())
+                for number, (_, modified) in sorted(rows.items(), key=lambda row: row[1][0])
             ]
         )
 
