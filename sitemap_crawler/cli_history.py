@@ -140,39 +140,27 @@ def _lines(found: Differences) -> Iterator[str]:
 
 
 def _dates(one: Difference) -> str:
-    before, after = _w3c(one.before) or "-", _w3c(one.after) or "-"
+    from sitemap_crawler.report import w3c_moment
+
+    before, after = w3c_moment(one.before) or "-", w3c_moment(one.after) or "-"
     return {"added": f" {after}", "changed": f" {before} -> {after}"}.get(one.kind, "")
 
 
 def _json_parts(found: Differences) -> Iterator[str]:
     """One object, a line to each URL; in pieces, as there may be a million."""
     from sitemap_crawler.inventory.listings import Change
+    from sitemap_crawler.report import change_row
 
     yield f'{{"from": {json.dumps(found.start)}, "to": {found.end}'
     for kind in Change:
         yield f', "{kind}": ['
         separator = "\n"
         for one in found.of(kind):
-            yield separator + json.dumps(_facts(one))
+            yield separator + json.dumps(change_row(one.kind, one.url, one.before, one.after))
             separator = ",\n"
         yield "]"
     yield "}\n"
 
 
-def _facts(one: Difference) -> dict[str, str | None]:
-    before, after = _w3c(one.before), _w3c(one.after)
-    if one.kind == "changed":
-        return {"url": one.url, "before": before, "after": after}
-    return {"url": one.url, "lastmod": after if one.kind == "added" else before}
-
-
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def _w3c(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    moment = datetime.fromtimestamp(seconds, UTC)
-    # A date without a time of day is kept as midnight: shown as a day, either is true.
-    return moment.date().isoformat() if seconds % 86_400 == 0 else moment.isoformat(timespec="seconds")

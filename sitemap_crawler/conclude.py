@@ -15,7 +15,12 @@ from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.findings import Findings
 from sitemap_crawler.inventory.history import forget_runs
 from sitemap_crawler.inventory.inlinks import count_inlinks
-from sitemap_crawler.inventory.listings import changes_since_published, published_count, remember_listed
+from sitemap_crawler.inventory.listings import (
+    changes_since_published,
+    differences_since_published,
+    published_count,
+    remember_listed,
+)
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
@@ -24,7 +29,7 @@ from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import ListedPage, Settled
 from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.ranking import changefreq, priority
-from sitemap_crawler.report import Outcome, Report
+from sitemap_crawler.report import Outcome, Report, change_row
 from sitemap_crawler.review import KINDS, review
 from sitemap_crawler.rules import Reason
 from sitemap_crawler.shapes import Shapes
@@ -43,6 +48,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+DIFFERENCES = 1_000
+"""Pages of each kind of change that the report names."""
 SHAPES = 10
 """Groups of URLs shown of each reason."""
 
@@ -78,6 +85,8 @@ def conclude(site: Site, ending: Ending | None) -> Report:
     )
     try:
         _Conclusion(site, report).draw(ending)
+        count, size = site.store.size()
+        report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         reason = error.strerror or error
@@ -183,6 +192,8 @@ class _Conclusion:
         report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
         report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
         report.changes = changes_since_published(self._connection)
+        found = differences_since_published(self._connection, limit=DIFFERENCES)
+        report.diff = {kind: [change_row(kind, *row) for row in rows] for kind, rows in found.items()}
 
     def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         prefix = self._site.rules.scope.prefix

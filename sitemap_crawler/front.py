@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,10 +117,17 @@ def _run_process(settings: Settings, job: Job) -> BaseException | None:
         process = AsyncCrawlerProcess(settings)
         _collect_garbage_rarely()
         task = process.crawl(SiteSpider, job=job)
+        _stop_with_the_terminal()
         process.start()
     except (ValueError, TypeError, ImportError, AttributeError, NameError) as error:
         return error
     return task.exception() if task.done() and not task.cancelled() else None
+
+
+def _stop_with_the_terminal() -> None:
+    """Its end stops a crawl as gently as Ctrl-C does, which Scrapy looks after; under nohup nothing does."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _collect_garbage_rarely() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.inventory.listings import Changes
+from sitemap_crawler.inventory.listings import Change, Changes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,21 @@ def write_failure(path: Path, options: Options, *, code: int, message: str) -> N
     Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now).write(path)
 
 
+def change_row(kind: str, url: str, before: float | None, after: float | None) -> dict[str, str | None]:
+    """What has become of a page, for JSON; the lastmods in seconds since 1970."""
+    if kind == Change.CHANGED:
+        return {"url": url, "before": w3c_moment(before), "after": w3c_moment(after)}
+    return {"url": url, "lastmod": w3c_moment(after if kind == Change.ADDED else before)}
+
+
+def w3c_moment(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    moment = datetime.fromtimestamp(seconds, UTC)
+    # A date without a time of day is kept as midnight: shown as a day, either is true.
+    return moment.date().isoformat() if seconds % 86_400 == 0 else moment.isoformat(timespec="seconds")
+
+
 @dataclass(slots=True)
 class Report:
     outcome: Outcome
@@ -58,11 +73,15 @@ class Report:
     """Of the listed ones, those that stay so while their server fails."""
     excluded: dict[str, int] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    diff: dict[str, list[dict[str, str | None]]] = field(default_factory=dict)
+    """The first of the pages that `changes` counts, by kind, as `diff` shows them."""
     requests: int = 0
     not_modified: int = 0
     bytes: int = 0
     errors: int = 0
     files: list[dict[str, Any]] = field(default_factory=list)
+    inventory: dict[str, int] = field(default_factory=dict)
+    """How many URLs it has, and its bytes on the disk, in all and for a URL."""
     warnings: list[dict[str, str]] = field(default_factory=list)
     """Of each kind as many as are useful; `warning_counts` has how many there are."""
     warning_counts: dict[str, int] = field(default_factory=dict)

@@ -87,6 +87,9 @@ def test_a_site_becomes_one_sitemap(program: Program, site: WebServer) -> None:
     assert sorted(site.paths()) == sorted({*site.pages, "/gone", "/robots.txt"})
     assert report["requests"] == 13
     assert report["errors"] == 0
+    inventory = report["inventory"]
+    assert inventory["urls"] == 13
+    assert 0 < inventory["bytes_per_url"] == round(inventory["bytes"] / 13)
     assert [(warning["kind"], warning["url"].removeprefix(site.url(""))) for warning in report["warnings"]] == [
         ("broken-link", "/"),
         ("duplicate-pages", "/docs/one.html"),

@@ -497,6 +497,7 @@ def test_a_page_whose_entry_fits_no_file_any_more_is_removed(program: Program, s
     assert result.listed() == [site.url("/")]
     assert (result.report["listed"], result.report["excluded"]) == (1, {"too-long": 1})
     assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 1}
+    assert result.report["diff"] == {"added": [], "changed": [], "removed": [{"url": site.url("/a"), "lastmod": None}]}
     assert program.run("diff", *STATE).out.splitlines()[0] == f"removed {site.url('/a')}"
     told = json.loads(program.run("explain", site.url("/a"), *STATE, "--json").out)
     assert (told["decision"], told["reason"], told["file"]) == ("excluded", "too-long", None)

@@ -105,14 +105,16 @@ def test_a_killed_crawl_goes_on_where_it_was(
     assert len(site.paths()) <= PAGES + 128 + 2 * 8 + 2
 
 
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
-    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]]
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], stop: signal.Signals
 ) -> None:
+    """As do the end of the machine, and that of the terminal."""
     gate = Gate(100)
     build(site, gate)
     process = start(program, site.url("/"), started)
     assert gate.reached.wait(60)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     gate.open()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 4, err

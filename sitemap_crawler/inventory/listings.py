@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, delete, func, literal, null, select
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.schema import changes, decisions, listings
+from sitemap_crawler.inventory.schema import changes, decisions, listings, urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +48,20 @@ def changes_since_published(connection: Connection) -> Changes:
             for kind, query in _differences()
         }
     return Changes(**counts)
+
+
+def differences_since_published(
+    connection: Connection, *, limit: int
+) -> dict[Change, list[tuple[str, float | None, float | None]]]:
+    """URL, lastmod before and after, of the first `limit` pages of each change in the order of their URLs."""
+    found = {}
+    with connection.begin():
+        for kind, query in _differences():
+            rows = query.subquery()
+            url_id, before, after = rows.c
+            named = select(urls.c.url, before, after).join(urls, urls.c.id == url_id).order_by(urls.c.url).limit(limit)
+            found[kind] = [(row[0], row[1], row[2]) for row in connection.execute(named)]
+    return found
 
 
 def remember_listed(connection: Connection, run: int) -> None:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, create_engine, event, insert, inspect, select
+from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata
+from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 
 if TYPE_CHECKING:
     import sqlite3
@@ -86,6 +86,13 @@ class Store:
     def reader(self) -> Connection:
         """A connection for streaming reads while `connection` writes; the caller closes it."""
         return self.engine.connect()
+
+    def size(self) -> tuple[int, int]:
+        """The number of URLs, and the bytes on the disk."""
+        with self.connection.begin():
+            count = self.connection.scalar(select(func.count()).select_from(urls)) or 0
+        parts = (self.path.with_name(self.path.name + ending) for ending in ("", "-wal"))
+        return count, sum(part.stat().st_size for part in parts if part.exists())
 
     def close(self) -> None:
         self.connection.close()
