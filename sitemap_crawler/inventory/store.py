@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.exc import SQLAlchemyError
 
-CACHE_KIB = 65_536
+CACHE_KIB = 16_384
 # https://www.sqlite.org/fileformat.html#magic_header_string
 SQLITE_MAGIC = b"SQLite format 3\0"
 MAX_OWNER = 400
