@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_inventory import add_pages, change, make_inventory
 from sqlalchemy import select
 from webserver import Answer, LoggedRequest, WebServer, page
 
+from sitemap_crawler.inventory import reach
 from sitemap_crawler.inventory.links import decode_links, encode_links
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.reach import walk
@@ -315,3 +317,24 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) 
         open_store(path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("many", [0, 10_000])
+def test_the_walk_is_the_same_for_few_and_for_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    """A tree in which page n leads to 2n and 2n + 1, page 40 redirects to 50, and every page to itself as canonical."""
+    monkeypatch.setattr(reach, "MANY", many)
+    path = make_inventory(tmp_path / "state.db", "https://www.example.com/")
+    children = ((n, [child for child in (2 * n + 1, 2 * n) if child < 60]) for n in range(1, 60))
+    add_pages(path, ((n, f"https://www.example.com/{n}", 200, encode_links(links)) for n, links in children))
+    change(
+        path, "UPDATE observations SET canonical = url_id", "UPDATE observations SET location = 50 WHERE url_id = 40"
+    )
+    store = open_store(path)
+    try:
+        with store.connection.begin():
+            found = reach.walk(store.connection, 1, starts=[1])
+    finally:
+        store.close()
+    assert found.depths[1:].tolist() == [n.bit_length() - 1 for n in range(1, 60)]
+    expected = [0, *(n // 2 for n in range(2, 60))]
+    assert found.referrers[1:].tolist() == expected

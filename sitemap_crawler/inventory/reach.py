@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 WRITE_ROWS = 2_000
+MANY = 10_000
+"""Ids from which on a list of them would show in the memory of the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """By URL id. Memory is seven bytes a URL."""
+    """By URL id. Memory is seven bytes a URL; a walk takes at most nine more."""
 
     reached: bytearray
     depths: array[int]
@@ -45,10 +47,10 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
     """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
     reach = Reach(bytearray(size), array("H", [UNREACHED]) * size, array("I", bytes(4 * size)))
-    _spread(connection, reach, sorted(set(starts)), list(range(BELOW_UNREACHED)))
+    _spread(connection, reach, array("I", sorted(set(starts))), range(BELOW_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
     named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
-    lonely = [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]]
+    lonely = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
     _spread(connection, reach, lonely, [UNREACHED, BELOW_UNREACHED])
     return reach
 
@@ -59,7 +61,7 @@ def walk_from(connection: Connection, run: int, *, starts: Iterable[str]) -> Rea
     return walk(connection, run, starts=connection.scalars(start_ids).all())
 
 
-def _spread(connection: Connection, reach: Reach, level: list[int], depths: Sequence[int]) -> None:
+def _spread(connection: Connection, reach: Reach, level: array[int], depths: Sequence[int]) -> None:
     """Reach level after level; `depths` gives each its depth, the last for all that are left."""
     number = 0
     for url_id in level:
@@ -70,30 +72,46 @@ def _spread(connection: Connection, reach: Reach, level: list[int], depths: Sequ
         depth = depths[min(number, len(depths) - 1)]
         for url_id in level:
             reach.depths[url_id] = depth
-        below: list[int] = []
+        below = array("I")
         canonicals: list[tuple[int, int]] = []
         for url_id, links, canonical in _seen(connection, level, observations.c.links, observations.c.canonical):
             _meet(reach, url_id, decode_links(links or b""), below)
-            if canonical:
+            # Most pages name themselves.
+            if canonical and not reach.reached[canonical]:
                 canonicals.append((url_id, canonical))
         for url_id, canonical in canonicals:
             _meet(reach, url_id, (canonical,), below)
-        level, number = sorted(below), number + 1
+        level, number = _in_order(below, len(reach.reached)), number + 1
 
 
-def _with_redirects(connection: Connection, reach: Reach, level: list[int]) -> list[int]:
+def _with_redirects(connection: Connection, reach: Reach, level: array[int]) -> array[int]:
     """The ids of `level` and those where they redirect, in one step or many."""
-    everything = list(level)
+    everything, size = level, len(reach.reached)
     while level:
-        redirected: list[int] = []
+        redirected = array("I")
         for url_id, *targets in _seen(connection, level, observations.c.location, observations.c.refresh):
             _meet(reach, url_id, filter(None, targets), redirected)
-        level = sorted(redirected)
-        everything += level
-    return sorted(everything)
+        level = _in_order(redirected, size)
+        everything = _in_order(everything + level, size) if level else everything
+    return everything
 
 
-def _meet(reach: Reach, page: int, targets: Iterable[int], found: list[int]) -> None:
+def _in_order(ids: array[int], size: int) -> array[int]:
+    """The ids, which differ and are below `size`, sorted; many of them without an object for each."""
+    if len(ids) < MANY:
+        return array("I", sorted(ids))
+    marks = bytearray(size)
+    for url_id in ids:
+        marks[url_id] = 1
+    ordered = array("I")
+    at = marks.find(1)
+    while at >= 0:
+        ordered.append(at)
+        at = marks.find(1, at + 1)
+    return ordered
+
+
+def _meet(reach: Reach, page: int, targets: Iterable[int], found: array[int]) -> None:
     reached = reach.reached
     for target in targets:
         if not reached[target]:
@@ -102,12 +120,12 @@ def _meet(reach: Reach, page: int, targets: Iterable[int], found: list[int]) -> 
             found.append(target)
 
 
-def _seen(connection: Connection, ids: Sequence[int], *columns: Column[Any]) -> Iterator[Any]:
+def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Iterator[Any]:
     """These columns of the observations that have any of them, after the id."""
     query = select(observations.c.url_id, *columns).order_by(observations.c.url_id)
     query = query.where(or_(*(column.is_not(None) for column in columns)))
     for start in range(0, len(ids), CHUNK):
-        yield from connection.execute(query.where(observations.c.url_id.in_(ids[start : start + CHUNK])))
+        yield from connection.execute(query.where(observations.c.url_id.in_(ids[start : start + CHUNK].tolist())))
 
 
 def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
