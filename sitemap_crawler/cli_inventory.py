@@ -92,6 +92,7 @@ def _told(explanation: Explanation) -> Iterator[str]:
     source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
     shown = {
         "URL": facts["url"],
+        "title": facts["title"],
         "file": facts["file"],
         "status": facts["status"],
         "redirects to": facts["redirects_to"],

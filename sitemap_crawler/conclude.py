@@ -5,51 +5,38 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.decide import Settlement
 from sitemap_crawler.guards import publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
+from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.findings import Findings
-from sitemap_crawler.inventory.history import forget_runs
-from sitemap_crawler.inventory.inlinks import count_inlinks
-from sitemap_crawler.inventory.listings import (
-    changes_since_published,
-    differences_since_published,
-    published_count,
-    remember_listed,
-)
-from sitemap_crawler.inventory.publications import Publications
+from sitemap_crawler.inventory.listings import published_count
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import finish_run, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
-from sitemap_crawler.inventory.settled import ListedPage, Settled
+from sitemap_crawler.inventory.settled import Settled
 from sitemap_crawler.inventory.store import inventory_words
-from sitemap_crawler.ranking import changefreq, priority
-from sitemap_crawler.report import Outcome, Report, change_row
+from sitemap_crawler.publishing import Publisher, count_decided, pages_in_words
+from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.review import KINDS, review
-from sitemap_crawler.rules import Reason
 from sitemap_crawler.shapes import Shapes
-from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.index import IndexOverflowError
-from sitemap_crawler.sitemap.names import entry_name
-from sitemap_crawler.sitemap.publish import NothingToPublish, OutputFile, Target, publish
+from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from sitemap_crawler.decide import Decision
     from sitemap_crawler.site import Site
 
 logger = logging.getLogger(__name__)
 
-DIFFERENCES = 1_000
-"""Pages of each kind of change that the report names."""
 SHAPES = 10
 """Groups of URLs shown of each reason."""
 
@@ -162,7 +149,9 @@ class _Conclusion:
             warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
         )
         settled.save(self._shaped(settlement.decisions()))
-        self._count(settled)
+        if site.options.alternates:
+            settle_clusters(self._connection, warn=lambda warned: site.warn(warned.kind, warned.url, warned.message))
+        count_decided(site, settled, report)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
             notes, scope = settled.notes(site.start_url), site.rules.scope
@@ -182,18 +171,9 @@ class _Conclusion:
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
         elif site.options.dry_run:
-            report.outcome, report.message = Outcome.DRY_RUN, f"{_pages(report.listed)} would be listed"
+            report.outcome, report.message = Outcome.DRY_RUN, f"{pages_in_words(report.listed)} would be listed"
         else:
-            self._publish(settled)
-
-    def _count(self, settled: Settled) -> None:
-        report = self._report
-        report.excluded = settled.counts()
-        report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
-        report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
-        report.changes = changes_since_published(self._connection)
-        found = differences_since_published(self._connection, limit=DIFFERENCES)
-        report.diff = {kind: [change_row(kind, *row) for row in rows] for kind, rows in found.items()}
+            Publisher(site, settled, report).publish()
 
     def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         prefix = self._site.rules.scope.prefix
@@ -207,61 +187,3 @@ class _Conclusion:
     def _end_run(self, ended_by: str) -> None:
         outcome, now = str(self._report.outcome), datetime.now(UTC)
         finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)
-
-    def _publish(self, settled: Settled) -> None:
-        site, report, connection = self._site, self._report, self._connection
-        options = site.options
-        target = Target(options.output, site.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        publications = Publications(connection, options.output, entry_name(site.sitemap_url))
-        previous, now = publications.files(), datetime.now(UTC)
-        publication = publish(self._entries(settled), target, previous, now, announce=publications.announce)
-        publications.remember(publication.files)
-        if publication.omitted:
-            self._leave_out(settled, publication.omitted)
-        if site.replaces:
-            remember_listed(connection, site.run.id)
-            forget_runs(connection, options.keep_runs)
-        report.files = [_file_row(file) for file in publication.files]
-        changed = publication.removed or any(file.written for file in publication.files)
-        report.outcome = Outcome.PUBLISHED if changed else Outcome.UNCHANGED
-        entry = options.output / publication.files[0].name
-        report.message = f"{_pages(report.listed)} listed in {entry}" + ("" if changed else ", nothing had changed")
-
-    def _leave_out(self, settled: Settled, omitted: Sequence[str]) -> None:
-        words = "its entry does not fit a file of --max-bytes, it is left out"
-        settled.leave_out(omitted, Reason.TOO_LONG, words)
-        self._count(settled)
-        for loc in omitted:
-            self._site.warn("entry-too-large", loc, words)
-
-    def _entries(self, settled: Settled) -> Iterator[Entry]:
-        options, now = self._site.options, datetime.now(UTC).timestamp()
-        inlinks = self._inlinks() if options.priority else None
-        for page in settled.listed(history=options.changefreq):
-            yield Entry(
-                page.url,
-                w3c_datetime(page),
-                changefreq=changefreq(page.lastmod, page.history, now=now) if options.changefreq else None,
-                priority=priority(page.depth, inlinks[page.id]) if inlinks is not None else None,
-                images=page.images if options.images else (),
-                videos=page.videos if options.videos else (),
-            )
-
-    def _inlinks(self) -> array[int]:
-        with self._site.store.reader() as connection:
-            return count_inlinks(connection)
-
-
-def w3c_datetime(page: ListedPage) -> str | None:
-    if page.lastmod is None:
-        return None
-    moment = datetime.fromtimestamp(page.lastmod, UTC)
-    return moment.date().isoformat() if page.day else moment.isoformat(timespec="seconds")
-
-
-def _pages(count: int) -> str:
-    return f"{count} page" + ("" if count == 1 else "s")
-
-
-def _file_row(file: OutputFile) -> dict[str, Any]:
-    return {"name": file.name, "url": file.url, "urls": file.urls, "bytes": file.bytes, "written": file.written}

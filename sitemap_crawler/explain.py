@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
-    "first_seen", "last_fetched", "file", "redirects_to", "nearest",
+    "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest",
 )  # fmt: skip
 """Of the JSON objects and the CSV columns, in their order."""
 
@@ -105,6 +105,7 @@ def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]
         "last_fetched": _iso(entry.last_fetched),
         "file": inventory.file_of(entry),
         "redirects_to": entry.redirects_to,
+        "title": entry.title,
         "nearest": None,
     }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from sitemap_crawler.reading.document import Document
@@ -24,6 +25,45 @@ class Video:
     description: str
     content_loc: str | None = None
     player_loc: str | None = None
+    duration: int | None = None
+    """Seconds."""
+    expiration_date: str | None = None
+    """A W3C datetime with its zone, or a date."""
+    rating: float | None = None
+    view_count: int | None = None
+    publication_date: str | None = None
+    """A W3C datetime with its zone, or a date."""
+    tags: tuple[str, ...] = ()
+    family_friendly: bool | None = None
+    restriction: str | None = None
+    """`allow` or `deny`, and the ISO 3166 codes of countries: `allow DE FR`."""
+    requires_subscription: bool | None = None
+    uploader: str | None = None
+    platform: str | None = None
+    """`allow` or `deny`, and some of web, mobile and tv: `deny tv`."""
+    live: bool | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """What is known of it, as JSON can hold it; `of` makes the video of it again."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None and value != ()}
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Video:
+        # JSON makes a list of a tuple.
+        return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """What a page says of itself as news; the title is plain text on one line."""
+
+    title: str
+    published: float
+    """Seconds since 1970; of a date without a time, its midnight in UTC."""
+    has_time: bool
+    language: str | None
+    """As a news sitemap writes it; None when the page does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +120,14 @@ class Observation:
     etag: str | None = None
     not_modified: bool = False
     """The server confirms the last observation: 304 to a conditional request."""
+    title: str | None = None
     images: tuple[str, ...] = ()
+    image_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Title and caption by image, where they were asked for; either may be empty."""
     videos: tuple[Video, ...] = ()
+    article: Article | None = None
+    alternates: tuple[tuple[str, str], ...] = ()
+    """Language code and URL of the versions that the page names."""
     notes: dict[str, Note] = field(default_factory=dict)
     """Facts for hints and warnings, by kind."""
 

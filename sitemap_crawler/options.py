@@ -10,14 +10,17 @@ import re
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sitemap_crawler.scope import ScopeError, default_sitemap_url, scope_for
+from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
+from sitemap_crawler.sitemap.news import news_language
 from sitemap_crawler.urls import TRACKING_PARAMETERS, Resolver, split_credentials
 
 if TYPE_CHECKING:
@@ -27,6 +30,13 @@ SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
 WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of a writing, beside those that the inventory remembers."""
+
+
+class Format(StrEnum):
+    XML = "xml"
+    TXT = "txt"
+    RSS = "rss"
+    ATOM = "atom"
 
 
 class OptionError(ValueError):
@@ -111,9 +121,27 @@ def _text_path(value: Path) -> Path:
     return value
 
 
-def _header_text(value: str) -> str:
+def _plain_text(value: str) -> str:
     if not value.strip() or not value.isprintable():
         raise ValueError("it must be printable text that is not empty")
+    return value
+
+
+def _news_language(value: str) -> str:
+    language = news_language(value)
+    if language is None:
+        raise ValueError("give a language code such as en, or zh-cn")
+    return language
+
+
+def _formats(value: tuple[Format, ...]) -> tuple[Format, ...]:
+    if not value:
+        raise ValueError("give at least one of xml, txt, rss and atom")
+    return tuple(dict.fromkeys(value))
+
+
+def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
+    Sections.of(value)
     return value
 
 
@@ -188,6 +216,40 @@ class Options(BaseModel):
     ] = None
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
     videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
+    alternates: Annotated[
+        bool, Flag(remembered=True), Field(description="write the language versions of a page that all name each other")
+    ] = True
+    news_name: Annotated[
+        Annotated[str, AfterValidator(_plain_text)] | None,
+        Flag(metavar="NAME", remembered=True),
+        Field(
+            description="write a news sitemap of the articles of the last two days, with this name as the publication's"
+        ),
+    ] = None
+    news_language: Annotated[
+        Annotated[str, AfterValidator(_news_language)] | None,
+        Flag(metavar="CODE", remembered=True),
+        Field(description="the language of articles that do not say theirs, such as en"),
+    ] = None
+    format: Annotated[
+        Annotated[tuple[Format, ...], BeforeValidator(_listed), AfterValidator(_formats)],
+        Flag(metavar="FORMAT", remembered=True),
+        Field(description="write xml, txt, rss or atom (repeatable)"),
+    ] = (Format.XML,)
+    section: Annotated[
+        Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_sections)],
+        Flag(metavar="NAME=RE", remembered=True),
+        Field(
+            description="give the pages in whose URL this regular expression is found sitemaps of their own, "
+            "sitemap-NAME-1.xml and so on (repeatable: the first that matches)"
+        ),
+    ] = ()
+    by_directory: Annotated[
+        bool, Flag(remembered=True), Field(description="give the pages of each first directory sitemaps of their own")
+    ] = False
+    media_files: Annotated[
+        bool, Flag(remembered=True), Field(description="write images and videos to sitemaps of their own")
+    ] = False
     changefreq: Annotated[
         bool,
         Flag(remembered=True),
@@ -216,7 +278,7 @@ class Options(BaseModel):
         Field(ge=0, le=3600, description="seconds between two requests to a host"),
     ] = 0.0
     user_agent: Annotated[
-        Annotated[str, AfterValidator(_header_text)] | None,
+        Annotated[str, AfterValidator(_plain_text)] | None,
         Flag(setting="USER_AGENT", metavar="TEXT"),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
@@ -241,6 +303,19 @@ class Options(BaseModel):
         Flag(cli=False, remembered=True),
         Field(description="parameters (?name= and ;name=) removed from every URL; a trailing * matches any ending"),
     ] = TRACKING_PARAMETERS
+    other_hosts: Annotated[
+        bool, Flag(cli=False, remembered=True), Field(description="list images of other hosts than the page's, too")
+    ] = True
+    template_images: Annotated[
+        bool,
+        Flag(cli=False, remembered=True),
+        Field(description="list the images that nine of ten pages have, too"),
+    ] = False
+    image_texts: Annotated[
+        bool,
+        Flag(cli=False, remembered=True),
+        Field(description="write title and caption of images, which search engines ignore since 2022"),
+    ] = False
     max_shrink: Annotated[
         float,
         Flag(cli=False, remembered=True),

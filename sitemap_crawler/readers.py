@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.options import Options
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever a reader finds something else on the same page."""
-READING_OPTIONS = ("content_types", "follow_nofollow", "max_body", "tracking_parameters")
+READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "tracking_parameters")
 
 
 def readers_of(settings: Mapping[str, Any], options: Options) -> str:

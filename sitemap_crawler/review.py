@@ -34,9 +34,15 @@ KINDS = (
     "one-way-canonical",
     "sitemap-unlistable",
     "sitemap-only",
+    "conflicting-alternates",
+    "invalid-alternate",
+    "one-way-alternate",
+    "unlisted-alternate",
     "long-body",
     "deep-page",
     "incomplete-video",
+    "incomplete-news",
+    "no-feed",
     "entry-too-large",
 )
 """In the order in which a person wants to know."""
@@ -144,4 +150,14 @@ _NOTES = {
     "long-body": _Words("long-body", lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]),
     "deep-page": _Words("deep-page", lambda _: ["it is nested too deeply to be read to its end: links may be missing"]),
     "incomplete-video": _Words("incomplete-video", _texts),
+    "invalid-alternates": _Words(
+        "invalid-alternate",
+        lambda note: [f"names language versions by codes that are none: {', '.join(_texts(note))}"],
+        True,
+    ),
+    "conflicting-alternates": _Words(
+        "conflicting-alternates",
+        lambda note: [f"names several URLs as its version in {', '.join(_texts(note))}, so none counts"],
+        True,
+    ),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
@@ -14,10 +16,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.downloader import BOMB, TRUNCATED
 from sitemap_crawler.failures import failure_words
+from sitemap_crawler.inventory.alternates import forget_claims, take_claims
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seeds import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
+from sitemap_crawler.reading.alternates import sorted_out
 from sitemap_crawler.reading.sitemaps import read_sitemap
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.texts import printable
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from sitemap_crawler.reading.sitemaps import Named
+
 logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS = 5
@@ -37,6 +43,8 @@ MAX_LEVEL = 2
 """An index must not list another one (https://www.sitemaps.org/protocol.html#index); some do."""
 MAX_EXAMPLE = 80
 """Characters of an entry that is shown."""
+MAX_VERSIONS = 2_000
+"""URLs of language versions that are remembered: some sets of them."""
 
 
 async def read_seeds(crawler: Crawler) -> None:
@@ -129,7 +137,7 @@ class _Seeds:
         if self._ending():
             return
         lines = _Entries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))
-        for sitemap in lines.urls(() if rules is None else rules.sitemaps):
+        for sitemap in filter(None, map(lines.url, () if rules is None else rules.sitemaps)):
             self._queue.add(Seed(sitemap, url, 0))
         self._queue.write(Seed(url, START, 0, done=True, problems=tuple(lines.problems())))
 
@@ -142,6 +150,8 @@ class _Seeds:
         except _Unread as error:
             remedy = "try again later" if error.passing else f"correct or remove it in {seed.named_by}"
             problem = f"cannot be read as a sitemap: {error}; {remedy}"
+            if not error.passing:
+                self._forget_claims(seed)
             settled = replace(seed, done=True, problems=(problem,), passing=error.passing)
         if not self._ending():
             self._queue.write(settled)
@@ -150,18 +160,18 @@ class _Seeds:
         """Take over what the file names, and say what is wrong with it."""
         file = read_sitemap(response.body)
         if file is None:
+            self._forget_claims(seed)
             return (f"is no sitemap, feed or list of URLs; correct or remove it in {seed.named_by}",)
         if file.index and seed.level >= MAX_LEVEL:
             return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
         resolver = self._sitemaps if file.index else self._pages
         entries = _Entries("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
-            urls = entries.urls(batch)
             if file.index:
-                for url in urls:
+                for url in filter(None, (entries.url(named.loc) for named in batch)):
                     self._queue.add(Seed(url, seed.url, seed.level + 1))
             else:
-                self._take_urls(urls)
+                self._take_batch(batch, entries, seed)
             # Leave the loop to others: a file can be long.
             await asyncio.sleep(0)
             if self._ending():
@@ -172,14 +182,37 @@ class _Seeds:
         cut = TRUNCATED in response.flags or BOMB in response.flags
         damage = f"has more than {MAX_BYTES:,} bytes" if cut else file.damage
         if damage is None:
+            self._forget_claims(seed)
             return entries.problems()
         return (*entries.problems(), f"{damage}: URLs may be missing; mend it where it is written")
 
-    def _take_urls(self, urls: list[str]) -> None:
-        scope = self._job.rules.scope
-        self._urls += len(urls)
-        self._outside += sum(not scope.admits(url) for url in urls)
-        self._job.queue.add_named(urls)
+    def _take_batch(self, batch: Iterable[Named], entries: _Entries, seed: Seed) -> None:
+        scope, wanted = self._job.rules.scope, self._job.options.alternates
+        claims: dict[str, dict[str, str]] = {}
+        for named in batch:
+            url = entries.url(named.loc)
+            if url is None:
+                continue
+            self._urls += 1
+            of_page = claims.setdefault(url, {})
+            if not scope.admits(url):
+                self._outside += 1
+            elif wanted and named.alternates:
+                for code, version in entries.versions(named):
+                    of_page.setdefault(code, version)
+        self._write_claims(claims, seed)
+
+    def _write_claims(self, claims: dict[str, dict[str, str]], seed: Seed) -> None:
+        """Queue the pages that are named, also those that are only named as versions, and keep what is said of them."""
+        if not claims:
+            return
+        ids = self._job.queue.add_named(chain(claims, *(of_page.values() for of_page in claims.values())))
+        by_id = {ids[url]: [(code, ids[version]) for code, version in found.items()] for url, found in claims.items()}
+        take_claims(self._job.store.connection, self._job.run.id, seed.url, by_id)
+
+    def _forget_claims(self, seed: Seed) -> None:
+        if not self._ending():
+            forget_claims(self._job.store.connection, self._job.run.id, seed.url)
 
     async def _fetch(self, seed: Seed) -> Response | None:
         """The answer of a sitemap; None where a redirect leads to one that is known. Raises _Unread."""
@@ -238,23 +271,30 @@ class _Entries:
         self._noun = noun
         self._wanted = wanted
         self._normalise = normalise
-        self._count = self._unusable = self.too_long = 0
-        self._example = ""
+        # Each page of a set names all others.
+        self._normalise_version = lru_cache(maxsize=MAX_VERSIONS)(normalise)
+        self._count = self._unusable = self._without_code = self.too_long = 0
+        self._example = self._code = ""
 
-    def urls(self, written: Iterable[str]) -> list[str]:
-        """Normalised, but for those that are no URLs or too long."""
-        urls = []
-        for entry in written:
-            self._count += 1
-            url = self._normalise(entry)
-            if url is None:
-                self._example = self._example or entry
-                self._unusable += 1
-            elif len(url) > MAX_STORED_URL:
-                self.too_long += 1
-            else:
-                urls.append(url)
-        return urls
+    def url(self, written: str) -> str | None:
+        """Normalised; None for what is no URL or too long."""
+        self._count += 1
+        url = self._normalise(written)
+        if url is None:
+            self._example = self._example or written
+            self._unusable += 1
+        elif len(url) > MAX_STORED_URL:
+            self.too_long += 1
+            return None
+        return url
+
+    def versions(self, named: Named) -> tuple[tuple[str, str], ...]:
+        """Code and URL of each language version that can be used."""
+        found = sorted_out((code, self._normalise_version(url)) for code, url in named.alternates)
+        if found.invalid:
+            self._code = self._code or found.invalid[0]
+            self._without_code += 1
+        return found.valid
 
     def pass_over(self, too_long: int) -> None:
         """Count entries that were so long that nobody read them."""
@@ -267,6 +307,10 @@ class _Entries:
         if self._unusable:
             are, them = (f"is no {self._wanted}", "it") if self._unusable == 1 else (f"are no {self._wanted}s", "them")
             yield f"{self._unusable:,} {total} {are}, for example '{printable(example)}': mend {them}"
+        if self._without_code:
+            name, them = ("names", "it") if self._without_code == 1 else ("name", "them")
+            words = f"a version by what is no language code, for example '{printable(self._code)}': mend {them}"
+            yield f"{self._without_code:,} {total} {name} {words}"
         if self.too_long:
             are, them = ("is", "it") if self.too_long == 1 else ("are", "them")
             words = f"too long to be read, more than {MAX_STORED_URL:,} characters: shorten {them}"

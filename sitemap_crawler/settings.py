@@ -30,6 +30,8 @@ ITEM_PIPELINES = {
     "sitemap_crawler.pipelines.content.ContentPipeline": 250,
     "sitemap_crawler.pipelines.images.ImagesPipeline": 300,
     "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
+    "sitemap_crawler.pipelines.news.NewsPipeline": 420,
+    "sitemap_crawler.pipelines.alternates.AlternatesPipeline": 440,
     "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,
     "sitemap_crawler.pipelines.resources.ResourcesPipeline": 500,
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from sitemap_crawler.items import Video
-from sitemap_crawler.sitemap.entry import Entry, escape, serialise
+from sitemap_crawler.sitemap.entry import Entry, serialise
+from sitemap_crawler.sitemap.escaping import escape
 from sitemap_crawler.sitemap.shard import HEAD, TAIL
 
 SCHEMAS = Path(__file__).parents[2] / "shared" / "schemas"
@@ -37,7 +39,7 @@ def parse(*entries: Entry) -> etree._Element:
         ),
         (
             Entry("https://example.com/?a=1&b='\"<>"),
-            "<url><loc>https://example.com/?a=1&amp;b=&apos;&quot;&lt;&gt;</loc></url>\n",
+            "<url><loc>https://example.com/?a=1&amp;b=&apos;%22%3C%3E</loc></url>\n",
         ),
         (
             Entry(PAGE, None, ("https://cdn.example/a.png", "https://cdn.example/b.png?x&y")),
@@ -82,11 +84,11 @@ def test_escape(text, expected):
 @given(st.text(st.characters(exclude_categories=())))
 @example("\r\n]]><![CDATA[&#0;\ud83d\ude00\ufffe")
 def test_any_text_survives_a_parser_but_for_what_xml_forbids(text):
-    entry = Entry(text, images=(text,), videos=(Video("t", "T", "D", content_loc=text + "c"),))
+    entry = Entry(PAGE, text, videos=(replace(VIDEO, tags=(text + "c",)),))
     url = parse(entry)[0]
     expected = re.sub(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "", text)
-    assert (url.findtext(f"{SITEMAP}loc"), url.findtext(f"{IMAGE}image/{IMAGE}loc")) == (expected, expected)
-    assert url.findtext(f"{VIDEO_NS}video/{VIDEO_NS}content_loc") == expected + "c"
+    assert url.findtext(f"{SITEMAP}lastmod") == expected
+    assert url.findtext(f"{VIDEO_NS}video/{VIDEO_NS}tag") == expected + "c"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,8 @@ def test_any_text_survives_a_parser_but_for_what_xml_forbids(text):
         (Video("", "T", "D", content_loc="c"), False),
         (Video("t", "", "D", content_loc="c"), False),
         (Video("t", "T", "", content_loc="c"), False),
+        (Video("t", "\x00", "D", content_loc="c"), False),
+        (Video("t", "T", "D", content_loc=PAGE), False),
     ],
 )
 def test_video_is_written_only_when_complete(video, written):
@@ -116,6 +120,78 @@ def test_long_texts_are_cut_to_what_the_extensions_allow():
     element = parse(Entry(PAGE, videos=(video,)))[0].find(f"{VIDEO_NS}video")
     assert element.findtext(f"{VIDEO_NS}title") == "&" * 100
     assert element.findtext(f"{VIDEO_NS}description") == "é" * 2_048
+
+
+FULL = Video(
+    "https://cdn.example/t.jpg",
+    "Title",
+    "Words",
+    "https://cdn.example/v.mp4",
+    "https://example.com/player",
+    duration=28_800,
+    expiration_date="2030-01-02",
+    rating=4.5,
+    view_count=0,
+    publication_date="2024-05-06T07:08:09+00:00",
+    tags=("sun & sea", "sand"),
+    family_friendly=False,
+    restriction="allow DE FR",
+    requires_subscription=True,
+    uploader="Tom & Jerry",
+    platform="deny tv mobile",
+    live=False,
+)
+
+
+def test_all_that_is_known_of_a_video_in_the_order_of_the_schema():
+    _, _, written = serialise(Entry(PAGE, videos=(FULL,))).decode().partition("</video:player_loc>")
+    assert written == (
+        "<video:duration>28800</video:duration><video:expiration_date>2030-01-02</video:expiration_date>"
+        "<video:rating>4.5</video:rating><video:view_count>0</video:view_count>"
+        "<video:publication_date>2024-05-06T07:08:09+00:00</video:publication_date>"
+        "<video:tag>sun &amp; sea</video:tag><video:tag>sand</video:tag>"
+        "<video:family_friendly>no</video:family_friendly>"
+        '<video:restriction relationship="allow">DE FR</video:restriction>'
+        "<video:requires_subscription>yes</video:requires_subscription><video:uploader>Tom &amp; Jerry</video:uploader>"
+        '<video:platform relationship="deny">tv mobile</video:platform><video:live>no</video:live>'
+        "</video:video></url>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"duration": 0},
+        {"duration": 28_801},
+        {"rating": -0.1},
+        {"rating": 5.1},
+        {"rating": float("nan")},
+        {"view_count": -1},
+        *(
+            {name: date}
+            for name in ("publication_date", "expiration_date")
+            for date in ("2024", "2024-05-06T07:08:09", "x")
+        ),
+        {"uploader": ""},
+        {"uploader": "u" * 256},
+        {"uploader": "\x00"},
+        {"restriction": "allow"},
+        {"restriction": "allow Germany"},
+        {"restriction": "DE"},
+        {"restriction": "only DE"},
+        {"platform": "allow fridge"},
+        {"platform": ""},
+        {"tags": ("", "\x01")},
+    ],
+)
+def test_what_an_optional_value_may_not_be_is_left_out(values):
+    assert serialise(Entry(PAGE, videos=(replace(VIDEO, **values),))) == serialise(Entry(PAGE, videos=(VIDEO,)))
+
+
+def test_at_most_32_tags():
+    video = replace(VIDEO, tags=("\x00", *map(str, range(40))))
+    tags = [tag.text for tag in parse(Entry(PAGE, videos=(video,))).iter(f"{VIDEO_NS}tag")]
+    assert tags == list(map(str, range(32)))
 
 
 def test_at_most_1000_images():
@@ -138,7 +214,9 @@ def test_published_schemas_accept_it():
     core.insert(0, etree.Element(xsd_import, namespace=VIDEO_NS[1:-1], schemaLocation=location))
     schema = etree.XMLSchema(core)
     long = Video("https://t.example/", "T" * 300, "D" * 3_000, "https://c.example/", "https://p.example/")
-    tree = parse(Entry(PAGE, "2024-05-06T07:08:09+00:00", videos=(VIDEO, long)), Entry("https://example.com/b?c&d"))
+    tree = parse(
+        Entry(PAGE, "2024-05-06T07:08:09+00:00", videos=(VIDEO, long, FULL)), Entry("https://example.com/b?c&d")
+    )
     schema.assertValid(tree)
     tree[0].remove(tree[0].find(f"{SITEMAP}loc"))
     assert not schema.validate(tree)

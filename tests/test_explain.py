@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 KEYS = [
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
-    "first_seen", "last_fetched", "file", "redirects_to", "nearest",
+    "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest",
 ]  # fmt: skip
 NO_PATH_TO_IT = "no page that was fetched links to it, and no sitemap names it"
 
@@ -104,6 +104,7 @@ def test_a_listed_page(crawled: Crawled) -> None:
         "lastmod_source": "last-modified",
         "file": "sitemap.xml",
         "redirects_to": None,
+        "title": "A",
         "nearest": None,
     }
 
@@ -403,7 +404,7 @@ def test_which_file_holds_a_page(program: Program) -> None:
     files = [("sitemap.xml", 0, ""), ("sitemap-1.xml", 1, f"{url}a"), ("sitemap-2.xml", 2, f"{url}b")]
     with closing(sqlite3.connect(path)) as connection:
         connection.executemany(
-            "INSERT INTO published VALUES ('/o', 'sitemap.xml', ?, ?, ?, 9, 'x', 1, ?)",
+            "INSERT INTO published VALUES ('/o', 'sitemap.xml', ?, ?, ?, 9, 'x', 1, ?, '', '')",
             [(name, url + name, urls, first) for name, urls, first in files],
         )
         # d was listed by the last run, and is not published yet

@@ -1,13 +1,17 @@
-"""The images of a page: which URL an <img> or a <picture> stands for, and what is no image."""
+"""The images of a page: which URL an <img> or a <picture> stands for, which it states of itself, what is no image."""
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sitemap_crawler.reading.document import Document, parse_document
-from sitemap_crawler.reading.images import Candidate, find_images, parse_srcset
+from sitemap_crawler.reading.images import find_images
+from sitemap_crawler.reading.srcset import Candidate, parse_srcset
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 from sitemap_crawler.urls import Resolver
 
@@ -89,7 +93,14 @@ def test_one_url_per_img(attributes: str, expected: str) -> None:
         'width="1px" height=" 1PX "',
         'width="1"',
         'height="0"',
-        'width="600" height="1"',
+        'width="600" height="0"',
+        'width="1" height=""',
+        'style="display:none"',
+        'style="border: 0; DISPLAY : None"',
+        'style="display:none" srcset="/b.jpg 640w"',
+        'style="width:1px;height:1px"',
+        'style="position:absolute; Height: 0 !important; width: 0"',
+        'width="0" style="display:block"',
     ],
 )
 def test_pixels_and_spacers_are_no_images(attributes: str) -> None:
@@ -98,7 +109,24 @@ def test_pixels_and_spacers_are_no_images(attributes: str) -> None:
 
 @pytest.mark.parametrize(
     "attributes",
-    ['width="10" height="11"', 'width="100%"', 'width="" height=""', 'width="0" height="0" srcset="/b.jpg 640w"'],
+    [
+        'width="10" height="11"',
+        'width="100%"',
+        'width="" height=""',
+        'width="600" height="1"',
+        'width="1" height="100"',
+        'width="1px" height="100%"',
+        'width="0" height="0" srcset="/b.jpg 640w"',
+        'style=""',
+        'style="width:100%;height:auto"',
+        'style="width:10px;height:11px"',
+        'style="width:1px"',
+        'style="width:0;height:0;min-width:100%;min-height:100%"',  # how Next.js fills a box
+        'style="width:1px;height:1px" srcset="/b.jpg 640w"',
+        'style="max-width:0;border-width:1px;line-height:1px"',
+        'style="--display:none-of-these"',
+        'style="opacity:0"',
+    ],
 )
 def test_these_are_images(attributes: str) -> None:
     assert images(f'<img src="/a.jpg" {attributes}>') == ["/a.jpg"]
@@ -129,6 +157,190 @@ def test_picture(picture: str, expected: list[str]) -> None:
 def test_noscript_fallback_of_a_lazy_image_is_the_same_image() -> None:
     lazy = f'<img src="{DATA}" data-src="/a.jpg"><noscript><img src="/a.jpg"></noscript>'
     assert images(lazy) == ["/a.jpg"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.facebook.com/tr?id=1&amp;ev=PageView&amp;noscript=1",
+        "https://www.facebook.com/tr/?id=1",
+        "https://www.google-analytics.com/collect?v=1",
+        "https://region1.google-analytics.com/g/collect",
+        "https://www.googletagmanager.com/a?id=GTM-1",
+        "https://googleads.g.doubleclick.net/pagead/viewthroughconversion/1/?guid=ON",
+        "https://pixel.wp.com/g.gif?v=noscript",
+        "https://stats.wp.com/g.gif",
+        "https://b.scorecardresearch.com/p?c1=2",
+        "https://sb.scorecardresearch.com/p?c1=2",
+        "https://bat.bing.com/action/0?ti=1",
+        "https://px.ads.linkedin.com/collect/?pid=1&amp;fmt=gif",
+        "https://analytics.twitter.com/i/adsct?txn_id=1",
+        "//t.co/i/adsct?txn_id=1",
+        "https://ct.pinterest.com/v3/?tid=1",
+        "//pixel.quantserve.com/pixel/p-1.gif",
+        "https://mc.yandex.ru/watch/1",
+        "/stats/matomo.php?idsite=1&amp;rec=1",
+        "https://piwik.example.net/piwik.php?idsite=1",
+    ],
+)
+def test_beacons_are_no_images(url: str) -> None:
+    stated = f'<meta property="og:image" content="{url}">'
+    assert images(f'<img src="{url}"><img data-src="{url}"><img src="/a.jpg">', head=stated) == ["/a.jpg"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.facebook.com/trees.jpg",
+        "https://notdoubleclick.net/a.jpg",
+        "https://bat.bing.com.example.net/a.jpg",
+        "https://www.bing.com/th?id=1",
+        "https://pbs.twimg.com/media/a.jpg",
+        "https://i0.wp.com/example.com/a.jpg",
+        "https://example.net/matomo.php.png",
+        "https://example.net/t.co/i/adsct.png",
+    ],
+)
+def test_images_that_resemble_beacons(url: str) -> None:
+    assert images(f'<img src="{url}">') == [url]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param('<template><img src="/t.jpg"></template>', [], id="template"),
+        pytest.param('<template><p><picture><source srcset="/t.jpg"></picture></p></template>', [], id="picture"),
+        pytest.param('<template><template><img src="/t.jpg"></template></template>', [], id="nested"),
+        pytest.param('<template shadowrootmode="open"><img src="/t.jpg"></template>', ["/t.jpg"], id="shadow-root"),
+        pytest.param('<template></template><img src="/t.jpg">', ["/t.jpg"], id="after"),
+    ],
+)
+def test_what_is_in_a_template_is_not_shown(body: str, expected: list[str]) -> None:
+    assert images(f'<img src="/before.jpg">{body}<img src="/after.jpg">') == ["/before.jpg", *expected, "/after.jpg"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<input type="image" src="/a.jpg">',
+        '<link rel="icon" href="/a.ico"><link rel="preload" as="image" href="/a.jpg">',
+        '<meta name="twitter:image" content="/a.jpg"><meta property="og:image:alt" content="/a.jpg">',
+        '<div style="background-image:url(/a.jpg)"></div>',
+        '<embed src="/a.svg"><object data="/a.svg"></object>',
+        "<script>document.write('<img src=/a.jpg>')</script><textarea><img src=/a.jpg></textarea><!-- <img src=/a> -->",
+    ],
+)
+def test_these_are_no_images(body: str) -> None:
+    assert images(body) == []
+
+
+def og(*pairs: str) -> str:
+    """Meta tags of `name=content` each; the name is what follows og:image."""
+    split = (pair.partition("=") for pair in pairs)
+    return "".join(f'<meta property="og:image{name}" content="{content}">' for name, _, content in split)
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        pytest.param(og("=/a.jpg"), ["/a.jpg"], id="one"),
+        pytest.param(og("=/a.jpg", ":width=1", ":alt=x", "=/b.jpg", ":type=image/png"), ["/a.jpg", "/b.jpg"], id="two"),
+        pytest.param(og("=http://example.com/a.jpg", ":secure_url=/a.jpg"), ["/a.jpg"], id="secure"),
+        pytest.param(og(":secure_url=/a.jpg", "=http://example.com/a.jpg"), ["/a.jpg"], id="secure-before"),
+        pytest.param(og("=/a.jpg", ":secure_url="), ["/a.jpg"], id="empty-secure"),
+        pytest.param(og("=/a.jpg", ":url=/same.jpg"), ["/a.jpg"], id="url"),
+        pytest.param(og("=", ":url=/a.jpg"), ["/a.jpg"], id="url-of-an-empty-one"),
+        pytest.param(og(":url=/a.jpg", ":url=/b.jpg"), ["/a.jpg", "/b.jpg"], id="urls"),
+        pytest.param(og(":url=/a.jpg", "=/b.jpg"), ["/a.jpg", "/b.jpg"], id="url-then-another"),
+        pytest.param(
+            og("=/1.jpg", ":secure_url=/a.jpg", "=/2.jpg", ":secure_url=/b.jpg"), ["/a.jpg", "/b.jpg"], id="pairs"
+        ),
+        pytest.param('<meta name=" OG:Image " content=" /a.jpg ">', ["/a.jpg"], id="name"),
+        pytest.param(og(f"={DATA}", "=#", "=", "={{ image }}"), [], id="no-file"),
+        pytest.param('<meta property="og:image">', [], id="no-content"),
+        pytest.param(og("=/a.jpg", "=/a.jpg"), ["/a.jpg"], id="twice"),
+        pytest.param('<link rel="image_src" href="/a.jpg">', ["/a.jpg"], id="image_src"),
+        pytest.param('<link rel="foo IMAGE_SRC" href="/a.jpg"><link rel="image_src">', ["/a.jpg"], id="rel-of-two"),
+        pytest.param('<link rel="no-image_src" href="/a.jpg">', [], id="another-rel"),
+    ],
+)
+def test_images_stated_in_the_head(head: str, expected: list[str]) -> None:
+    assert images("", head) == expected
+
+
+def ld(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+LOGO = {"@type": "ImageObject", "url": "/logo.png"}
+PERSON = {"@type": "Person", "image": "/jo.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param({"@type": "Article", "image": "/a.jpg"}, ["/a.jpg"], id="text"),
+        pytest.param({"@type": "Product", "image": ["/a.jpg", "/b.jpg"]}, ["/a.jpg", "/b.jpg"], id="list"),
+        pytest.param({"@type": "Recipe", "image": {"@type": "ImageObject", "url": "/a.jpg"}}, ["/a.jpg"], id="url"),
+        pytest.param({"image": {"contentUrl": "/a.jpg", "url": "/about-a"}}, ["/a.jpg"], id="file-before-page"),
+        pytest.param({"image": {"contentUrl": DATA, "url": "/a.jpg"}}, ["/a.jpg"], id="no-file-then-url"),
+        pytest.param({"image": [{"url": "/a.jpg"}, "/b.jpg", 7, None, [], {}]}, ["/a.jpg", "/b.jpg"], id="mixed"),
+        pytest.param([{"image": "/a.jpg"}, {"image": "/b.jpg"}], ["/a.jpg", "/b.jpg"], id="objects"),
+        pytest.param({"@graph": [{"@type": "WebPage", "image": "/a.jpg"}]}, ["/a.jpg"], id="graph"),
+        pytest.param({"mainEntity": {"@type": "Recipe", "image": "/a.jpg"}}, ["/a.jpg"], id="nested"),
+        pytest.param({"@type": "LocalBusiness", "image": "/a.jpg"}, ["/a.jpg"], id="a-shop"),
+        pytest.param(
+            {
+                "@graph": [
+                    {"@type": "Article", "image": {"@id": "https://example.com/#primaryimage"}},
+                    {"@type": "ImageObject", "@id": "https://example.com/#primaryimage", "url": "/a.jpg"},
+                ]
+            },
+            ["/a.jpg"],
+            id="reference",
+        ),
+        pytest.param(
+            [{"image": {"@type": "ImageObject", "@id": "#i"}}, {"@type": "ImageObject", "@id": "#i", "url": "/a.jpg"}],
+            ["/a.jpg"],
+            id="reference-with-type",
+        ),
+        pytest.param(
+            [{"image": {"@id": "#site"}}, {"@type": "WebSite", "@id": "#site", "url": "/"}],
+            [],
+            id="reference-to-a-site",
+        ),
+        pytest.param({"image": {"@id": "https://example.com/other#image"}}, [], id="reference-to-nothing"),
+        pytest.param({"@type": "ImageObject", "url": "/a.jpg"}, [], id="image-of-nothing"),
+        pytest.param({"@type": "Organization", "logo": LOGO, "image": LOGO}, [], id="logo"),
+        pytest.param(PERSON, [], id="portrait"),
+        pytest.param({"@type": ["Person", "Organization"], "image": "/jo.jpg"}, [], id="one-person-company"),
+        pytest.param({"@type": "https://schema.org/WebSite", "image": "/logo.png"}, [], id="site"),
+        pytest.param({"author": PERSON, "image": "/a.jpg", "publisher": {"image": LOGO}}, ["/a.jpg"], id="owners"),
+        pytest.param({"author": {"name": "Jo", "image": "/jo.jpg"}}, [], id="author-without-type"),
+        pytest.param({"isPartOf": {"@type": "Blog", "image": "/blog.jpg"}}, [], id="what-it-is-a-part-of"),
+        pytest.param({"comment": [{"@type": "Comment", "image": "/c.jpg"}]}, [], id="comment"),
+        pytest.param({"thumbnailUrl": "/t.jpg", "video": {"thumbnailUrl": "/v.jpg"}}, [], id="thumbnails"),
+        pytest.param('{"image": "/a.jpg",}', ["/a.jpg"], id="trailing-comma"),
+        pytest.param('{"image": "/a.jpg"', [], id="broken"),
+        pytest.param({"image": "\ud800"}, ["/shop/%EF%BF%BD"], id="half-a-character"),
+        pytest.param({"image": "/a\u0000b.jpg"}, ["/a%00b.jpg"], id="control-character"),
+        pytest.param({"image": "/\"]]><&'.jpg"}, ["/%22]]%3E%3C&'.jpg"], id="quotes-and-markup"),
+        pytest.param({"image": {"@id": ["x"], "url": ["/a.jpg"]}}, [], id="lists-for-texts"),
+    ],
+)
+def test_images_stated_in_json(value: object, expected: list[str]) -> None:
+    assert images("", ld(value)) == expected
+
+
+def test_what_is_shown_comes_before_what_is_stated() -> None:
+    head = og("=/og.jpg", "=/shown.jpg") + '<link rel="image_src" href="/src.jpg">' + ld({"image": ["/ld.jpg"]})
+    assert images('<img src="/shown.jpg">', head) == ["/shown.jpg", "/og.jpg", "/ld.jpg", "/src.jpg"]
+
+
+def test_stated_images_count_for_the_limit() -> None:
+    body = "".join(f'<img src="/{number}.jpg">' for number in range(999))
+    assert images(body, og("=/a.jpg", "=/b.jpg"))[998:] == ["/998.jpg", "/a.jpg"]
 
 
 def test_at_most_1000_images() -> None:
@@ -174,6 +386,13 @@ def test_parse_srcset(value: str, expected: list[tuple[str, int, float]]) -> Non
         pytest.param(f'<img srcset="a {"1x " * 300_000}">', id="descriptors"),
         pytest.param("<picture><source srcset=a>" * 30_000, id="pictures"),
         pytest.param("<img src=data:,>" * 100_000, id="data-urls"),
+        pytest.param("<template>" * 1_900 + "<img src=data:,>" * 50_000, id="templates"),
+        pytest.param(f'<img src=a style="{"width:1px;" * 100_000}">', id="style"),
+        pytest.param(f'<img src=a style="display{" " * 1_000_000}">', id="white-space"),
+        pytest.param('<meta property="og:image" content="#">' * 50_000, id="open-graph"),
+        pytest.param('<link rel="image_src" href="#">' * 50_000, id="links"),
+        pytest.param(ld([{"image": ["#"] * 100}] * 3_000), id="json"),
+        pytest.param(ld([{"@id": "a", "image": {"@id": "b"}}] * 15_000), id="references"),
     ],
 )
 def test_hostile_pages_take_linear_time(body: str) -> None:
@@ -181,3 +400,10 @@ def test_hostile_pages_take_linear_time(body: str) -> None:
     started = time.process_time()
     assert len(find_images(page)) <= MAX_IMAGES
     assert time.process_time() - started < 5  # a quadratic search takes minutes
+
+
+@given(value=st.recursive(st.text() | st.integers() | st.none(), lambda parts: st.lists(parts, max_size=3)))
+def test_no_value_makes_it_fail(value: object) -> None:
+    stated = json.dumps({"image": value}).replace("<", "\\u003c")
+    found = find_images(document("", ld(stated)))
+    assert all(url.startswith(("http://", "https://")) for url in found)

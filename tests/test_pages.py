@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 URL = "https://www.example.com/"
 KEYS = [
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
-    "first_seen", "last_fetched", "file", "redirects_to", "nearest",
+    "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest",
 ]  # fmt: skip
 
 

@@ -33,7 +33,8 @@ HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     ' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
-    ' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">\n'
+    ' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+    ' xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
 )
 
 
@@ -289,10 +290,11 @@ def test_only_recorded_shards_of_this_entry_are_removed(tmp_path):
 
 
 def test_leftovers_of_a_killed_publish_of_this_entry_are_removed(tmp_path):
-    ours = [f".{name}.sitemap-crawler-tmp" for name in ("map.xml.3", "map-12.xml.1", "map-1.xml.gz.2")]
+    names = ("map.xml.3", "map-12.xml.1", "map-1.xml.gz.2", "map-posts-3.xml.1", "map-news.xml.4", "map-2.txt.1")
+    ours = [f".{name}.sitemap-crawler-tmp" for name in names]
     others = [
         ".other.xml.1.sitemap-crawler-tmp",
-        ".map-news.xml.1.sitemap-crawler-tmp",
+        ".map-news-1.xml.1.sitemap-crawler-tmp",
         ".map.xml.1.sitemap-crawler-tmp.bak",
         "map.xml.1.sitemap-crawler-tmp",
     ]
@@ -584,3 +586,14 @@ def test_published_schemas_accept_the_set(tmp_path):
     sitemapindex.assertValid(parse(tmp_path / "a b&.xml"))
     urlset.assertValid(parse(tmp_path / "a b&-1.xml"))
     assert not urlset.validate(parse(tmp_path / "a b&.xml"))
+
+
+def test_a_shard_that_begins_with_a_url_that_is_written_otherwise_stays_as_it_is(tmp_path):
+    """`[` comes after Z in a URL as it is crawled, and is written as %5B, which would come before."""
+    locs = [f"{BASE}{name}" for name in ("A", "B", "[c", "[d", "e")]
+    previous = ()
+    for run in range(3):
+        result = publish(map(Entry, locs), target(tmp_path), previous, NOW)
+        assert [file.urls for file in result.files] == [0, 2, 2, 1]
+        assert written(result) == (on_disk(tmp_path) if run == 0 else set())
+        previous = result.files

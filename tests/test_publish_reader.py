@@ -3,6 +3,7 @@
 The entry file is read first, then the files that it names. A file that has vanished in between is no fault when the
 entry file has ceased to name it: the reader begins again. Pages can move between files while they are read one by one,
 so the union is judged where a second look finds the same bytes, and in the states between the renames themselves.
+All of this holds for sets with sections, too, whose rules change from one publication to the next.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml import etree
 
+from sitemap_crawler import sections
+from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.entry import Entry
+from sitemap_crawler.sitemap.news import NewsEntry
 from sitemap_crawler.sitemap.publish import PublishedFile, Target, publish
 from sitemap_crawler.validation import read_entries
 
@@ -30,8 +34,11 @@ BASE = "https://example.com/d/"
 ENTRY = "map.xml"
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 PUBLICATIONS = 200
+SECTIONED = 80
+"""Publications of sets with sections, which have more files."""
 MAX_URLS = 10
-LOCS = [f"{BASE}page-{number:03}" for number in range(90)]
+SITE_DIRECTORIES = ("", "a/", "b/", "c/", "c/", "d/", "d/", "e/", "e/", "e/", "")
+LOCS = sorted(f"{BASE}{SITE_DIRECTORIES[number % 11]}page-{number:02}" for number in range(90))
 
 Pages = dict[str, str]
 """The date of each page by its URL."""
@@ -61,11 +68,11 @@ def check_union(files: Snapshot, before: Pages, after: Pages) -> None:
     assert before.keys() & after.keys() <= found <= before.keys() | after.keys()
 
 
-def histories(seed: int) -> Iterator[Pages]:
+def histories(seed: int, rules: Callable[[int], Sections]) -> Iterator[Pages]:
     """Sets that grow, shrink, change, are replaced, and go between one file and many."""
     chance = random.Random(seed)
     pages: Pages = {}
-    for number in range(PUBLICATIONS):
+    for number in range(PUBLICATIONS if rules is no_sections else SECTIONED):
         step = chance.choice(("grow", "shrink", "change", "mix", "small", "large"))
         known, others = sorted(pages), sorted(set(LOCS) - set(pages))
         if step in ("shrink", "mix"):
@@ -83,31 +90,77 @@ def histories(seed: int) -> Iterator[Pages]:
         yield dict(pages)
 
 
+NO_SECTIONS = Sections.of([])
+RULES = (
+    NO_SECTIONS,
+    Sections.of(["odd=[13579]$"]),
+    Sections.of(["odd=[02468]$", "low=page-[0-3]"]),
+    Sections.of(["low=[13579]$", "odd=page-[3-6]"]),
+    Sections.of(["all=page"]),
+)
+DIRECTORIES = Sections.of([], by_directory=True, prefix=BASE)
+
+
+def no_sections(_: int) -> Sections:
+    return NO_SECTIONS
+
+
+def changing_rules(number: int) -> Sections:
+    """Now and then others, and those for a while."""
+    return RULES[random.Random(number // 3).randrange(len(RULES))]
+
+
+def directories(_: int) -> Sections:
+    return DIRECTORIES
+
+
 @dataclass
 class Publisher:
     directory: Path
     compress: Callable[[int], bool]
     """Whether the shards of the n-th publication are compressed."""
+    sections: Callable[[int], Sections] = no_sections
     previous: tuple[PublishedFile, ...] = ()
     count: int = 0
+    signatures: set[str] = field(default_factory=set)
 
     def publish(self, pages: Pages) -> None:
         target = Target(
             self.directory, BASE + ENTRY, max_urls=MAX_URLS, max_bytes=50_000, gzip=self.compress(self.count)
         )
-        entries = [Entry(loc, pages[loc]) for loc in sorted(pages)]
-        self.previous = publish(entries, target, self.previous, NOW + timedelta(hours=self.count)).files
+        rules = self.sections(self.count)
+        known = {file.section for file in self.previous if file.rules == rules.signature}
+        section_of = rules.assigner(known)
+        entries = [Entry(loc, pages[loc], section=section_of(loc)) for loc in sorted(pages)]
+        now = NOW + timedelta(hours=self.count)
+        news = self._news(pages) if self.sections is not no_sections else []
+        self.previous = publish(entries, target, self.previous, now, news=news, rules=rules.signature).files
         self.count += 1
+        self.signatures.add(rules.signature)
+
+    def _news(self, pages: Pages) -> list[NewsEntry]:
+        """None at times, up to two files at others."""
+        some = sorted(pages)[: self.count * 7 % 20]
+        return [NewsEntry(loc, "The Times", "en", f"2024-05-0{ord(loc[-1]) % 9 + 1}", loc[-3:]) for loc in some]
 
 
 MODES = pytest.mark.parametrize(
-    "compress",
+    ("compress", "rules"),
     [
-        pytest.param(lambda _: False, id="plain"),
-        pytest.param(lambda _: True, id="gzip"),
-        pytest.param(lambda number: number // 7 % 2 == 1, id="now and then gzip"),
+        pytest.param(lambda _: False, no_sections, id="plain"),
+        pytest.param(lambda _: True, no_sections, id="gzip"),
+        pytest.param(lambda number: number // 7 % 2 == 1, no_sections, id="now and then gzip"),
+        pytest.param(lambda _: False, changing_rules, id="rules that change"),
+        pytest.param(lambda number: number // 7 % 2 == 1, changing_rules, id="rules and gzip that change"),
+        pytest.param(lambda _: False, directories, id="directories"),
     ],
 )
+
+
+@pytest.fixture(autouse=True)
+def few_directories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer sections than directories, so that pages go from the default section to new ones."""
+    monkeypatch.setattr(sections, "MAX_DIRECTORIES", 3)
 
 
 @dataclass
@@ -170,9 +223,11 @@ class Poller:
 
 
 @MODES
-def test_a_reader_that_never_pauses_finds_a_whole_set(tmp_path: Path, compress: Callable[[int], bool]) -> None:
-    publisher = Publisher(tmp_path, compress)
-    sets = list(histories(1))
+def test_a_reader_that_never_pauses_finds_a_whole_set(
+    tmp_path: Path, compress: Callable[[int], bool], rules: Callable[[int], Sections]
+) -> None:
+    publisher = Publisher(tmp_path, compress, rules)
+    sets = list(histories(1, rules))
     publisher.publish(sets[0])
     poller = Poller(tmp_path, [sets[0], sets[0]])
     thread = threading.Thread(target=poller.run, daemon=True)
@@ -188,8 +243,8 @@ def test_a_reader_that_never_pauses_finds_a_whole_set(tmp_path: Path, compress: 
         thread.join()
     if poller.fault is not None:
         raise poller.fault
-    assert publisher.count == PUBLICATIONS
-    assert min(poller.numbers) == 1
+    assert publisher.count == len(sets) >= SECTIONED
+    assert rules is not no_sections or min(poller.numbers) == 1
     assert max(poller.numbers) > 6
 
 
@@ -233,10 +288,13 @@ def can_miss(loc: str, names: list[str], listing: list[dict[str, set[str]]]) -> 
 
 @MODES
 def test_the_set_is_whole_between_any_two_renames(
-    tmp_path: Path, compress: Callable[[int], bool], snapshots: list[Snapshot]
+    tmp_path: Path,
+    compress: Callable[[int], bool],
+    rules: Callable[[int], Sections],
+    snapshots: list[Snapshot],
 ) -> None:
-    first, *others = histories(2)
-    publisher = Publisher(tmp_path, compress)
+    first, *others = histories(2, rules)
+    publisher = Publisher(tmp_path, compress, rules)
     publisher.publish(first)
     before, moments = first, 0
     for pages in others:
@@ -246,4 +304,5 @@ def test_the_set_is_whole_between_any_two_renames(
             check_union(snapshot, before, pages)
         check_readers_in_turn(snapshots, before.keys() & pages.keys())
         before, moments = pages, moments + len(snapshots)
-    assert moments > 4 * PUBLICATIONS
+    assert moments > 4 * publisher.count
+    assert len(publisher.signatures) == (len(RULES) if rules is changing_rules else 1)

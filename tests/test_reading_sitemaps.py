@@ -24,7 +24,7 @@ URLSET = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {NAMESPACE}>{BOTH}</u
 def read(body: str | bytes) -> tuple[bool, list[str], str | None] | None:
     """Whether it is an index, its URLs, and what is wrong with it."""
     file = read_sitemap(body.encode() if isinstance(body, str) else body)
-    return None if file is None else (file.index, list(chain.from_iterable(file)), file.damage)
+    return None if file is None else (file.index, [named.loc for named in chain.from_iterable(file)], file.damage)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_entries_that_are_too_long_are_counted(body: str) -> None:
     longest = f"http://x/{'a' * 8_183}"
     file = read_sitemap(body.format(A, longest + "a", longest).encode())
     assert file is not None
-    assert list(chain.from_iterable(file)) == [A, longest]
+    assert [named.loc for named in chain.from_iterable(file)] == [A, longest]
     assert file.too_long == 2
 
 
@@ -259,6 +259,8 @@ def test_entities_are_never_expanded(doctype: str, reference: str) -> None:
         ("<urlset>" + ENTRY_A, "<", [A]),
         ("<urlset><url><loc>http://x/", f"<![CDATA[{'y' * 1_000}]]>", []),
         ("<feed><entry>", "<link href='", []),
+        (f"<urlset><url><loc>{A}</loc>", f"<link rel='alternate' hreflang='{'e' * 999}' href='/{'x' * 8_000}'/>", [A]),
+        (f"<urlset><url><loc>{A}</loc>", "<link hreflang ", [A]),
         (A + "\n", " " * 99 + "\n", [A]),
         ("http://", "h", []),
     ],
@@ -289,3 +291,114 @@ def test_a_broken_entry_takes_none_before_it(garbage: str, cut: int) -> None:
     found = read(body)
     assert found is not None
     assert found[1][:1] == [A]
+
+
+def link(code: str, url: str, *, rel: str = "alternate") -> str:
+    return f'<xhtml:link rel="{rel}" hreflang="{code}" href="{url}"/>'
+
+
+def versions(body: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each URL with the language versions that it names."""
+    file = read_sitemap(body.encode())
+    assert file is not None
+    return [(named.loc, list(named.alternates)) for named in chain.from_iterable(file)]
+
+
+LINK_A, LINK_B = link("en", A), link("de", B)
+PAIR = [("en", A), ("de", B)]
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        pytest.param(LINK_A + LINK_B, PAIR, id="as it should be"),
+        pytest.param("", [], id="none"),
+        pytest.param(f"<xhtml:link hreflang='en' href='{A}' rel='alternate' />{LINK_B}", PAIR, id="order and quotes"),
+        pytest.param(LINK_A.replace("xhtml:", "") + LINK_B.replace("xhtml", "x"), PAIR, id="other prefixes"),
+        pytest.param(LINK_A.replace(" ", "\n\t") + LINK_B.replace("=", " = "), PAIR, id="white space"),
+        pytest.param(LINK_A.replace("/>", "></xhtml:link>") + LINK_B, PAIR, id="end tags"),
+        pytest.param(link("en", A, rel="Alternate nofollow") + LINK_B, PAIR, id="more words"),
+        pytest.param(link(" en ", f" {A}\n") + LINK_B, PAIR, id="space in values"),
+        pytest.param(f"<!-- {link('fr', 'http://x/')} -->{LINK_A}{LINK_B}", PAIR, id="comment"),
+        pytest.param(f"<![CDATA[{link('fr', 'http://x/')}]]>{LINK_A}{LINK_B}", PAIR, id="CDATA"),
+        pytest.param(LINK_A + LINK_A + LINK_B, [PAIR[0], *PAIR], id="twice"),
+        pytest.param(link("en", "http://x/?a=1&amp;b=2&c"), [("en", "http://x/?a=1&b=2&c")], id="references"),
+        pytest.param(link("&#101;n", "&lt;&quot;"), [("en", '<"')], id="more references"),
+        pytest.param(link("en_GB", "/relative"), [("en_GB", "/relative")], id="as written, whatever that is"),
+        pytest.param(link("en", A).replace("alternate", "canonical"), [], id="another relation"),
+        pytest.param(link("en", A).replace('rel="alternate" ', ""), [], id="no relation"),
+        pytest.param(link("en", A).replace('hreflang="en" ', ""), [], id="no language"),
+        pytest.param(link("", A) + link("en", "") + link(" ", A), [], id="empty values"),
+        pytest.param('<xhtml:link rel="alternate" hreflang="en"/>', [], id="no URL"),
+        pytest.param(f"<xhtml:link rel=alternate hreflang=en href={A} />", [], id="no quotes"),
+        pytest.param(
+            link("en", A).replace("rel=", 'media="only screen and (max-width: 640px)" rel='), [], id="for telephones"
+        ),
+        pytest.param(f"<image:image>{LINK_A}</image:image>{LINK_B}", [PAIR[1]], id="in another element"),
+        pytest.param(link("en", f"http://x/{'a' * 9_000}") + LINK_B, [PAIR[1]], id="a URL too long"),
+        pytest.param(link("e" * 10_000, A), [("e" * 41, A)], id="a code too long"),
+        pytest.param(
+            "".join(link("en", f"{A}{number}") for number in range(600)),
+            [("en", f"{A}{number}") for number in range(500)],
+            id="too many",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["<loc>{loc}</loc>{links}", "{links}<lastmod>2024</lastmod><loc>{loc}</loc>"])
+def test_language_versions(links: str, expected: list[tuple[str, str]], form: str) -> None:
+    body = f"<urlset><url>{form.format(loc=A, links=links)}</url>{ENTRY_B}</urlset>"
+    assert versions(body) == [(A, expected), (B, [])]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(
+            f"<urlset>{LINK_A}<url><loc>{A}</loc></url>{LINK_B}<url><loc>{B}</loc>{LINK_A}</url></urlset>",
+            [(A, []), (B, [PAIR[0]])],
+            id="between entries",
+        ),
+        pytest.param(
+            f"<urlset><url>{LINK_A}</url><url>{LINK_B}<loc/></url>{ENTRY_A}</urlset>", [(A, [])], id="without a URL"
+        ),
+        pytest.param(
+            f"<urlset><url>{LINK_A}<loc>http://x/{'a' * 9_000}</loc></url>{ENTRY_A}</urlset>",
+            [(A, [])],
+            id="of a URL too long",
+        ),
+        pytest.param(
+            f"<urlset><url>{LINK_A}<loc>{A}</loc><url>{LINK_B}<loc>{B}</loc></url></urlset>",
+            [(A, [PAIR[0]]), (B, [PAIR[1]])],
+            id="end of entry forgotten",
+        ),
+        pytest.param(
+            f"<urlset><url><loc>{A}</loc>{LINK_A}<loc>{B}</loc>{LINK_B}</url></urlset>",
+            [(A, [PAIR[0]]), (B, [PAIR[1]])],
+            id="two URLs of one entry",
+        ),
+        pytest.param(f"<urlset><url><loc>{A}</loc>{LINK_A}{LINK_B}", [(A, PAIR)], id="cut off"),
+        pytest.param(f"<urlset><url><loc>{A}</loc>{LINK_A}<xhtml:link rel='alt", [(A, [PAIR[0]])], id="cut in a link"),
+        pytest.param(f"<urlset><url>{LINK_A}<loc>http://x", [], id="cut in a URL"),
+        pytest.param(
+            f"<sitemapindex><sitemap><loc>{A}</loc>{LINK_A}</sitemap></sitemapindex>", [(A, [])], id="of an index"
+        ),
+        pytest.param(
+            f'<feed><entry><link href="{A}" hreflang="en"/>{LINK_B}</entry></feed>', [(A, []), (B, [])], id="of a feed"
+        ),
+        pytest.param(f"{A}\n{B}", [(A, []), (B, [])], id="text"),
+    ],
+)
+def test_language_versions_belong_to_one_entry(body: str, expected: list[tuple[str, list[tuple[str, str]]]]) -> None:
+    assert versions(body) == expected
+
+
+def test_pieces_hide_no_language_version() -> None:
+    entry = f"<url><loc>{A}</loc>{link('x-default', 'http://x/?a&amp;b=é')}</url>"
+    for spaces in range(PIECE - len("<urlset>") - len(entry) - 2, PIECE, 3):
+        assert versions(f"<urlset>{' ' * spaces}{entry * 2}</urlset>") == [(A, [("x-default", "http://x/?a&b=é")])] * 2
+
+
+@given(st.text(alphabet="<>/!?[]-&;:\"'= \nalocurhefng", max_size=60))
+def test_garbage_takes_no_language_version_before_it(garbage: str) -> None:
+    found = versions(f"<urlset><url><loc>{A}</loc>{LINK_A}</url>{garbage}{ENTRY_B}")
+    assert found[:1] == [(A, [PAIR[0]])]

@@ -466,6 +466,26 @@ def test_what_is_no_url_is_counted(
     assert seed_warnings(result) == [(site.url("/map"), problem)]
 
 
+def test_versions_without_a_language_code_are_counted(program: Program, site: WebServer) -> None:
+    def entry(path: str, *codes: str) -> str:
+        links = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{code}" href="{site.url("/linked")}"/>' for code in codes
+        )
+        return f"<url><loc>{site.url(path)}</loc>{links}</url>"
+
+    entries = [entry("/hidden/1", "en", "en_GB", "e\x9b"), entry("/hidden/2", "en", "de"), entry("/hidden/3", "xx")]
+    site.pages["/map.xml"] = xml(f"<urlset>{''.join(entries)}</urlset>")
+    site.pages["/more.xml"] = xml(f"<urlset>{entry('/hidden/4', 'x' * 50)}</urlset>")
+    maps = [site.url("/map.xml"), site.url("/more.xml")]
+    result = crawl(program, site, "--seed-sitemap", maps[0], "--seed-sitemap", maps[1])
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 5)), "/linked"]
+    words = "a version by what is no language code, for example"
+    assert seed_warnings(result) == [
+        (maps[0], f"2 of its 3 entries name {words} 'en_GB': mend them"),
+        (maps[1], f"1 of its 1 entries names {words} '{'x' * 40}': mend it"),
+    ]
+
+
 def test_urls_that_are_too_long_are_counted_not_stored(program: Program, site: WebServer) -> None:
     # The first is so long as it is written, the second when it is encoded, the third just not.
     lengths = 8_192 - len(site.url("/"))

@@ -12,13 +12,14 @@ from lxml import etree
 from sitemap_crawler.sitemap.index import IndexOverflowError, read_index, serialise_index
 from sitemap_crawler.sitemap.layout import Layout, LiveShard, read_live_shard
 from sitemap_crawler.sitemap.names import EntryNameError, Names
-from sitemap_crawler.sitemap.shard import Shard, read_body
+from sitemap_crawler.sitemap.shard import Frame, Shard, read_body
 
 EMPTY = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'
     b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     b' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
-    b' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">\n'
+    b' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+    b' xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
     b"</urlset>\n"
 )
 ENTRY = b"<url><loc>https://example.com/a</loc></url>\n"
@@ -104,6 +105,22 @@ def test_read_body_gives_the_entries_back(compress):
     entries = [ENTRY.replace(b"/a", b"/%d" % number) for number in range(20_000)]  # several blocks
     shard, data = write(*entries, compress=compress)
     assert b"".join(read_body(BytesIO(data), size=shard.size, gzip=compress)) == b"".join(entries)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("frame", [Frame(b"", b""), Frame(b"<head>\n", b"</head>\n")])
+def test_another_format_has_its_own_frame(frame, compress):
+    file = Kept()
+    shard = Shard(file, max_urls=9, max_bytes=len(frame.head) + len(frame.tail) + 8, gzip=compress, frame=frame)
+    for entry in (b"a\n", b"b\n"):
+        assert shard.fits(4)
+        shard.add(entry)
+    assert shard.fits(4)
+    assert not shard.fits(5)
+    shard.finalise()
+    assert (gzip.decompress(file.data) if compress else file.data) == frame.head + b"a\nb\n" + frame.tail
+    assert shard.size == len(frame.head + frame.tail) + 4
+    assert b"".join(read_body(BytesIO(file.data), size=shard.size, gzip=compress, frame=frame)) == b"a\nb\n"
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -240,24 +257,80 @@ def test_a_url_elsewhere_has_no_name(url):
 
 
 @pytest.mark.parametrize(
-    ("name", "number"),
+    ("name", "place"),
     [
-        ("map-1.xml", 1),
-        ("map-20.xml.gz", 20),
+        ("map-1.xml", ("", 1)),
+        ("map-20.xml.gz", ("", 20)),
+        ("map-posts-1.xml", ("posts", 1)),
+        ("map-posts-12.xml.gz", ("posts", 12)),
+        ("map-blog-posts-2.xml", ("blog-posts", 2)),
+        ("map-1-1.xml", ("1", 1)),
+        ("map-2024-05-3.xml", ("2024-05", 3)),
+        ("map-news-2.xml", ("news", 2)),
+        ("map-news.xml", ("news", 1)),
+        ("map-news.xml.gz", ("news", 1)),
+        ("map-images-1.xml", ("images", 1)),
+        ("map-newsletter-1.xml", ("newsletter", 1)),
+        (f"map-{'x' * 40}-1.xml", ("x" * 40, 1)),
+        (f"map-{'x' * 41}-1.xml", None),
+        ("map-news-1.xml", None),
+        ("map-posts.xml", None),
         ("map.xml", None),
+        ("map.txt", None),
+        ("map-1.txt", None),
         ("map-0.xml", None),
         ("map-01.xml", None),
+        ("map-posts-0.xml", None),
+        ("map-Posts-1.xml", None),
+        ("map--1.xml", None),
+        ("map-a--b-1.xml", None),
         ("map-1.xml.bak", None),
-        ("map-news.xml", None),
         ("other-1.xml", None),
-        ("map-1-1.xml", None),
         ("map-٣.xml", None),
         ("../map-1.xml", None),
+        ("map-../x-1.xml", None),
         ("map-1.xml\n", None),
     ],
 )
-def test_number(name, number):
-    assert Names.of("https://e.example/map.xml").number(name) == number
+def test_the_section_and_the_number_of_a_name(name, place):
+    names = Names.of("https://e.example/map.xml", gzip=name.endswith(".gz"))
+    assert names.place(name) == place
+    assert names.derives(name) is (place is not None or name in ("map.xml", "map.txt", "map-1.txt"))
+    if place is not None:
+        assert names.shard(place[1], place[0]) == name
+
+
+@pytest.mark.parametrize(
+    ("entry", "first", "third"),
+    [
+        ("map.xml", "map.txt", "map-2.txt"),
+        ("sitemap_index", "sitemap_index.txt", "sitemap_index-2.txt"),
+        ("map.txt", "map.txt.txt", "map.txt-2.txt"),
+    ],
+)
+def test_names_of_text_files(entry, first, third):
+    names = Names.of(f"https://e.example/d/{entry}", gzip=True)
+    assert (names.beside("txt"), names.beside("txt", 2)) == (first, third)
+    assert (names.text_number(first), names.text_number(third)) == (0, 2)
+    assert names.url(third) == f"https://e.example/d/{third}"
+
+
+@pytest.mark.parametrize(
+    ("name", "derived"),
+    [
+        ("map.rss", True),
+        ("map.atom", True),
+        ("map-9.txt", True),
+        ("map-1.rss", False),
+        ("map-0.txt", False),
+        ("map-posts-1.txt", False),
+        ("map.txt.gz", False),
+        ("other.rss", False),
+        ("map.html", False),
+    ],
+)
+def test_names_of_other_formats(name, derived):
+    assert Names.of("https://e.example/map.xml").derives(name) is derived
 
 
 @pytest.mark.parametrize(
@@ -280,7 +353,7 @@ def test_number(name, number):
         "ftp://e.example/map.xml",
         "map.xml",
         "https://[broken/map.xml",
-        "https://e.example/" + "x" * 201,
+        "https://e.example/" + "x" * 161,
     ],
 )
 def test_unusable_entry_names_give_one_line(url):

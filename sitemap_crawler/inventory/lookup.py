@@ -28,6 +28,8 @@ from sitemap_crawler.inventory.schema import (
     urls,
 )
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
+from sitemap_crawler.sections import Sections
+from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
 
 if TYPE_CHECKING:
     import re
@@ -84,6 +86,7 @@ class Entry(NamedTuple):
     referrer: str | None
     canonical: str | None
     redirects_to: str | None
+    title: str | None
     first_seen: float | None
     published: bool
 
@@ -98,6 +101,15 @@ class Referrers(NamedTuple):
     total: int
     ids: array[int]
     """Of the first `MAX_REFERRERS` of them."""
+
+
+class _Place(NamedTuple):
+    """Where a published set is, by its entry file."""
+
+    directory: str
+    entry: str
+    section: str
+    rules: str
 
 
 class Inventory:
@@ -184,27 +196,50 @@ class Inventory:
 
     def file_of(self, entry: Entry) -> str | None:
         """The published file that holds the URL."""
-        at = bisect_right(self._files, (entry.url, "\U0010ffff"))
-        return self._files[at - 1][1] if entry.published and at else None
+        place = self._place
+        if not entry.published or place is None:
+            return None
+        # The pages of a directory that has no section are in the default one.
+        rows = self._files.get(self._sections.section_of(entry.url)) or self._files.get(place.section, [])
+        at = bisect_right(rows, (entry.url, "\U0010ffff"))
+        return rows[at - 1][1] if at else None
 
     def _stream(self, query: Select[Any]) -> Iterator[Any]:
         with closing(self._connection.execution_options(yield_per=STREAM_ROWS).execute(query)) as rows:
             yield from rows
 
     @cached_property
-    def _files(self) -> list[tuple[str, str]]:
-        """First URL and name of each file with pages, in order; those of the set at the sitemap's own URL."""
+    def _files(self) -> dict[str, list[tuple[str, str]]]:
+        """By section: first URL and name of each file with pages, in order."""
+        place = self._place
+        files: dict[str, list[tuple[str, str]]] = {}
+        if place is not None:
+            query = select(published.c.section, published.c.first, published.c.name).where(
+                published.c.directory == place.directory,
+                published.c.entry == place.entry,
+                published.c.rules == place.rules,
+                published.c.urls > 0,
+                published.c.section.not_in(RESERVED_SECTIONS),
+            )
+            for row in self._connection.execute(query.order_by(published.c.first, published.c.name)):
+                files.setdefault(row.section, []).append((row.first, row.name))
+        return files
+
+    @cached_property
+    def _sections(self) -> Sections:
+        """Those by which the files were made, whatever the options are now."""
+        return Sections.of_signature(self._place.rules if self._place else "")
+
+    @cached_property
+    def _place(self) -> _Place | None:
+        """That of the set at the sitemap's own URL; without XML, the first text file."""
         decided = select(runs.c.sitemap_url).where(runs.c.ended_by.in_(("finished", "limit")))
         entry_url = self._connection.scalar(decided.order_by(runs.c.id.desc()).limit(1))
-        ours = select(published.c.directory, published.c.entry).where(published.c.name == published.c.entry)
-        place = self._connection.execute(
-            ours.order_by((published.c.url == entry_url).desc(), published.c.modified.desc()).limit(1)
-        ).first()
-        if place is None:
-            return []
-        query = select(published.c.first, published.c.name).where(published.c.urls > 0)
-        same = query.where(published.c.directory == place.directory, published.c.entry == place.entry)
-        return sorted((row.first, row.name) for row in self._connection.execute(same))
+        columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
+        entries = select(*columns).where(published.c.name == published.c.entry, published.c.section.in_(("", TEXT)))
+        ours = (published.c.url == entry_url).desc(), (published.c.section == "").desc(), published.c.modified.desc()
+        row = self._connection.execute(entries.order_by(*ours).limit(1)).first()
+        return _Place(*row) if row is not None else None
 
 
 @contextmanager
@@ -295,7 +330,7 @@ def _entry_query() -> Select[Any]:
         decided.decision, decided.reason, decided.evidence,
         decided.lastmod, decided.lastmod_source, decided.lastmod_day,
         referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
-        runs.c.started, listings.c.url_id.is_not(None),
+        seen.title, runs.c.started, listings.c.url_id.is_not(None),
     )  # fmt: skip
     return (
         select(*columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Update
 
-    from sitemap_crawler.items import Observation, Video
+    from sitemap_crawler.items import Observation
 
 IN_CHUNK = 500
 _NOT_FAILED = {"failed_status": None, "failed_error": None, "failed_since": None}
@@ -132,9 +133,11 @@ class Observed:
             "lastmod_source": dated.source,
             "lastmod_day": dated.day,
             "fingerprint": observation.fingerprint,
+            "title": observation.title,
             "etag": observation.etag,
             "modified_header": observation.modified_header,
             "readers": self._readers,
+            "alternates": [[code, ids[url]] for code, url in observation.alternates] or None,
             "links": encode_links(links) or None,
             "extras": _extras(observation),
             "notes": observation.notes or None,
@@ -149,11 +152,10 @@ def _extras(observation: Observation) -> dict[str, Any] | None:
     extras: dict[str, Any] = {}
     if observation.images:
         extras["images"] = observation.images
+    if observation.image_texts:
+        extras["image_texts"] = observation.image_texts
     if observation.videos:
-        extras["videos"] = [_fields(video) for video in observation.videos]
+        extras["videos"] = [video.fields() for video in observation.videos]
+    if observation.article is not None:
+        extras["article"] = asdict(observation.article)
     return extras or None
-
-
-def _fields(video: Video) -> dict[str, str]:
-    fields = {name: getattr(video, name) for name in video.__slots__}
-    return {name: value for name, value in fields.items() if value is not None}

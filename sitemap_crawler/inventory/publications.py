@@ -36,6 +36,8 @@ class Publications:
                     row.sha256,
                     datetime.fromtimestamp(row.modified, UTC),
                     row.first,
+                    row.section,
+                    row.rules,
                 )
                 for row in rows
             ]
@@ -68,6 +70,8 @@ class Publications:
                 "sha256": file.sha256,
                 "modified": file.modified.timestamp(),
                 "first": file.first,
+                "section": file.section,
+                "rules": file.rules,
             }
             for file in files
         ]

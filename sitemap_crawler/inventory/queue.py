@@ -101,8 +101,8 @@ class Queue:
             self._connection.execute(update(urls).where(idle).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
 
-    def add_named(self, named: Iterable[str]) -> None:
-        """Queue what a sitemap that is not ours names, to be fetched after what is linked."""
+    def add_named(self, named: Iterable[str]) -> dict[str, int]:
+        """Queue what a sitemap that is not ours names, to be fetched after what is linked; return the ids."""
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
             for chunk in _chunks(list(ids.values())):
@@ -112,6 +112,7 @@ class Queue:
                 refused = urls.c.id.in_(chunk) & (urls.c.state == int(UrlState.KNOWN))
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
+        return ids
 
     def settle_depths(self) -> None:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
@@ -242,6 +243,8 @@ def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple
     for target, clicks in ((observation.location, 0), (observation.refresh, 0), (observation.canonical, 1)):
         if target is not None:
             yield target, clicks
+    for _, url in observation.alternates:
+        yield url, 1
 
 
 def _chunks(values: list[int]) -> Iterator[list[int]]:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 # SQLite makes only a column declared INTEGER its row id, which costs no bytes of its own.
@@ -112,6 +112,7 @@ observations = Table(
     # Whether the date came without a time of day.
     Column("lastmod_day", Boolean, nullable=False, server_default=false()),
     Column("fingerprint", LargeBinary),
+    Column("title", Text),
     # What a conditional request is made of, and which readers made this observation: others' work is not kept.
     Column("etag", Text),
     Column("modified_header", Text),
@@ -121,9 +122,12 @@ observations = Table(
     Column("failed_status", SmallInteger),
     Column("failed_error", Text),
     Column("failed_since", RowId),
+    # [[code, URL id], ...]: the language versions that the page names, each code once; absent when it names none. It
+    # stands before the blobs, so that a look at it alone does not read them.
+    Column("alternates", JSON(none_as_null=True)),
     # Delta-coded ids of the URLs in scope that the page links to.
     Column("links", LargeBinary),
-    # {"images": [...], "videos": [...]}; absent when there is nothing to say.
+    # {"images": [...], "image_texts": {...}, "videos": [...], "article": {...}}; absent when there is nothing to say.
     Column("extras", JSON(none_as_null=True)),
     # Facts for warnings and hints, by kind; absent on nearly all pages.
     Column("notes", JSON(none_as_null=True)),
@@ -141,6 +145,27 @@ decisions = Table(
     Column("lastmod_day", Boolean, nullable=False, server_default=false()),
     # The run since which the reason is this one.
     Column("since", RowId, nullable=False),
+)
+
+# Sets of language versions that all name each other: which one a page is in, and its codes there, separated by blanks.
+clusters = Table(
+    "clusters",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    Column("cluster", RowId, nullable=False, index=True),
+    Column("codes", Text, nullable=False),
+)
+
+# The language versions of a page that a foreign sitemap names, besides those that the page names.
+named_alternates = Table(
+    "named_alternates",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    # The run that read it, and the sitemap by the key that `urls` has.
+    Column("run", RowId, nullable=False),
+    Column("sitemap", BigInteger, nullable=False, index=True),
+    # [[code, URL id], ...], each code once
+    Column("alternates", JSON, nullable=False),
 )
 
 # What each publication added, changed and removed.
@@ -188,6 +213,9 @@ nofollowed = Table(
     Column("referrer", RowId, nullable=False),
 )
 
+# Images that are left out, as nearly all pages have them.
+template_images = Table("template_images", metadata, Column("url", Text, primary_key=True))
+
 # The pages of the last published set.
 listings = Table(
     "listings",
@@ -209,4 +237,8 @@ published = Table(
     Column("modified", Float, nullable=False),
     # The first URL of the file: a shard holds those from here to the first one of the next.
     Column("first", Text, nullable=False),
+    # A group of pages in files of their own; of a file of another format its ending, such as `.txt`.
+    Column("section", String(40), nullable=False, server_default=""),
+    # The signature of the rules that gave the pages their sections.
+    Column("rules", Text, nullable=False, server_default=""),
 )

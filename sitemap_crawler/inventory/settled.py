@@ -12,7 +12,7 @@ from sitemap_crawler.decide import Decision, Facts
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import changes, decisions, observations, urls
-from sitemap_crawler.items import Note, Video
+from sitemap_crawler.items import Article, Note, Video
 from sitemap_crawler.ranking import History
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class ListedPage:
     day: bool
     """The date has no time of day."""
     images: tuple[str, ...]
+    image_texts: dict[str, tuple[str, str]]
     videos: tuple[Video, ...]
+    article: Article | None
     history: History | None
     """None when it has none, or was not asked for."""
 
@@ -93,6 +95,12 @@ class Settled:
             notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
             return notes or {}
 
+    def title(self, url: str) -> str | None:
+        query = select(observations.c.title).join(urls, urls.c.id == observations.c.url_id)
+        with self._store.reader() as connection:
+            title: str | None = connection.scalar(query.where(urls.c.key == url_key(url)))
+            return title
+
     def leave_out(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
         """Exclude pages that were decided to be listed, and that no file can hold."""
         connection = self._store.connection
@@ -123,9 +131,11 @@ class Settled:
                 url_id, url, depth, lastmod, day, extras, *found = row
                 extras = extras or {}
                 images = tuple(extras.get("images", ()))
-                videos = tuple(Video(**fields) for fields in extras.get("videos", ()))
+                videos = tuple(map(Video.of, extras.get("videos", ())))
+                texts = extras.get("image_texts") or {}
+                article = Article(**extras["article"]) if "article" in extras else None
                 past_changes = History(*found) if found[0] is not None else None
-                yield ListedPage(url_id, url, depth, lastmod, day, images, videos, past_changes)
+                yield ListedPage(url_id, url, depth, lastmod, day, images, texts, videos, article, past_changes)
 
 
 def _history() -> Subquery:

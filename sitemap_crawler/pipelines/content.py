@@ -4,18 +4,23 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.reading.fingerprint import fingerprint
 from sitemap_crawler.reading.page_dates import modified_date
+from sitemap_crawler.reading.video_draft import page_title
 
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
+MAX_TITLE = 200
+"""Characters: what a feed or a table shows of it."""
+
 
 class ContentPipeline:
-    """The fingerprint of the content, by which a change is told from a new rendering, and the date that it states."""
+    """The fingerprint of the content, by which a change is told from a new rendering; its date, and a title."""
 
     def process_item(self, item: Page) -> Page:
         observation = item.observation
         if item.document is not None:
             observation.fingerprint = fingerprint(item.document)
+            observation.title = page_title(item.document)[:MAX_TITLE] or None
             observation.stated = modified_date(item.document, now=observation.fetched)
         else:
             # What we can't read into changes when its bytes do.

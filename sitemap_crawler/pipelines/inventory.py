@@ -31,6 +31,7 @@ class InventoryPipeline:
             url = getattr(observation, name)
             if url is not None and not self._storable((url,)):
                 setattr(observation, name, None)
+        observation.alternates = tuple([one for one in observation.alternates if self._storable(one[1:])])
         if job.failure is None:
             try:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)

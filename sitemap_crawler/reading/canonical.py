@@ -53,13 +53,13 @@ def find_canonical(
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
-    for element in _head_elements(document.root):
+    for element in head_elements(document.root):
         if element.tag == "link" and _is_canonical(element.get("rel"), element.keys()):
             href = element.get("href")
             yield document.resolve(href) if href else None
 
 
-def _head_elements(root: etree._Element) -> Iterator[etree._Element]:
+def head_elements(root: etree._Element) -> Iterator[etree._Element]:
     """Yield what an HTML5 parser would put into <head>; libxml2 leaves unknown elements there too, and in <html>
     what stands between </head> and <body>.
     """

@@ -1,4 +1,5 @@
-"""A foreign sitemap → the URLs that it names, in whatever state it is: what can be read counts.
+"""A foreign sitemap → the URLs that it names and their language versions, in whatever state it is: what can be read
+counts.
 
 It may be XML, a feed or lines of text, compressed or not. It is decompressed, decoded and read in pieces, no further
 than a sitemap may be long. No XML parser reads it: a strict one ends at the first error, such as a bare & in a URL; a
@@ -13,8 +14,9 @@ import re
 import sys
 import zlib
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.reading.alternates import MAX_ALTERNATES, MAX_REPORTED_LENGTH
 from sitemap_crawler.reading.charset import decide_charset
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 
@@ -29,7 +31,7 @@ MAX_LOC_LENGTH = 8_192
 MAX_MARKUP = 1_048_576
 """Characters of one tag or comment."""
 MAX_ATTRIBUTES = 16_384
-"""Characters of them in which a feed's URL is looked for."""
+"""Characters of them in which URLs are looked for."""
 MAX_DEPTH = 64
 """Elements in one another; deeper ones are no entries."""
 
@@ -41,6 +43,9 @@ _ENTRIES = {
     "rss": ("item", "link"),
     "feed": ("entry", "link"),
 }
+# Whose entries may name language versions,
+# https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
+_WITH_VERSIONS = "urlset"
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLANK = " \t\r\n\ufeff"
 _URL_START = re.compile("https?://", re.IGNORECASE)
@@ -51,21 +56,29 @@ _MARKUP = re.compile(
     r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<!--.*?-->|<\?.*?\?>|<![^-\[<>][^<>]*+>|(?P<unfinished><!--|<!\[CDATA\[|<\?)",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"""\s(rel|href)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(r"""\s(rel|hreflang|href|media)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]{1,6}));")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
-class SitemapFile:
-    """Iterated once, over the URLs of each piece as they are written; a piece may have none."""
+class Named(NamedTuple):
+    """An entry, all as it is written."""
 
-    def __init__(self, batches: Iterator[list[str]], source: _Source, *, index: bool) -> None:
+    loc: str
+    alternates: tuple[tuple[str, str], ...] = ()
+    """Code and URL of each language version that it names."""
+
+
+class SitemapFile:
+    """Iterated once, over the entries of each piece; a piece may have none."""
+
+    def __init__(self, batches: Iterator[list[Named]], source: _Source, *, index: bool) -> None:
         self.index = index
         """Whether the URLs are those of further sitemaps."""
         self._batches = batches
         self._source = source
 
-    def __iter__(self) -> Iterator[list[str]]:
+    def __iter__(self) -> Iterator[list[Named]]:
         return self._batches
 
     @property
@@ -93,7 +106,7 @@ def read_sitemap(body: bytes) -> SitemapFile | None:
 
 def _read_xml(texts: Iterator[str], source: _Source) -> SitemapFile | None:
     reader = _XmlReader()
-    found: list[str] = []
+    found: list[Named] = []
     for text in texts:
         found += reader.feed(text)
         if reader.root is not None or reader.damage is not None:
@@ -168,7 +181,7 @@ def _charset(head: bytes) -> str:
 
 
 class _XmlReader:
-    """Finds the root and the URLs of the entries in markup that comes in pieces."""
+    """Finds the root and the entries in markup that comes in pieces."""
 
     def __init__(self) -> None:
         self.root: str | None = None
@@ -178,21 +191,26 @@ class _XmlReader:
         self._rest = ""
         self._loc: str | None = None
         """The text of the URL that is being read."""
-        self._found: list[str] = []
+        self._named: str | None = None
+        """The URL of the entry that is being read, once that is known."""
+        self._alternates: list[tuple[str, str]] = []
+        self._found: list[Named] = []
 
-    def batches(self, texts: Iterable[str], source: _Source) -> Iterator[list[str]]:
+    def batches(self, texts: Iterable[str], source: _Source) -> Iterator[list[Named]]:
         for text in texts:
             yield self.feed(text)
             if self.damage is not None:
                 break
+        self._end_entry()
+        yield self._found
         if self.damage is None and self._open:
             self.damage = "is XML that ends too early"
         # What the bytes are like explains what is wrong with the text.
         source.damage = source.damage or self.damage
         source.too_long = self.too_long
 
-    def feed(self, text: str) -> list[str]:
-        """The URLs of the entries that end in this piece."""
+    def feed(self, text: str) -> list[Named]:
+        """The entries that end in this piece."""
         text = self._rest + text
         position = 0
         for markup in _MARKUP.finditer(text):
@@ -227,6 +245,11 @@ class _XmlReader:
                 self._link(attributes)
             else:
                 self._loc = ""
+        elif self.root == _WITH_VERSIONS:
+            if name == "url":
+                self._end_entry()
+            elif name == "link" and self._open[-1:] == ["url"]:
+                self._alternate(attributes)
         if not attributes.endswith("/") and len(self._open) < MAX_DEPTH:
             self._open.append(name)
 
@@ -238,22 +261,52 @@ class _XmlReader:
             # What was left open in it ends with it.
             while self._open.pop() != name:
                 pass
+        if name == "url":
+            self._end_entry()
 
     def _characters(self, text: str) -> None:
         if self._loc is not None and len(self._loc) <= MAX_LOC_LENGTH:
             self._loc += text
 
     def _link(self, attributes: str) -> None:
-        values = {name: double or single for name, double, single in _ATTRIBUTE.findall(attributes[:MAX_ATTRIBUTES])}
+        values = _attributes(attributes)
         if values.get("rel", "alternate") == "alternate":
-            self._add(_without_references(values.get("href", "")))
+            self._add(values.get("href", ""))
+
+    def _alternate(self, attributes: str) -> None:
+        if "hreflang" not in attributes or len(self._alternates) >= MAX_ALTERNATES:
+            return
+        values = _attributes(attributes)
+        url, code = values.get("href", "").strip(), values.get("hreflang", "").strip()
+        # With `media` it is a page for another device.
+        is_version = "alternate" in values.get("rel", "").lower().split() and not values.get("media")
+        if is_version and url and code and len(url) <= MAX_LOC_LENGTH:
+            # What is longer than the longest code stays so.
+            self._alternates.append((code[: MAX_REPORTED_LENGTH + 1], url))
 
     def _add(self, written: str) -> None:
         loc = written.strip()
         if len(loc) > MAX_LOC_LENGTH:
             self.too_long += 1
+        elif loc and self.root == _WITH_VERSIONS:
+            if self._named is not None:
+                self._end_entry()
+            self._named = loc
         elif loc:
-            self._found.append(loc)
+            self._found.append(Named(loc))
+
+    def _end_entry(self) -> None:
+        if self._named is not None:
+            self._found.append(Named(self._named, tuple(self._alternates)))
+            self._named = None
+        if self._alternates:
+            self._alternates = []
+
+
+def _attributes(written: str) -> dict[str, str]:
+    """Those that matter here."""
+    found = _ATTRIBUTE.findall(written[:MAX_ATTRIBUTES])
+    return {name: _without_references(double or single) for name, double, single in found}
 
 
 def _without_references(text: str) -> str:
@@ -269,7 +322,7 @@ def _character(reference: re.Match[str]) -> str:
     return chr(number) if number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF else "\ufffd"
 
 
-def _lines(texts: Iterable[str], source: _Source) -> Iterator[list[str]]:
+def _lines(texts: Iterable[str], source: _Source) -> Iterator[list[Named]]:
     rest = ""
     for text in texts:
         *lines, rest = (rest + text).split("\n")
@@ -279,8 +332,8 @@ def _lines(texts: Iterable[str], source: _Source) -> Iterator[list[str]]:
     yield _locs([rest], source)
 
 
-def _locs(lines: list[str], source: _Source) -> list[str]:
+def _locs(lines: list[str], source: _Source) -> list[Named]:
     locs = [loc for line in lines if (loc := line.strip(_BLANK))]
     short = [loc for loc in locs if len(loc) <= MAX_LOC_LENGTH]
     source.too_long += len(locs) - len(short)
-    return short
+    return [Named(loc) for loc in short]

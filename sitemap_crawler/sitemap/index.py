@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, BinaryIO
+from datetime import UTC
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from sitemap_crawler.sitemap.entry import escape, unescape
+from sitemap_crawler.sitemap.escaping import escape, unescape
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_SITEMAPS, SITEMAP_NAMESPACE
+from sitemap_crawler.sitemap.names import NEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
 _HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="{SITEMAP_NAMESPACE}">\n'
 _LOC = re.compile(rb"<sitemap><loc>([^<]*)</loc>")
@@ -18,6 +21,35 @@ _TAIL = "</sitemapindex>\n"
 
 class IndexOverflowError(Exception):
     """More sitemaps than one index may list; the message is one line."""
+
+
+class IndexedFile(NamedTuple):
+    """A file as the index of its set names it; `first` is its first URL, `modified` has a time zone."""
+
+    section: str
+    number: int
+    first: str
+    url: str
+    modified: datetime
+
+
+def set_index(files: Iterable[IndexedFile]) -> bytes:
+    """The index of a set: the default section, the others by name, the news. Raises IndexOverflowError.
+
+    The shards of a section stand in the order of their pages, which move to later ones only: who reads them in turn
+    misses none. News move on by the number of their file, as newer ones come.
+    """
+    in_order = sorted(files, key=_place_in_index)
+    return serialise_index([(file.url, f"{file.modified.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}") for file in in_order])
+
+
+def section_rank(section: str) -> tuple[bool, str]:
+    """What sections are sorted by."""
+    return section == NEWS, section
+
+
+def _place_in_index(file: IndexedFile) -> tuple[tuple[bool, str], str, int]:
+    return section_rank(file.section), "" if file.section == NEWS else file.first, file.number
 
 
 def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:

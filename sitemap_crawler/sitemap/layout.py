@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 import zlib
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.sitemap.entry import unescape
+from sitemap_crawler.sitemap.escaping import rfc3986, unescape
+from sitemap_crawler.sitemap.index import read_index
+from sitemap_crawler.sitemap.limits import MAX_URLS
 from sitemap_crawler.sitemap.shard import GZIP_WBITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
+
+    from sitemap_crawler.sitemap.names import Names
+    from sitemap_crawler.sitemap.publish import PublishedFile
 
 _HEAD_BYTES = 1 << 16
 _FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")
@@ -33,9 +38,38 @@ class LiveShard:
     first: str
     urls: int
     size: int
+    section: str = ""
 
 
-def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool) -> LiveShard | None:
+def read_live_set(directory: Path, names: Names, recorded: Mapping[str, PublishedFile]) -> dict[str, LiveShard]:
+    """The shards that are live now, by name. After a publish that was killed these are not just those on record."""
+    live: dict[str, LiveShard] = {}
+    for name in _live_names(directory / names.entry, names, recorded) if recorded else ():
+        section, number = names.place(name) or ("", 0)
+        if number and name == names.shard(number, section):
+            # What is on no record counts as full: it takes no page from another shard.
+            urls = recorded[name].urls if name in recorded else MAX_URLS
+            shard = read_live_shard(directory / name, number=number, urls=urls, gzip=names.gzip, section=section)
+            if shard is not None:
+                live[name] = _as_recorded(shard, recorded.get(name))
+    return live
+
+
+def _as_recorded(shard: LiveShard, recorded: PublishedFile | None) -> LiveShard:
+    """Pages come in the order of their URLs as they were crawled; on the disk some characters of them are encoded."""
+    if recorded is not None and recorded.first != shard.first == rfc3986(recorded.first):
+        return replace(shard, first=recorded.first)
+    return shard
+
+
+def _live_names(entry: Path, names: Names, recorded: Iterable[str]) -> Iterable[str]:
+    if not entry.is_file():
+        return recorded
+    with entry.open("rb") as file:
+        return map(names.name, read_index(file))
+
+
+def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: str = "") -> LiveShard | None:
     """What the file on the disk says of itself; None when it is missing or no longer what we wrote."""
     if not path.is_file():
         return None
@@ -53,16 +87,20 @@ def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool) -> LiveSh
     match = _FIRST_LOC.search(head)
     if match is None:
         return None
-    return LiveShard(number, unescape(match[1].decode(errors="replace")), urls, size)
+    return LiveShard(number, unescape(match[1].decode(errors="replace")), urls, size, section)
 
 
 class Layout:
-    def __init__(self, live: Iterable[LiveShard], *, max_urls: int, max_bytes: int) -> None:
+    """Of one section; `taken` are numbers that no new shard may have, beside those of the live ones."""
+
+    def __init__(
+        self, live: Iterable[LiveShard], *, max_urls: int, max_bytes: int, taken: Collection[int] = ()
+    ) -> None:
         self._ahead = deque(sorted(live, key=lambda shard: shard.first))
         self._max_urls = max_urls
         self._max_bytes = max_bytes
-        taken = {shard.number for shard in self._ahead}
-        self._new_numbers = (number for number in count(1) if number not in taken)
+        used = {shard.number for shard in self._ahead}.union(taken)
+        self._new_numbers = (number for number in count(1) if number not in used)
 
     def begins(self, loc: str) -> bool:
         """Whether another live shard's range begins at or before `loc`."""

@@ -8,6 +8,8 @@ SITEMAP_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 IMAGE_NAMESPACE = "http://www.google.com/schemas/sitemap-image/1.1"
 # https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
 VIDEO_NAMESPACE = "http://www.google.com/schemas/sitemap-video/1.1"
+# https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
+XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml"
 
 # Entries of one file, https://www.sitemaps.org/faq.html#faq_sitemap_size
 MAX_URLS = 50_000
@@ -21,7 +23,12 @@ MAX_LOC = 2_047
 # Images of one page, https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps
 MAX_IMAGES = 1_000
 
-# Characters, https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
-MAX_VIDEO_DESCRIPTION = 2_048
+# https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
+MAX_VIDEO_DESCRIPTION = 2_048  # characters
+MAX_VIDEO_DURATION = 28_800  # seconds
+MAX_VIDEO_RATING = 5.0
+MAX_VIDEO_TAGS = 32
+MAX_VIDEO_UPLOADER = 255  # characters
+VIDEO_PLATFORMS = frozenset({"web", "mobile", "tv"})
 # Characters; only the schema says so, https://www.google.com/schemas/sitemap-video/1.1/sitemap-video.xsd
 MAX_VIDEO_TITLE = 100

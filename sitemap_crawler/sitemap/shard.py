@@ -4,32 +4,49 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from dataclasses import dataclass
 from gzip import GzipFile
 from typing import TYPE_CHECKING, BinaryIO
 
-from sitemap_crawler.sitemap.limits import IMAGE_NAMESPACE, SITEMAP_NAMESPACE, VIDEO_NAMESPACE
+from sitemap_crawler.sitemap.limits import IMAGE_NAMESPACE, SITEMAP_NAMESPACE, VIDEO_NAMESPACE, XHTML_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Both extensions are always declared: so the head's bytes don't depend on what only the last entry may need.
+# All extensions are always declared: so the head's bytes don't depend on what only the last entry may need.
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
-    f'<urlset xmlns="{SITEMAP_NAMESPACE}" xmlns:image="{IMAGE_NAMESPACE}" xmlns:video="{VIDEO_NAMESPACE}">\n'
+    f'<urlset xmlns="{SITEMAP_NAMESPACE}" xmlns:image="{IMAGE_NAMESPACE}" xmlns:video="{VIDEO_NAMESPACE}"'
+    f' xmlns:xhtml="{XHTML_NAMESPACE}">\n'
 ).encode()
 TAIL = b"</urlset>\n"
-EMPTY_SIZE = len(HEAD) + len(TAIL)
 
 _BLOCK = 1 << 18
 # A gzip stream, whose header zlib writes with no time and no file name; https://zlib.net/manual.html#Advanced
 GZIP_WBITS = 31
 
 
-def read_body(file: BinaryIO, *, size: int, gzip: bool) -> Iterator[bytes]:
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a format has before its first entry and after its last one."""
+
+    head: bytes
+    tail: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.head) + len(self.tail)
+
+
+URLSET = Frame(HEAD, TAIL)
+EMPTY_SIZE = URLSET.size
+
+
+def read_body(file: BinaryIO, *, size: int, gzip: bool, frame: Frame = URLSET) -> Iterator[bytes]:
     """Yield the serialised entries of a finalised shard of `size` uncompressed bytes, in blocks."""
     plain = GzipFile(fileobj=file) if gzip else file
-    plain.read(len(HEAD))
-    left = size - EMPTY_SIZE
+    plain.read(len(frame.head))
+    left = size - frame.size
     while left:
         block = plain.read(min(left, _BLOCK))
         if not block:
@@ -44,9 +61,9 @@ class Shard:
     `size` counts uncompressed bytes, head and closing tag included, so it is the size of the file if it ended now.
     """
 
-    def __init__(self, file: BinaryIO, *, max_urls: int, max_bytes: int, gzip: bool) -> None:
+    def __init__(self, file: BinaryIO, *, max_urls: int, max_bytes: int, gzip: bool, frame: Frame = URLSET) -> None:
         self.urls = 0
-        self.size = EMPTY_SIZE
+        self.size = frame.size
         self.full = False
         self.finalised = False
         self.file_bytes = 0
@@ -55,7 +72,8 @@ class Shard:
         self._max_bytes = max_bytes
         self._compressor = zlib.compressobj(wbits=GZIP_WBITS) if gzip else None
         self._hash = hashlib.sha256()
-        self._buffer = bytearray(HEAD)
+        self._tail = frame.tail
+        self._buffer = bytearray(frame.head)
 
     def fits(self, size: int) -> bool:
         """Whether an entry of `size` serialised bytes fits; the first that does not makes the shard full."""
@@ -72,8 +90,8 @@ class Shard:
             self._flush()
 
     def finalise(self) -> None:
-        """Write the closing tag and close the file; `file_bytes` and `sha256` are then those of the file."""
-        self._buffer += TAIL
+        """Write the frame's end and close the file; `file_bytes` and `sha256` are then those of the file."""
+        self._buffer += self._tail
         self._flush()
         if self._compressor is not None:
             self._write(self._compressor.flush())

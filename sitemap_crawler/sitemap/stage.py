@@ -1,19 +1,21 @@
-"""A set's files before they are live: each shard whole in a temporary file."""
+"""A set's files before they are live: each whole in a temporary file, then moved to its place."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from sitemap_crawler.sitemap.files import destination_of
-from sitemap_crawler.sitemap.shard import EMPTY_SIZE, Shard, read_body
+from sitemap_crawler.sitemap import files
+from sitemap_crawler.sitemap.names import NEWS
+from sitemap_crawler.sitemap.news import MAX_ARTICLES
+from sitemap_crawler.sitemap.news import NEWS as NEWS_FRAME
+from sitemap_crawler.sitemap.shard import EMPTY_SIZE, URLSET, Frame, Shard, read_body
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from sitemap_crawler.sitemap.files import Staging
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
 
@@ -23,6 +25,7 @@ class StagedFile:
     """`size` is uncompressed, `file_bytes` on the disk; the entry file has number 0."""
 
     name: str
+    section: str
     number: int
     path: Path
     destination: Path
@@ -33,26 +36,61 @@ class StagedFile:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenShard:
+    name: str
+    section: str
+    number: int
+    path: Path
+    destination: Path
+    first: str
+    shard: Shard
+
+    def finalise(self) -> StagedFile:
+        shard = self.shard
+        shard.finalise()
+        return StagedFile(
+            self.name,
+            self.section,
+            self.number,
+            self.path,
+            self.destination,
+            self.first,
+            shard.urls,
+            shard.size,
+            shard.file_bytes,
+            shard.sha256,
+        )
+
+
 class Stager:
-    def __init__(self, directory: Path, names: Names, staging: Staging, *, max_urls: int, max_bytes: int) -> None:
+    def __init__(self, directory: Path, names: Names, staging: files.Staging, *, max_urls: int, max_bytes: int) -> None:
         self._directory = directory
         self._names = names
         self._staging = staging
         self._max_urls = max_urls
         self._max_bytes = max_bytes
 
-    def shards(self, entries: Iterable[tuple[str, bytes]], layout: Layout) -> list[StagedFile]:
-        """Stream (loc, serialised entry) pairs into shards."""
-        staged: list[StagedFile] = []
-        open_shard: _OpenShard | None = None
-        for loc, data in entries:
-            if open_shard is None or layout.begins(loc) or not open_shard.shard.fits(len(data)):
-                if open_shard is not None:
-                    staged.append(open_shard.finalise())
-                number = layout.next_number(loc, len(data))
-                open_shard = self._open(number, loc, gzip=self._names.gzip)
-            open_shard.shard.add(data)
-        if open_shard is not None:
+    def shards(
+        self, entries: Iterable[tuple[str, str, bytes]], layout_of: Callable[[str], Layout]
+    ) -> dict[str, list[StagedFile]]:
+        """Stream (section, loc, serialised entry) into the shards of each section; one file of each is open."""
+        lanes: dict[str, _Lane] = {}
+        for section, loc, data in entries:
+            lane = lanes.get(section)
+            if lane is None:
+                lane = lanes[section] = _Lane(self, section, layout_of(section))
+            lane.add(loc, data)
+        return {section: lane.finish() for section, lane in lanes.items()}
+
+    def news(self, articles: Iterable[tuple[str, bytes]]) -> list[StagedFile]:
+        """Files of (loc, serialised entry), which come newest first; within a file they are sorted by loc."""
+        staged = []
+        for number, batch in enumerate(self._news_batches(articles), 1):
+            batch.sort()
+            open_shard = self.open_shard(NEWS, number, batch[0][0], frame=NEWS_FRAME)
+            for _, data in batch:
+                open_shard.shard.add(data)
             staged.append(open_shard.finalise())
         return staged
 
@@ -75,24 +113,70 @@ class Stager:
         """The entry file as one sitemap, never compressed, of all entries."""
         return self._join(shards, 0)
 
-    def write_entry(self, data: bytes) -> StagedFile:
-        """The entry file with these bytes, an index."""
-        destination = destination_of(self._directory / self._names.entry)
-        path, file = self._staging.create(destination)
+    def write(self, name: str, data: bytes, *, section: str = "", urls: int = 0) -> StagedFile:
+        """A file with these bytes."""
+        path, destination, file = self.create(name)
         with file:
             file.write(data)
         digest = hashlib.sha256(data).hexdigest()
-        return StagedFile(self._names.entry, 0, path, destination, "", 0, len(data), len(data), digest)
+        return StagedFile(name, section, 0, path, destination, "", urls, len(data), len(data), digest)
 
-    def _open(self, number: int, first: str, *, gzip: bool) -> _OpenShard:
-        name = self._names.shard(number) if number else self._names.entry
-        destination = destination_of(self._directory / name)
+    def create(self, name: str) -> tuple[Path, Path, BinaryIO]:
+        """The temporary file of a file called `name`, the place that it will be moved to, and it opened."""
+        destination = files.destination_of(self._directory / name)
         path, file = self._staging.create(destination)
-        shard = Shard(file, max_urls=self._max_urls, max_bytes=self._max_bytes, gzip=gzip)
-        return _OpenShard(name, number, path, destination, first, shard)
+        return path, destination, file
+
+    def open_shard(self, section: str, number: int, first: str, *, frame: Frame = URLSET) -> OpenShard:
+        """A shard, compressed if they are; with number 0 the entry file, which never is."""
+        gzip = self._names.gzip and number != 0
+        name = self._names.shard(number, section) if number else self._names.entry
+        path, destination, file = self.create(name)
+        shard = Shard(file, max_urls=self._max_urls, max_bytes=self._max_bytes, gzip=gzip, frame=frame)
+        return OpenShard(name, section, number, path, destination, first, shard)
+
+    def find_changed(self, staged: Iterable[StagedFile]) -> set[StagedFile]:
+        """Those whose bytes are not live; the others' temporary files are removed, as the live ones are not touched."""
+        changed = set()
+        for file in staged:
+            if files.has_bytes(file.destination, size=file.file_bytes, sha256=file.sha256):
+                self._staging.remove(file.path)
+            else:
+                changed.add(file)
+        return changed
+
+    def move(self, staged: Iterable[StagedFile]) -> None:
+        """Make files live, in their order."""
+        directories = set()
+        for file in staged:
+            self._staging.move(file.path, file.destination)
+            directories.add(file.destination.parent)
+        for directory in sorted(directories):
+            files.sync_directory(directory)
+
+    def remove_leftovers(self, recorded: Iterable[str]) -> None:
+        """The temporary files of a killed publish; `recorded` are the names of files that were live."""
+        files.remove_leftovers(self._directory, self._names.derives)
+        for name in sorted({self._names.entry, *filter(self._names.derives, recorded)}):
+            path = self._directory / name
+            if path.is_symlink() and (target := files.destination_of(path)).parent.is_dir():
+                files.remove_leftovers(target.parent, target.name.__eq__)
+
+    def _news_batches(self, articles: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+        most = min(MAX_ARTICLES, self._max_urls)
+        batch: list[tuple[str, bytes]] = []
+        size = NEWS_FRAME.size
+        for loc, data in articles:
+            if batch and (len(batch) == most or size + len(data) > self._max_bytes):
+                yield batch
+                batch, size = [], NEWS_FRAME.size
+            batch.append((loc, data))
+            size += len(data)
+        if batch:
+            yield batch
 
     def _join(self, shards: Sequence[StagedFile], number: int) -> StagedFile:
-        joined = self._open(number, shards[0].first, gzip=self._names.gzip and number != 0)
+        joined = self.open_shard(shards[0].section, number, shards[0].first)
         for shard in shards:
             with shard.path.open("rb") as file:
                 for block in read_body(file, size=shard.size, gzip=self._names.gzip):
@@ -102,26 +186,24 @@ class Stager:
         return joined.finalise()
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenShard:
-    name: str
-    number: int
-    path: Path
-    destination: Path
-    first: str
-    shard: Shard
+class _Lane:
+    """The shards of one section, one after the other."""
 
-    def finalise(self) -> StagedFile:
-        shard = self.shard
-        shard.finalise()
-        return StagedFile(
-            self.name,
-            self.number,
-            self.path,
-            self.destination,
-            self.first,
-            shard.urls,
-            shard.size,
-            shard.file_bytes,
-            shard.sha256,
-        )
+    def __init__(self, stager: Stager, section: str, layout: Layout) -> None:
+        self._stager = stager
+        self._section = section
+        self._layout = layout
+        self._staged: list[StagedFile] = []
+        self._open: OpenShard | None = None
+
+    def add(self, loc: str, data: bytes) -> None:
+        if self._open is None or self._layout.begins(loc) or not self._open.shard.fits(len(data)):
+            self.finish()
+            self._open = self._stager.open_shard(self._section, self._layout.next_number(loc, len(data)), loc)
+        self._open.shard.add(data)
+
+    def finish(self) -> list[StagedFile]:
+        if self._open is not None:
+            self._staged.append(self._open.finalise())
+            self._open = None
+        return self._staged

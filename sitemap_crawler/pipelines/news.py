@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.reading.news import find_article
+
+if TYPE_CHECKING:
+    from sitemap_crawler.items import Page
+
+
+class NewsPipeline:
+    """What a page says of itself as a news article."""
+
+    def process_item(self, item: Page) -> Page:
+        if item.document is not None:
+            item.observation.article = find_article(item.document, item.observation.fetched)
+        return item

@@ -1,0 +1,159 @@
+"""What was decided becomes files, of every format that is asked for, and is remembered as published."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from sitemap_crawler.entries import Entries
+from sitemap_crawler.inventory.history import forget_runs
+from sitemap_crawler.inventory.listings import changes_since_published, differences_since_published, remember_listed
+from sitemap_crawler.inventory.publications import Publications
+from sitemap_crawler.inventory.recent import recent_pages
+from sitemap_crawler.inventory.template_images import remember_template_images, template_images
+from sitemap_crawler.options import Format
+from sitemap_crawler.report import Outcome, change_row
+from sitemap_crawler.rules import Reason
+from sitemap_crawler.sections import Sections
+from sitemap_crawler.sitemap.feed import MAX_ITEMS, ChangedPage, Channel, atom, rss
+from sitemap_crawler.sitemap.formats import publish_feed, publish_text
+from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.sitemap.publish import Target, publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sitemap_crawler.inventory.settled import Settled
+    from sitemap_crawler.report import Report
+    from sitemap_crawler.site import Site
+    from sitemap_crawler.sitemap.publish import OutputFile, Publication
+
+DIFFERENCES = 1_000
+"""Pages of each kind of change that the report names."""
+TOO_LARGE = "its entry does not fit a file of --max-bytes, it is left out"
+
+
+def count_decided(site: Site, settled: Settled, report: Report) -> None:
+    """What is listed and what is not, and how that differs from what was published."""
+    report.excluded = settled.counts()
+    report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
+    report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
+    report.changes = changes_since_published(site.store.connection)
+    found = differences_since_published(site.store.connection, limit=DIFFERENCES)
+    report.diff = {kind: [change_row(kind, *row) for row in rows] for kind, rows in found.items()}
+
+
+def pages_in_words(count: int) -> str:
+    return f"{count} page" + ("" if count == 1 else "s")
+
+
+class Publisher:
+    """Publishes what is settled, and says in `report` what came of it."""
+
+    def __init__(self, site: Site, settled: Settled, report: Report) -> None:
+        options = site.options
+        self._site = site
+        self._settled = settled
+        self._report = report
+        self._options = options
+        self._connection = site.store.connection
+        self._now = datetime.now(UTC)
+        self._target = Target(options.output, site.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
+        self._names = Names.of(site.sitemap_url)
+        self._files: list[OutputFile] = []
+        self._changed = False
+
+    def publish(self) -> None:
+        """Raises what the writers raise: see sitemap/publish.py."""
+        site, report, formats = self._site, self._report, self._options.format
+        if Format.XML in formats:
+            self._publish_xml()
+        if site.replaces:
+            remember_listed(self._connection, site.run.id)
+            forget_runs(self._connection, self._options.keep_runs)
+        if Format.TXT in formats:
+            self._publish_beside(Format.TXT, lambda record: publish_text(self._locs(), **record))
+        for feed in (Format.RSS, Format.ATOM):
+            if feed in formats:
+                self._publish_feed(feed)
+        report.files = [_row(file) for file in self._files]
+        report.outcome = Outcome.PUBLISHED if self._changed else Outcome.UNCHANGED
+        where = self._options.output / self._files[0].name if self._files else self._options.output
+        same = "" if self._changed else ", nothing had changed"
+        report.message = f"{pages_in_words(report.listed)} listed in {where}{same}"
+
+    def _publish_xml(self) -> None:
+        site, options = self._site, self._options
+        template = frozenset[str]()
+        if options.images and not options.template_images:
+            template = template_images(self._connection, listed=self._report.listed)
+        publications = Publications(self._connection, options.output, self._names.entry)
+        previous = publications.files()
+        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=site.rules.scope.prefix)
+        published = {file.section for file in previous if file.rules == sections.signature}
+        entries = Entries(
+            site, self._settled, now=self._now, section_of=sections.assigner(published), template=template
+        )
+        publication = publish(
+            entries,
+            self._target,
+            previous,
+            self._now,
+            announce=publications.announce,
+            news=entries.news(),
+            rules=sections.signature,
+        )
+        publications.remember(publication.files)
+        if site.replaces:
+            remember_template_images(self._connection, template)
+        self._take(publication)
+        if publication.omitted:
+            self._settled.leave_out(publication.omitted, Reason.TOO_LONG, TOO_LARGE)
+            count_decided(site, self._settled, self._report)
+        for loc in publication.omitted:
+            site.warn("entry-too-large", loc, TOO_LARGE)
+        for loc in publication.omitted_extras:
+            site.warn("entry-too-large", loc, f"the entry of its images, videos or news: {TOO_LARGE}")
+
+    def _publish_feed(self, feed: Format) -> None:
+        with self._site.store.reader() as connection:
+            recent = recent_pages(connection, limit=MAX_ITEMS)
+            pages = [
+                ChangedPage(page.url, page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
+                for page in recent
+            ]
+        name = self._names.beside(feed)
+        title = self._settled.title(self._site.start_url) or urlsplit(self._site.start_url).netloc
+        channel = Channel(title, self._site.start_url, self._names.url(name))
+        data = (rss if feed is Format.RSS else atom)(channel, pages)
+        if data is None:
+            self._site.warn("no-feed", self._names.url(name), "no page has a date yet, so there is nothing to tell of")
+            return
+        ending: Literal["rss", "atom"] = "rss" if feed is Format.RSS else "atom"
+        self._publish_beside(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
+
+    def _publish_beside(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
+        publications = Publications(self._connection, self._options.output, self._names.beside(ending))
+        publication = write(
+            {
+                "target": self._target,
+                "previous": publications.files(),
+                "now": self._now,
+                "announce": publications.announce,
+            }
+        )
+        publications.remember(publication.files)
+        self._take(publication)
+
+    def _take(self, publication: Publication) -> None:
+        self._files += publication.files
+        self._changed |= bool(publication.removed) or any(file.written for file in publication.files)
+
+    def _locs(self) -> Iterator[str]:
+        for page in self._settled.listed():
+            yield page.url
+
+
+def _row(file: OutputFile) -> dict[str, Any]:
+    return {"name": file.name, "url": file.url, "urls": file.urls, "bytes": file.bytes, "written": file.written}

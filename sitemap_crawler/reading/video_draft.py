@@ -1,0 +1,109 @@
+"""What one place of a page tells of a video, before it is known whether that is enough; and the texts of pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.items import Video
+from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION
+from sitemap_crawler.texts import MAX_LOOKED_AT, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lxml import etree
+
+    from sitemap_crawler.reading.document import Document
+
+# Not limits of the protocol: bounds on what a hostile page can make the inventory store.
+MAX_TITLE = 1_000
+MAX_VIDEOS = 100
+_MAX_NAME = 200
+_MAX_TEXTS = 200
+_MAX_TITLES = 50
+_MAX_METAS = 1_000
+
+_WORDS = {"content": "video file or player", "thumbnail": "thumbnail", "title": "title", "description": "description"}
+
+
+@dataclass(slots=True)
+class Draft:
+    label: str  # names it in a warning while it has no URL
+    thumbnail: str | None = None
+    title: str = ""
+    description: str = ""
+    content: str | None = None
+    player: str | None = None
+    keys: set[str] = field(default_factory=set)  # of the same video wherever it stands, besides its URLs
+    optional: dict[str, Any] = field(default_factory=dict)  # fields of items.Video
+    words: Mapping[str, str] = field(default_factory=lambda: _WORDS)  # for what is missing
+
+    def identities(self) -> Iterator[str]:
+        yield from (url for url in (self.content, self.player) if url)
+        yield from self.keys
+
+    def fill(self, other: Draft) -> None:
+        """Take what is missing here from another draft of the same video."""
+        self.thumbnail = self.thumbnail or other.thumbnail
+        self.title = self.title or other.title
+        self.description = self.description or other.description
+        self.content = self.content or other.content
+        self.player = self.player or other.player
+        self.optional = {**other.optional, **self.optional}
+
+    def video(self) -> Video | None:
+        """The video, or `None` while a required value is missing."""
+        if not (self.thumbnail and self.title and self.description and (self.content or self.player)):
+            return None
+        locations = self.content, self.player
+        return Video(self.thumbnail, self.title, self.description, *locations, **self.optional)
+
+    def problem(self) -> str:
+        """What is missing."""
+        values = {
+            "content": self.content or self.player,
+            "thumbnail": self.thumbnail,
+            "title": self.title,
+            "description": self.description,
+        }
+        missing = ", no ".join(self.words[name] for name, value in values.items() if not value)
+        url = self.content or self.player or self.thumbnail
+        return f"{f'video {url[:_MAX_NAME]}' if url else self.label} is not listed, it has no {missing}"
+
+
+def page_title(document: Document) -> str:
+    # An SVG's <title> names a drawing.
+    titles = (
+        title for title in islice(document.all("title"), _MAX_TITLES) if next(title.iterancestors("svg"), None) is None
+    )
+    title = next(titles, None)
+    return "" if title is None else _text(title)
+
+
+def page_description(document: Document) -> str:
+    values = _meta_values(document, "name", "description"), _meta_values(document, "property", "og:description")
+    return next((value for found in values for value in found if value), "")
+
+
+def caption(element: etree._Element) -> str:
+    """Return the caption of the figure that the element stands in."""
+    figure = next(element.iterancestors("figure"), None)
+    found = None if figure is None else next(figure.iter("figcaption"), None)
+    return "" if found is None else _text(found)
+
+
+def is_inert(document: Document, element: etree._Element) -> bool:
+    """Tell whether it is in a `<template>`, where no browser shows it."""
+    return bool(document.all("template")) and next(element.iterancestors("template"), None) is not None
+
+
+def _meta_values(document: Document, attribute: str, name: str) -> Iterator[str]:
+    for meta in islice(document.all("meta"), _MAX_METAS):
+        if meta.get(attribute, "").strip().lower() == name:
+            yield one_line(meta.get("content", ""), MAX_VIDEO_DESCRIPTION)
+
+
+def _text(element: etree._Element) -> str:
+    return one_line("".join(str(text)[:MAX_LOOKED_AT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)

@@ -1,0 +1,132 @@
+"""Sections: groups of pages that have sitemaps of their own, by rules about the URL or by its first directory.
+
+Which section a URL belongs to depends on the URL and the rules alone, so that it never moves while these stay the same.
+The one exception bounds the sections that a site can make us write: see `Sections.assigner`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+from urllib.parse import unquote
+
+from sitemap_crawler.sitemap.names import MAX_SECTION_NAME, RESERVED_SECTIONS, is_section_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# Each is a temporary file that is open while a set is written, and at least one file of the set.
+MAX_RULES = 100
+MAX_DIRECTORIES = 100
+
+_NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
+
+
+class SectionError(ValueError):
+    """A section's rule that can't be used; the message is one line with the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The first rule that is found in a URL names its section, else its first directory below `prefix` does.
+
+    `prefix` is empty where directories do not count. The section of what neither names is the default one, "".
+    """
+
+    rules: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    prefix: str = ""
+
+    @classmethod
+    def of(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:
+        """From rules as the user writes them, `NAME=RE`, and the scope's prefix. Raises SectionError."""
+        return cls._checked([_split(rule) for rule in rules], prefix if by_directory else "")
+
+    @classmethod
+    def of_signature(cls, signature: str) -> Self:
+        """Those whose signature this is. Raises SectionError."""
+        try:
+            pairs, prefix = json.loads(signature) if signature else ([], "")
+            rules = [(str(name), str(pattern)) for name, pattern in pairs]
+        except (TypeError, ValueError) as error:
+            raise SectionError(f"{signature!r} is no signature of sections: {error}") from error
+        return cls._checked(rules, str(prefix))
+
+    @classmethod
+    def _checked(cls, rules: list[tuple[str, str]], prefix: str) -> Self:
+        if len(rules) > MAX_RULES:
+            raise SectionError(f"there are {len(rules)} rules for sections: give at most {MAX_RULES}")
+        return cls(tuple((_checked_name(name), _compiled(name, pattern)) for name, pattern in rules), prefix)
+
+    @property
+    def signature(self) -> str:
+        """The rules as a text, empty without any: equal ones put every URL into the same section."""
+        if not self.rules and not self.prefix:
+            return ""
+        return json.dumps([[(name, pattern.pattern) for name, pattern in self.rules], self.prefix])
+
+    def section_of(self, url: str) -> str:
+        """The section that the rules and the directory name, whether or not there is room for it."""
+        for name, pattern in self.rules:
+            if pattern.search(url):
+                return name
+        return _directory_section(url, self.prefix) if self.prefix else ""
+
+    def assigner(self, published: Iterable[str] = ()) -> Callable[[str], str]:
+        """A function that gives the listed URLs, taken in their order, their sections.
+
+        Of the directories at most `MAX_DIRECTORIES` are sections: first those of the sections in `published`, which are
+        those of the files that the same rules have published, then others as they come. The pages of the rest are in
+        the default section. So a page never leaves the section that its directory has: it only can, when another
+        directory is gone, go from the default section to a new one.
+        """
+        named = {name for name, _ in self.rules} | {""}
+        admitted = set(published) - named - RESERVED_SECTIONS
+
+        def assign(url: str) -> str:
+            section = self.section_of(url)
+            if section in named or section in admitted:
+                return section
+            if len(admitted) >= MAX_DIRECTORIES:
+                return ""
+            admitted.add(section)
+            return section
+
+        return assign
+
+
+def _directory_section(url: str, prefix: str) -> str:
+    """The first directory below the prefix as a section's name; empty when there is none, or none that can be one."""
+    path = url.removeprefix(prefix).partition("?")[0].partition("#")[0]
+    directory, slash, _ = path.partition("/")
+    if not slash or not url.startswith(prefix):
+        return ""
+    slug = _NOT_IN_A_NAME.sub("-", unquote(directory).lower()).strip("-")[:MAX_SECTION_NAME].rstrip("-")
+    return "" if slug in RESERVED_SECTIONS else slug
+
+
+def _split(rule: str) -> tuple[str, str]:
+    name, separator, pattern = rule.partition("=")
+    if not separator:
+        raise SectionError(f"{rule!r} is not NAME=RE: give a name, = and a regular expression, such as posts=/blog/")
+    return name, pattern
+
+
+def _checked_name(name: str) -> str:
+    if name in RESERVED_SECTIONS:
+        raise SectionError(f"the section name {name} is taken by the program's own files: choose another")
+    if not is_section_name(name):
+        raise SectionError(
+            f"{name!r} is no name of a section: use at most {MAX_SECTION_NAME} of a-z, 0-9 and single - between them"
+        )
+    return name
+
+
+def _compiled(name: str, pattern: str) -> re.Pattern[str]:
+    if not pattern:
+        raise SectionError(f"the section {name} has an empty regular expression, which matches everything: give one")
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise SectionError(f"{pattern!r} of the section {name} is not a regular expression: {error}") from error

@@ -1,0 +1,115 @@
+"""The other formats, beside the XML: a text sitemap, an RSS or Atom feed. Each is a publication of its own.
+
+No index names the files of a text sitemap, so there is no instant at which all change; each by itself is always whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from sitemap_crawler.sitemap import files
+from sitemap_crawler.sitemap.names import TEXT, Names
+from sitemap_crawler.sitemap.publish import NothingToPublish, Publication, Records
+from sitemap_crawler.sitemap.stage import StagedFile, Stager
+from sitemap_crawler.sitemap.text import text_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from sitemap_crawler.sitemap.publish import PublishedFile, Target
+
+    Announce = Callable[[Sequence[PublishedFile]], None]
+
+
+def publish_text(
+    locs: Iterable[str],
+    target: Target,
+    previous: Sequence[PublishedFile],
+    now: datetime,
+    *,
+    announce: Announce = lambda _: None,
+) -> Publication:
+    """Write `locs`, in their order, to `map.txt`, `map-1.txt`, … beside the XML entry `map.xml` of `target`.
+
+    `previous` are the files of the last call, `announce` as for `publish`. Raises NothingToPublish, EntryNameError,
+    OSError and whatever `locs` raises; what is live is then untouched, or each file of it is whole.
+    """
+    return _publish(target, previous, now, announce, lambda stager, names: _stage_text(locs, target, stager, names))
+
+
+def publish_feed(
+    data: bytes,
+    ending: Literal["rss", "atom"],
+    target: Target,
+    previous: Sequence[PublishedFile],
+    now: datetime,
+    *,
+    urls: int,
+    announce: Announce = lambda _: None,
+) -> Publication:
+    """Write a feed of `urls` pages to `map.rss` or `map.atom` beside the XML entry `map.xml` of `target`.
+
+    `previous` and `announce` as for `publish_text`. Raises EntryNameError, OSError.
+    """
+    return _publish(
+        target,
+        previous,
+        now,
+        announce,
+        lambda stager, names: [stager.write(names.beside(ending), data, section=f".{ending}", urls=urls)],
+    )
+
+
+def _publish(
+    target: Target,
+    previous: Sequence[PublishedFile],
+    now: datetime,
+    announce: Announce,
+    stage: Callable[[Stager, Names], list[StagedFile]],
+) -> Publication:
+    names = Names.of(target.sitemap_url)
+    records = Records(names, previous, now)
+    target.directory.mkdir(parents=True, exist_ok=True)
+    with files.locked(target.directory), files.Staging() as staging:
+        stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
+        stager.remove_leftovers(records.files)
+        staged = stage(stager, names)
+        changed = stager.find_changed(staged)
+        for file in changed:
+            files.make_durable(file.path, file.destination)
+        outputs = tuple(records.output(file, written=file in changed) for file in staged)
+        announce([output for output in outputs if output.name not in records.files])
+        # Backwards: on a site that grows, URLs move to later files, and stand there before they leave their old one.
+        stager.move(file for file in reversed(staged) if file in changed)
+        removed = _remove_stale(target.directory, names, records, {output.name for output in outputs})
+    return Publication(outputs, sum(output.urls for output in outputs), removed=removed)
+
+
+def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Names) -> list[StagedFile]:
+    places: dict[int, tuple[str, Path, Path]] = {}
+
+    def create(number: int) -> BinaryIO:
+        name = names.beside("txt", number)
+        path, destination, file = stager.create(name)
+        places[number] = name, path, destination
+        return file
+
+    staged = []
+    for number, first, shard in text_files(locs, create, max_urls=target.max_urls, max_bytes=target.max_bytes):
+        name, path, destination = places[number]
+        counts = shard.urls, shard.size, shard.file_bytes, shard.sha256
+        staged.append(StagedFile(name, TEXT, number, path, destination, first, *counts))
+    if not staged:
+        raise NothingToPublish("there is no URL to list: the published text files are left as they are")
+    return staged
+
+
+def _remove_stale(directory: Path, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:
+    """Remove the text files that we recorded and that are not among `live`."""
+    stale = tuple(name for name in records.files if name not in live and names.text_number(name))
+    for name in stale:
+        (directory / name).unlink(missing_ok=True)
+    return stale

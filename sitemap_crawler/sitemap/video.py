@@ -1,0 +1,98 @@
+"""One video as the bytes of one `<video:video>` element."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.sitemap.escaping import escape, rfc3986, without_forbidden
+from sitemap_crawler.sitemap.limits import (
+    MAX_VIDEO_DESCRIPTION,
+    MAX_VIDEO_DURATION,
+    MAX_VIDEO_RATING,
+    MAX_VIDEO_TAGS,
+    MAX_VIDEO_TITLE,
+    MAX_VIDEO_UPLOADER,
+    VIDEO_PLATFORMS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitemap_crawler.items import Video
+
+# Stricter than W3C Datetime: the published schema has neither a year alone nor a time without seconds.
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
+_COUNTRY = re.compile("[A-Z]{2}")
+_RELATIONSHIPS = ("allow", "deny")
+
+
+def serialise_video(video: Video, page: str) -> str:
+    """The element; nothing for a video without a required value. What an optional value may not be is left out."""
+    thumbnail = rfc3986(video.thumbnail_loc)
+    title, description = _text(video.title, MAX_VIDEO_TITLE), _text(video.description, MAX_VIDEO_DESCRIPTION)
+    # Neither may be the page itself.
+    locs = (rfc3986(loc or "") for loc in (video.content_loc, video.player_loc))
+    content, player = (None if loc == rfc3986(page) else loc for loc in locs)
+    if not (thumbnail and title and description and (content or player)):
+        return ""
+    # The schema fixes the order.
+    parts = [_element("thumbnail_loc", thumbnail), _element("title", title), _element("description", description)]
+    if content:
+        parts.append(_element("content_loc", content))
+    if player:
+        parts.append(_element("player_loc", player))
+    parts.extend(_numbers_and_dates(video))
+    parts.extend(_tags(video))
+    parts.extend(_audience(video))
+    return f"<video:video>{''.join(parts)}</video:video>"
+
+
+def _numbers_and_dates(video: Video) -> Iterator[str]:
+    if video.duration is not None and 1 <= video.duration <= MAX_VIDEO_DURATION:
+        yield _element("duration", str(video.duration))
+    if video.expiration_date and _DATE.fullmatch(video.expiration_date):
+        yield _element("expiration_date", video.expiration_date)
+    if video.rating is not None and 0 <= video.rating <= MAX_VIDEO_RATING:
+        yield _element("rating", str(round(float(video.rating), 2)))
+    if video.view_count is not None and video.view_count >= 0:
+        yield _element("view_count", str(video.view_count))
+    if video.publication_date and _DATE.fullmatch(video.publication_date):
+        yield _element("publication_date", video.publication_date)
+
+
+def _tags(video: Video) -> Iterator[str]:
+    tags = [tag for tag in map(without_forbidden, video.tags) if tag]
+    for tag in tags[:MAX_VIDEO_TAGS]:
+        yield _element("tag", tag)
+
+
+def _audience(video: Video) -> Iterator[str]:
+    yield from _yes_no("family_friendly", video.family_friendly)
+    yield from _related("restriction", video.restriction)
+    yield from _yes_no("requires_subscription", video.requires_subscription)
+    uploader = without_forbidden(video.uploader or "")
+    if 0 < len(uploader) <= MAX_VIDEO_UPLOADER:
+        yield _element("uploader", uploader)
+    yield from _related("platform", video.platform)
+    yield from _yes_no("live", video.live)
+
+
+def _yes_no(name: str, value: bool | None) -> Iterator[str]:
+    if value is not None:
+        yield _element(name, "yes" if value else "no")
+
+
+def _related(name: str, value: str | None) -> Iterator[str]:
+    relationship, *words = (value or "").split() or [""]
+    legal = VIDEO_PLATFORMS.issuperset(words) if name == "platform" else all(map(_COUNTRY.fullmatch, words))
+    if words and legal and relationship in _RELATIONSHIPS:
+        yield f'<video:{name} relationship="{relationship}">{" ".join(words)}</video:{name}>'
+
+
+def _element(name: str, text: str) -> str:
+    return f"<video:{name}>{escape(text)}</video:{name}>"
+
+
+def _text(text: str, limit: int) -> str:
+    return without_forbidden(text)[:limit]

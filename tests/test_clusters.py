@@ -1,0 +1,404 @@
+"""Sets of language versions, made of claims. Pages are letters, `a` has the id 1; all are listed unless said."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemap_crawler.clusters import MAX_CHAIN, Clustering, Page
+from sitemap_crawler.decide import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from sitemap_crawler.clusters import Cluster
+
+Claims = dict[str, dict[str, str]]
+"""By page: the page that has each code."""
+
+
+def ids_of(names: Iterable[str]) -> dict[str, int]:
+    return {name: ascii_lowercase.index(name) + 1 for name in names}
+
+
+def settle(
+    claims: Claims, refused: Mapping[str, str] | None = None, *, ids: dict[str, int] | None = None
+) -> tuple[list[dict[str, str]], list[Warned]]:
+    """The sets, as codes by page, ordered by their first pages, and what was worded."""
+    refused = refused or {}
+    names = {name for page, named in claims.items() for name in (page, *named.values())}
+    ids = ids or ids_of(names)
+    pages = {}
+    for name in names:
+        codes: dict[int, tuple[str, ...]] = {}
+        for code, other in sorted(claims.get(name, {}).items()) if name not in refused else ():
+            codes[ids[other]] = (*codes.get(ids[other], ()), code)
+        pages[ids[name]] = Page(ids[name], name, refused.get(name), codes)
+
+    def fetch(wanted: Collection[int]) -> list[Page]:
+        return [pages[url_id] for url_id in wanted]
+
+    warnings: list[Warned] = []
+    seeds = sorted(ids[name] for name in claims if name not in refused)
+    found = list(Clustering(fetch, warn=warnings.append).clusters(seeds))
+    named = [{pages[url_id].url: " ".join(codes) for url_id, codes in sorted(each.items())} for each in found]
+    return sorted(named, key=lambda cluster: min(cluster)), warnings
+
+
+def mutual(*sets: str, **codes: str) -> Claims:
+    """Pages that name all others of their sets and themselves, by their own letters unless `codes` says otherwise."""
+    claims: Claims = {}
+    for pages in sets:
+        for page in pages:
+            claims.setdefault(page, {}).update({codes.get(other, other): other for other in pages})
+    return claims
+
+
+def the_same(pages: str, named: dict[str, str]) -> Claims:
+    return {page: dict(named) for page in pages}
+
+
+FULL = {"en": "a", "de": "b", "fr": "c"}
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        ({"a": FULL, "b": FULL, "c": FULL}, [{"a": "en", "b": "de", "c": "fr"}]),
+        # two sets
+        (
+            {
+                "a": {"en": "a", "de": "b"},
+                "b": {"en": "a", "de": "b"},
+                "c": {"en": "c", "de": "d"},
+                "d": {"en": "c", "de": "d"},
+            },
+            [{"a": "en", "b": "de"}, {"c": "en", "d": "de"}],
+        ),
+        # a page of several codes
+        (
+            the_same("ab", {"en": "a", "en-GB": "a", "x-default": "a", "de": "b"}),
+            [{"a": "en en-GB x-default", "b": "de"}],
+        ),
+        # x-default as a page of its own
+        (
+            the_same("abc", {"en": "a", "de": "b", "x-default": "c"}),
+            [{"a": "en", "b": "de", "c": "x-default"}],
+        ),
+        # one page is no set
+        ({"a": {"en": "a"}}, []),
+        ({"a": {"en": "a", "de": "a", "x-default": "a"}}, []),
+        ({}, []),
+    ],
+)
+def test_complete_sets(claims: Claims, expected: list[dict[str, str]]) -> None:
+    assert settle(claims) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        # c does not name itself; the others agree
+        {"a": FULL, "b": FULL, "c": {"en": "a", "de": "b"}},
+        # none names itself
+        {"a": {"de": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": {"en": "a", "de": "b"}},
+    ],
+)
+def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
+    assert settle(claims) == ([{"a": "en", "b": "de", "c": "fr"}], [])
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected", "warnings"),
+    [
+        # b has no claims at all
+        (
+            {"a": {"en": "a", "de": "b"}},
+            [],
+            [Warned("one-way-alternate", "a", "names versions that do not name it back: de b")],
+        ),
+        # c names the others, which do not know it
+        (
+            {"a": {"en": "a", "de": "b"}, "b": {"en": "a", "de": "b"}, "c": FULL},
+            [{"a": "en", "b": "de"}],
+            [Warned("one-way-alternate", "c", "names versions that do not name it back: de b, en a")],
+        ),
+        # the others name c, which knows only itself
+        (
+            {"a": FULL, "b": FULL, "c": {"fr": "c"}},
+            [{"a": "en", "b": "de"}],
+            [
+                Warned("one-way-alternate", "a", "names versions that do not name it back: fr c"),
+                Warned("one-way-alternate", "b", "names versions that do not name it back: fr c"),
+            ],
+        ),
+        # all product pages name the one German page
+        (
+            {"a": {"en": "a", "de": "d"}, "b": {"en": "b", "de": "d"}, "c": {"en": "c", "de": "d"}, "d": {"en": "b"}},
+            [{"b": "en", "d": "de"}],
+            [
+                Warned("one-way-alternate", "a", "names versions that do not name it back: de d"),
+                Warned("one-way-alternate", "c", "names versions that do not name it back: de d"),
+            ],
+        ),
+        # an x-default page that names nobody
+        (
+            the_same("ab", {"en": "a", "de": "b", "x-default": "c"}),
+            [{"a": "en", "b": "de"}],
+            [
+                Warned("one-way-alternate", "a", "names versions that do not name it back: x-default c"),
+                Warned("one-way-alternate", "b", "names versions that do not name it back: x-default c"),
+            ],
+        ),
+        # only some of the many are named in the words
+        (
+            {"a": dict(zip(("bg", "cs", "da", "de", "el"), "bcdef", strict=True))},
+            [],
+            [Warned("one-way-alternate", "a", "names versions that do not name it back: bg b, cs c, da d and 2 more")],
+        ),
+    ],
+)
+def test_one_way_claims(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+    found, worded = settle(claims)
+    assert found == expected
+    assert sorted(worded, key=lambda warned: warned.url) == warnings
+
+
+def test_pages_that_are_not_listed_are_left_out() -> None:
+    claims = {"a": {**FULL, "it": "d"}, "b": {**FULL, "it": "d"}, "c": FULL}
+    found, worded = settle(claims, {"c": "noindex", "d": "out-of-scope"})
+    assert found == [{"a": "en", "b": "de"}]
+    assert worded == [
+        Warned("unlisted-alternate", page, "names versions that are not listed: fr c (noindex), it d (out-of-scope)")
+        for page in "ab"
+    ]
+
+
+def test_of_two_pages_one_is_not_listed() -> None:
+    claims = the_same("ab", {"en": "a", "de": "b"})
+    assert settle(claims, {"b": "redirect"}) == (
+        [],
+        [Warned("unlisted-alternate", "a", "names versions that are not listed: de b (redirect)")],
+    )
+
+
+def conflict(page: str, message: str) -> Warned:
+    return Warned("conflicting-alternates", page, message)
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected", "warnings"),
+    [
+        # b knows best what it is
+        (
+            {"a": {"en": "a", "de": "b"}, "b": {"en": "a", "fr": "b"}},
+            [{"a": "en", "b": "fr"}],
+            [conflict("b", "calls itself fr, but other versions call it otherwise: de")],
+        ),
+        # it may be less than the others say, or more
+        (
+            {"a": {"en": "a", "de": "b", "x-default": "b"}, "b": {"en": "a", "de": "b", "de-AT": "b"}},
+            [{"a": "en", "b": "de de-AT"}],
+            [conflict("b", "calls itself de de-AT, but other versions call it otherwise: x-default")],
+        ),
+        # it says nothing, and the others agree on a part
+        (
+            {"a": {"en": "a", "de": "b", "x-default": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": FULL},
+            [{"a": "en", "b": "de", "c": "fr"}],
+            [conflict("b", "does not name itself, and its other versions do not agree what it is: x-default")],
+        ),
+        # it says nothing, and the others agree on nothing
+        (
+            {"a": {"en": "a", "de": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": {**FULL, "de": "a", "it": "b"}},
+            [{"a": "en", "c": "fr"}],
+            [
+                conflict("a", "calls itself en, but other versions call it otherwise: de"),
+                conflict("b", "does not name itself, and its other versions do not agree what it is: de, it"),
+            ],
+        ),
+        # each is the default
+        (
+            {"a": {"en": "a", "de": "b", "x-default": "a"}, "b": {"en": "a", "de": "b", "x-default": "b"}},
+            [{"a": "en", "b": "de"}],
+            [conflict("a", "several versions have the code x-default, so none has: a, b")],
+        ),
+        # two of one code and nothing else
+        (
+            {"a": {"en": "a", "de": "b"}, "b": {"en": "b", "de": "a"}},
+            [],
+            [
+                conflict("a", "calls itself en, but other versions call it otherwise: de"),
+                conflict("a", "several versions have the code en, so none has: a, b"),
+                conflict("b", "calls itself en, but other versions call it otherwise: de"),
+            ],
+        ),
+    ],
+)
+def test_conflicting_codes(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+    found, worded = settle(claims)
+    assert found == expected
+    assert sorted(worded, key=lambda warned: (warned.url, warned.message)) == warnings
+
+
+LOST = "names versions whose own versions do not all name each other, so they are no set"
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected", "warnings"),
+    [
+        # a chain of three: ties go by URL
+        (mutual("ab", "bc"), [{"a": "a", "b": "b"}], [conflict("b", f"{LOST}: c c"), conflict("c", f"{LOST}: b b")]),
+        # a set, and one page that only b of it knows
+        (
+            mutual("abcd", "be"),
+            [{page: page for page in "abcd"}],
+            [conflict("b", f"{LOST}: e e"), conflict("e", f"{LOST}: b b")],
+        ),
+        # two sets with a bridge: it must not tear them
+        (
+            mutual("abc", "def", "cd"),
+            [{page: page for page in "abc"}, {page: page for page in "def"}],
+            [conflict("c", f"{LOST}: d d"), conflict("d", f"{LOST}: c c")],
+        ),
+        # a ring of four
+        (
+            mutual("ab", "bc", "cd", "da"),
+            [{"a": "a", "b": "b"}, {"c": "c", "d": "d"}],
+            [
+                conflict("a", f"{LOST}: d d"),
+                conflict("b", f"{LOST}: c c"),
+                conflict("c", f"{LOST}: b b"),
+                conflict("d", f"{LOST}: a a"),
+            ],
+        ),
+        # the larger one of two that share a page
+        (
+            mutual("ab", "bcd"),
+            [{page: page for page in "bcd"}],
+            [conflict("a", f"{LOST}: b b"), conflict("b", f"{LOST}: a a")],
+        ),
+    ],
+)
+def test_chains(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+    found, worded = settle(claims)
+    assert found == expected
+    assert sorted(worded, key=lambda warned: warned.url) == warnings
+
+
+@pytest.mark.parametrize(
+    "claims", [mutual("ab", "bc", "ca", "cd", "da"), mutual("ab", "bc", "cd", "da"), mutual("abc", "bcd")]
+)
+def test_the_order_of_ids_does_not_matter(claims: Claims) -> None:
+    expected = settle(claims)
+    for order in permutations(range(1, 5)):
+        found, worded = settle(claims, ids=dict(zip("abcd", order, strict=True)))
+        assert (found, sorted(map(str, worded))) == (expected[0], sorted(map(str, expected[1])))
+
+
+def chain(length: int, *, first: int = 1) -> dict[int, Page]:
+    """Each page names itself, the one before and the one after it."""
+    numbers = range(first, first + length)
+    return {
+        number: Page(
+            number,
+            f"{number:06}",
+            None,
+            {other: (f"c{other}",) for other in (number - 1, number, number + 1) if other in numbers},
+        )
+        for number in numbers
+    }
+
+
+def test_the_longest_chain_is_cut_into_pairs() -> None:
+    pages = chain(MAX_CHAIN)
+    found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=lambda _: None).clusters(pages))
+    assert sorted(map(sorted, found)) == [[number, number + 1] for number in range(1, MAX_CHAIN, 2)]
+
+
+def test_too_long_a_chain_is_left_out_and_the_next_set_is_not() -> None:
+    pages = {**chain(MAX_CHAIN + 4_000), **chain(2, first=10_000)}
+    warnings: list[Warned] = []
+    found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=warnings.append).clusters(pages))
+    assert [sorted(cluster) for cluster in found] == [[10_000, 10_001]]
+    assert warnings[0] == conflict(
+        "000001", "5,000 pages name each other in a chain: nobody can tell which belong together"
+    )
+
+
+VERSIONS = 10
+
+
+class Inventory:
+    """Ten versions of each of some pages, those of one page far from each other."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.calls: list[int] = []
+
+    def fetch(self, ids: Collection[int]) -> Iterable[Page]:
+        self.calls.append(len(ids))
+        for url_id in ids:
+            every = {other * self.number + url_id % self.number: (f"c{other}",) for other in range(VERSIONS)}
+            yield Page(url_id, str(url_id), None, every)
+
+    def sets(self) -> list[list[int]]:
+        found = Clustering(self.fetch, warn=pytest.fail).clusters(range(self.number * VERSIONS))
+        return sorted(map(sorted, found))
+
+
+def test_each_page_is_looked_up_about_once_and_many_at_a_time() -> None:
+    inventory = Inventory(1_000)
+    assert len(inventory.sets()) == 1_000
+    assert sum(inventory.calls) < 15_000
+    assert len(inventory.calls) < 100
+
+
+@pytest.mark.parametrize("held", range(0, 130, 10))
+def test_what_was_looked_up_may_be_forgotten_at_any_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.clusters.MAX_HELD", held)
+    assert Inventory(40).sets() == [list(range(first, 400, 40)) for first in range(40)]
+
+
+CODES = ["en", "de", "fr", "it", "x-default"]
+PAGES = "abcdefgh"
+
+
+@given(
+    claims=st.dictionaries(
+        st.sampled_from(PAGES), st.dictionaries(st.sampled_from(CODES), st.sampled_from(PAGES), min_size=1)
+    ),
+    refused=st.sets(st.sampled_from(PAGES), max_size=2),
+    order=st.permutations(range(1, len(PAGES) + 1)),
+)
+def test_what_holds_of_any_claims(claims: Claims, refused: set[str], order: list[int]) -> None:
+    found, worded = settle(claims, dict.fromkeys(refused, "noindex"))
+    seen = [page for cluster in found for page in cluster]
+    assert len(seen) == len(set(seen))
+    assert refused.isdisjoint(seen)
+    for cluster in found:
+        assert len(cluster) > 1
+        for page, other in combinations(cluster, 2):
+            assert other in claims[page].values()
+            assert page in claims[other].values()
+        codes = [code for own in cluster.values() for code in own.split()]
+        assert len(codes) == len(set(codes))
+        for page, own in cluster.items():
+            assert own
+            for code in own.split():
+                assert any(claims[other].get(code) == page for other in cluster)
+    again, worded_again = settle(claims, dict.fromkeys(refused, "noindex"), ids=dict(zip(PAGES, order, strict=True)))
+    assert [dict(sorted(cluster.items())) for cluster in again] == found
+    assert sorted(map(str, worded_again)) == sorted(map(str, worded))
+
+
+@given(sizes=st.lists(st.integers(2, 5), max_size=4))
+def test_sets_without_faults_are_all_found(sizes: list[int]) -> None:
+    letters = iter(ascii_lowercase)
+    sets = ["".join(next(letters) for _ in range(size)) for size in sizes]
+    expected: list[Cluster] = [{page: page for page in pages} for pages in sets]
+    assert settle(mutual(*sets)) == (expected, [])
