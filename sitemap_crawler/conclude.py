@@ -16,8 +16,9 @@ from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.findings import Findings
 from sitemap_crawler.inventory.listings import published_count
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
+from sitemap_crawler.inventory.refused import take_back
 from sitemap_crawler.inventory.robots import RememberedRobots
-from sitemap_crawler.inventory.runs import finish_run, run_totals
+from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import Settled
 from sitemap_crawler.inventory.store import inventory_words
@@ -75,7 +76,7 @@ def conclude(site: Site, ending: Ending | None) -> Report:
         count, size = site.store.size()
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
+        where = f" {error.filename or site.options.output}"
         reason = error.strerror or error
         _fail(report, f"cannot write{where}: {reason}; make room or mend it and run the same command")
     except (NothingToPublish, IndexOverflowError) as error:
@@ -186,4 +187,6 @@ class _Conclusion:
 
     def _end_run(self, ended_by: str) -> None:
         outcome, now = str(self._report.outcome), datetime.now(UTC)
+        if outcome not in PUBLISHED:
+            take_back(self._connection, self._site.run.id)
         finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)

@@ -30,6 +30,8 @@ INDEX_FILES = frozenset(
 """Names that web servers commonly give for a directory's own page."""
 
 
+CLOCK_SKEW = 86_400.0
+"""Seconds that a date may lie ahead: beyond that a clock was wrong when it was noted."""
 MAX_EXPLAINED = 1_000
 """Broken canonicals whose targets are looked up for the words of the warning."""
 
@@ -185,15 +187,16 @@ class Settlement:
         if refusal is not None:
             return Decision(facts.id, facts.url, listed=False, reason=refusal.reason, evidence=refusal.evidence)
         kept = failure(facts) if facts.failed else None
+        dated = facts.lastmod is not None and facts.lastmod <= self._now + CLOCK_SKEW
         return Decision(
             facts.id,
             facts.url,
             listed=True,
             reason=Reason.LISTED if kept is None else Reason.KEPT_AFTER_ERROR,
             evidence=None if kept is None else f"{kept.reason}: {kept.evidence}",
-            lastmod=facts.lastmod,
-            lastmod_source=facts.lastmod_source,
-            lastmod_day=bool(facts.lastmod_day),
+            lastmod=facts.lastmod if dated else None,
+            lastmod_source=facts.lastmod_source if dated else None,
+            lastmod_day=dated and bool(facts.lastmod_day),
         )
 
     def _canonical_elsewhere(self, facts: Facts) -> Refusal | None:

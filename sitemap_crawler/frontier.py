@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from sqlalchemy.exc import SQLAlchemyError
 
+from sitemap_crawler.conditional import conditions
 from sitemap_crawler.job import end_crawl, job_of
 
 if TYPE_CHECKING:
@@ -88,15 +89,9 @@ class Frontier(BaseScheduler):
     def _request(self, queued: QueuedUrl) -> Request:
         return Request(
             queued.url,
-            headers=_conditions(queued),
+            headers=conditions(queued),
             callback=self._spider.parse,
             errback=self._spider.failed,  # type: ignore[attr-defined]
             # Our URLs are in their final form: Scrapy and the HTTP client must not quote them again.
             meta={"verbatim_url": True, "queued": queued},
         )
-
-
-def _conditions(queued: QueuedUrl) -> dict[str, str]:
-    """The headers of a conditional request, https://www.rfc-editor.org/rfc/rfc9110#section-13.1."""
-    conditions = {"If-None-Match": queued.etag, "If-Modified-Since": queued.modified_header}
-    return {name: value for name, value in conditions.items() if value is not None}

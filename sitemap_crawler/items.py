@@ -76,6 +76,12 @@ class QueuedUrl:
     etag: str | None = None
     modified_header: str | None = None
     """Validators of the last observation, for a conditional request."""
+    header_mark: bytes | None = None
+    """Of the last observation; a 304 with another one confirms nothing."""
+
+    @property
+    def conditional(self) -> bool:
+        return self.etag is not None or self.modified_header is not None
 
 
 def is_transient(status: int) -> bool:
@@ -118,6 +124,8 @@ class Observation:
     """What the header says, if that can be believed by itself."""
     modified_header: str | None = None
     etag: str | None = None
+    header_mark: bytes | None = None
+    """Stands for the headers that decide on indexing; None without any."""
     not_modified: bool = False
     """The server confirms the last observation: 304 to a conditional request."""
     title: str | None = None

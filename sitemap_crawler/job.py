@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit, requeue_read_otherwise
 from sitemap_crawler.inventory.robots import remember_robots
 from sitemap_crawler.inventory.runs import (
     Run,
@@ -63,7 +63,7 @@ class Job(Site):
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
-            self._plan()
+            self._plan(readers)
             self.queue = Queue(
                 store.connection,
                 self.run.id,
@@ -96,9 +96,10 @@ class Job(Site):
     def saw_everything(self) -> bool:
         return not self.limited
 
-    def _plan(self) -> None:
+    def _plan(self, readers: str) -> None:
         """Settle what a new run asks for, and what one that goes on by other options still does."""
-        connection, run, every = self.store.connection, self.run, self.options.revisit_excluded
+        connection, run = self.store.connection, self.run
+        every = 1 if self.options.full else self.options.revisit_excluded
         changed = self._changed_options() if run.planned else []
         with connection.begin():
             if not run.planned:
@@ -107,6 +108,7 @@ class Job(Site):
                 remember_planned(connection, run.id)
             elif changed:
                 readmit(connection, admits=self._admits)
+                requeue_read_otherwise(connection, run.id, readers=readers)
         if changed:
             words = "the run goes on with options other than it began with: " + "; ".join(changed)
             self.warn("options-changed", self.start_url, words)

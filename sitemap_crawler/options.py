@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
+MAX_RUNS = 1_000_000
+"""Of settings that count runs: more than a million nights."""
 WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of a writing, beside those that the inventory remembers."""
 
@@ -55,6 +57,8 @@ class Flag:
     """Whether the command line has it; the others are settings and site file keys only."""
     remembered: bool = False
     """Whether it shapes decisions or files, so that the inventory remembers it for `write`."""
+    crawling: bool = False
+    """Whether it shapes what a crawl finds, so that a run which goes on with another value says so."""
 
 
 def _absolute_url(value: str) -> str:
@@ -200,19 +204,19 @@ class Options(BaseModel):
     ] = ()
     seed_sitemap: Annotated[
         PublicUrls,
-        Flag(metavar="URL"),
+        Flag(metavar="URL", crawling=True),
         Field(description="also crawl what this sitemap names, as for those that robots.txt names (repeatable)"),
     ] = ()
     follow_nofollow: Annotated[
-        bool, Flag(), Field(description="follow links that are rel=nofollow, and those of nofollow pages")
+        bool, Flag(crawling=True), Field(description="follow links that are rel=nofollow, and those of nofollow pages")
     ] = False
-    max_pages: Annotated[int | None, Flag(metavar="N"), Field(ge=1, description="end the run after N fetched URLs")] = (
-        None
-    )
+    max_pages: Annotated[
+        int | None, Flag(metavar="N"), Field(ge=1, le=2**40, description="end the run after N fetched URLs")
+    ] = None
     max_depth: Annotated[
         int | None,
         Flag(metavar="N", remembered=True),
-        Field(ge=0, description="fetch only URLs at most N clicks from the start page"),
+        Field(ge=0, le=2**40, description="fetch only URLs at most N clicks from the start page"),
     ] = None
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
     videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
@@ -279,13 +283,13 @@ class Options(BaseModel):
     ] = 0.0
     user_agent: Annotated[
         Annotated[str, AfterValidator(_plain_text)] | None,
-        Flag(setting="USER_AGENT", metavar="TEXT"),
+        Flag(setting="USER_AGENT", metavar="TEXT", crawling=True),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
     full: Annotated[bool, Flag(), Field(description="download everything again, ask for nothing conditionally")] = False
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
-    dry_run: Annotated[bool, Flag(), Field(description="crawl and report, publish nothing")] = False
+    dry_run: Annotated[bool, Flag(), Field(description="decide and report, publish nothing")] = False
     report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
     progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
     log_file: Annotated[
@@ -324,27 +328,37 @@ class Options(BaseModel):
     keep_errors: Annotated[
         int,
         Flag(cli=False, remembered=True),
-        Field(ge=0, description="finished runs for which a listed page stays listed while its server fails"),
+        Field(
+            ge=0, le=MAX_RUNS, description="finished runs for which a listed page stays listed while its server fails"
+        ),
     ] = 7
     orphan_runs: Annotated[
         int,
         Flag(cli=False, remembered=True),
-        Field(ge=1, description="finished runs in which nothing leads to a page before it counts as an orphan"),
+        Field(
+            ge=1,
+            le=MAX_RUNS,
+            description="finished runs in which nothing leads to a page before it counts as an orphan",
+        ),
     ] = 2
     revisit_excluded: Annotated[
         int,
         Flag(cli=False),
-        Field(ge=1, description="ask only every so many runs for what was excluded for the same reason three times"),
+        Field(
+            ge=1,
+            le=MAX_RUNS,
+            description="ask only every so many runs for what was excluded for the same reason three times",
+        ),
     ] = 7
     keep_runs: Annotated[
         int,
         Flag(cli=False, remembered=True),
-        Field(ge=1, description="newest runs of which it is kept what they changed, for diff"),
+        Field(ge=1, le=MAX_RUNS, description="newest runs of which it is kept what they changed, for diff"),
     ] = 100
     max_body: Annotated[
         int,
-        Flag(cli=False),
-        Field(ge=1_000, description="bytes read of a body at most, uncompressed"),
+        Flag(cli=False, crawling=True),
+        Field(ge=1_000, le=2**40, description="bytes read of a body at most, uncompressed"),
     ] = 15_000_000
 
     @model_validator(mode="after")
@@ -365,10 +379,14 @@ class Options(BaseModel):
 
     def remembered(self) -> dict[str, Any]:
         """What the inventory remembers, as JSON values: enough to decide and to write again."""
-        names = {name for name in type(self).model_fields if self.flag(name).remembered}
+        names = {name for name, flag in self.flags().items() if flag.remembered or flag.crawling}
         values = self.model_dump(mode="json", include=names, exclude_none=True)
         # `write` may be given from another directory.
         return {**values, "output": str(self.output.absolute())}
+
+    @classmethod
+    def flags(cls) -> dict[str, Flag]:
+        return {name: cls.flag(name) for name in cls.model_fields}
 
     @classmethod
     def flag(cls, name: str) -> Flag:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 DAY = 86_400.0  # seconds
+SLACK = 1.1  # nightly runs are not a day apart to the second
 
 # By the interval between two changes, in days, from which on the word holds: hourly is below one day.
 _INTERVALS = (1, 7, 30, 365)
@@ -39,7 +40,7 @@ def changefreq(lastmod: float | None, history: History | None, *, now: float) ->
         return None
     interval = now - lastmod
     if history is not None and history.changes:
-        interval = max(interval, (history.last - history.first) / history.changes)
+        interval = max(interval, SLACK * (history.last - history.first) / history.changes)
     return _FREQUENCIES[bisect_right(_INTERVALS, interval / DAY)]
 
 

@@ -199,8 +199,20 @@ def test_a_state_that_is_no_inventory(program: Program, site: WebServer) -> None
     with sqlite3.connect(program.directory / "other.sqlite") as connection:
         connection.execute("CREATE TABLE notes (text)")
     connection.close()
+    before = (program.directory / "other.sqlite").read_bytes()
     result = program.crawl(site.url("/"), "--state", "other.sqlite")
     assert_refused(result, 1, "other.sqlite", "something else")
+    assert (program.directory / "other.sqlite").read_bytes() == before
+    assert list(program.directory.glob("other.sqlite?*")) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["KEEP_ERRORS", "ORPHAN_RUNS", "KEEP_RUNS", "REVISIT_EXCLUDED", "MAX_BODY", "MAX_PAGES"]
+)
+def test_numbers_that_no_database_holds(program: Program, site: WebServer, name: str) -> None:
+    site.pages["/"] = page()
+    assert_refused(program.crawl(site.url("/"), "-s", f"SITEMAP_{name}={10**20}"), 2, name.lower())
+    assert site.paths() == []
 
 
 def test_a_state_of_another_release(program: Program, site: WebServer) -> None:

@@ -288,3 +288,31 @@ def test_a_run_goes_on_by_other_rules(
     assert result.listed() == [site.url(path) for path in expected]
     [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
     assert "exclude was" in warning["message"]
+
+
+def test_what_was_read_by_other_options_is_read_again(program: Program, site: WebServer) -> None:
+    """The start page was read when its nofollow link was not to be followed."""
+    reached, released = threading.Event(), threading.Event()
+
+    def slow(_request: LoggedRequest) -> Answer:
+        reached.set()
+        released.wait(60)
+        return Answer(page(title="slow"))
+
+    start = '<a href="/slow">slow</a><a rel="nofollow" href="/hidden">hidden</a>'
+    site.pages.update({"/": Answer(start), "/slow": slow, "/hidden": page(title="hidden")})
+    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1")
+    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    try:
+        assert reached.wait(60)
+        process.send_signal(signal.SIGTERM)
+        released.set()
+        assert process.wait(60) == 4
+    finally:
+        process.kill()
+        process.wait()
+    result = program.crawl(site.url("/"), "--state", "state.db", "--follow-nofollow")
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url(path) for path in ("/", "/hidden", "/slow")]
+    [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
+    assert "follow_nofollow was False, is True" in warning["message"]

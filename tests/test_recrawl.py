@@ -48,6 +48,11 @@ def lastmods(program: Program, site: WebServer) -> dict[str, str | None]:
     return {entry.loc.removeprefix(site.url("")): entry.lastmod for entry in entries}
 
 
+def reason(program: Program, site: WebServer, path: str) -> str:
+    told: dict[str, str] = json.loads(program.run("explain", site.url(path), "--state", "state.db", "--json").out)
+    return told["reason"]
+
+
 def test_an_unchanged_site_costs_nothing(program: Program, site: WebServer) -> None:
     build(site)
     crawl(program, site)
@@ -173,3 +178,97 @@ def test_what_never_changes_its_mind_is_asked_now_and_then(program: Program, sit
     # Three runs, and one of each seven after them.
     assert asked[:3] == [True, True, True]
     assert sum(asked[3:10]) == 1
+
+
+def test_headers_that_come_with_a_304_count(program: Program, site: WebServer) -> None:
+    """A server's configuration says noindex of /a, and not of /b any more; neither file has changed, nor its ETag."""
+    noindex = {"/b"}
+
+    def answer(request: LoggedRequest) -> Answer:
+        headers = {"ETag": '"1"', **({"X-Robots-Tag": "noindex"} if request.path in noindex else {})}
+        if request.headers.get("if-none-match") == '"1"':
+            return Answer(status=304, headers=headers)
+        return Answer(page("/a", "/b", "/c", title=request.path), headers=headers)
+
+    site.pages.update(dict.fromkeys(PATHS, answer))
+    crawl(program, site)
+    assert set(lastmods(program, site)) == {"/", "/a", "/c"}
+    noindex.symmetric_difference_update({"/a", "/b"})
+    report = crawl(program, site)
+    assert set(lastmods(program, site)) == {"/", "/b", "/c"}
+    assert report["not_modified"] == 2
+    assert crawl(program, site)["outcome"] == "unchanged"
+
+
+@pytest.mark.parametrize("failing", [500, 412, 200])
+def test_a_server_that_fails_for_conditional_requests_only(program: Program, site: WebServer, failing: int) -> None:
+    def answer(request: LoggedRequest) -> Answer:
+        if "if-none-match" in request.headers:
+            return Answer(status=failing)
+        return Answer(page("/a"), headers={"ETag": '"1"'})
+
+    site.pages.update({"/": page("/a"), "/a": answer})
+    crawl(program, site)
+    for _ in range(2):
+        report = crawl(program, site, "-s", "RETRY_TIMES=0")
+        assert (report["outcome"], report["listed"], report["errors"]) == ("unchanged", 2, 0)
+    assert reason(program, site, "/a") == "listed"
+
+
+def test_a_304_that_nobody_asked_for_is_no_answer(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": page()})
+    crawl(program, site)
+    site.pages["/a"] = Answer(status=304)
+    assert crawl(program, site)["listed"] == 2
+    assert reason(program, site, "/a") == "kept-after-error"
+
+
+def test_what_was_listed_is_asked_for_again_after_an_outage(program: Program, site: WebServer) -> None:
+    """Most pages answer 404 in four nights, in which nothing is published; the next night all is as it was."""
+    paths = [f"/{number}" for number in range(30)]
+    site.pages.update({"/": page(*paths), **{path: page(title=path) for path in paths}})
+    crawl(program, site)
+    before = (program.output / "sitemap.xml").read_bytes()
+    healthy = dict(site.pages)
+    site.pages.update(dict.fromkeys(paths[5:], Answer("Gone", status=404)))
+    for _ in range(4):
+        assert program.crawl(site.url("/"), "--state", "state.db").code == 3
+    site.pages.update(healthy)
+    assert crawl(program, site)["outcome"] == "unchanged"
+    assert (program.output / "sitemap.xml").read_bytes() == before
+
+
+def test_full_asks_for_what_has_been_settled_too(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(14)]
+    site.pages.update({"/": page(*paths), **dict.fromkeys(paths, Answer("Gone", status=404))})
+    for _ in range(5):
+        crawl(program, site)
+    site.clear_log()
+    crawl(program, site)
+    assert 0 < len(set(site.paths()) & set(paths)) < 5
+    site.clear_log()
+    crawl(program, site, "--full")
+    assert set(site.paths()) >= set(paths)
+
+
+def test_a_refused_run_proves_no_absence(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/b"), "/a": page(), "/b": page()})
+    crawl(program, site)
+    site.pages["/"] = Answer("Gone", status=404)
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 3
+    site.pages["/"] = page("/a")
+    assert crawl(program, site)["listed"] == 3
+    assert crawl(program, site)["listed"] == 2
+    assert reason(program, site, "/b") == "orphan"
+
+
+def test_refused_runs_do_not_count_as_those_for_which_a_failing_page_stays(program: Program, site: WebServer) -> None:
+    down = Answer(status=503)
+    site.pages.update({"/": page("/a"), "/a": page()})
+    options = ("-s", "SITEMAP_KEEP_ERRORS=2", "-s", "RETRY_TIMES=0")
+    crawl(program, site)
+    site.pages.update({"/": down, "/a": down})
+    for _ in range(3):
+        assert program.crawl(site.url("/"), "--state", "state.db", *options).code == 3
+    site.pages["/"] = page("/a")
+    assert [crawl(program, site, *options)["listed"] for _ in range(3)] == [2, 2, 1]

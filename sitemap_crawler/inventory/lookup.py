@@ -258,7 +258,7 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
         if still and _stamp(path) != before:
             raise InventoryError(_changed(path)) from error
         reason = getattr(error, "orig", None) or error
-        raise InventoryError(f"cannot read the inventory {path}: {reason}; put a copy back, or crawl anew") from error
+        raise InventoryError(f"cannot read the inventory {path}: {reason}; put a copy back, or remove the file and crawl anew") from error
     if still and _stamp(path) != before:
         raise InventoryError(_changed(path))
 
@@ -302,7 +302,7 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     if version != str(SCHEMA_VERSION):
         raise NotAnInventory(
             f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-            "use the release that wrote it, or crawl anew"
+            "use the release that wrote it, or remove the file and crawl anew"
         )
     row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:

@@ -48,7 +48,8 @@ class Observed:
         for observation, links in observed:
             known = before.get(observation.url_id)
             if known is not None and observation.not_modified:
-                kept.append({"b_id": observation.url_id, "b_fetched": observation.fetched.timestamp()})
+                times = {"b_fetched": observation.fetched.timestamp(), "b_etag": observation.etag}
+                kept.append({"b_id": observation.url_id, **times})
             elif known is not None and observation.is_transient and known.is_definite:
                 failed.append(
                     {"b_id": observation.url_id, "b_status": observation.status, "b_error": observation.error}
@@ -72,6 +73,8 @@ class Observed:
                 "run": self._run,
                 "fetched": bindparam("b_fetched"),
                 "not_modified": True,
+                # https://www.rfc-editor.org/rfc/rfc9111#section-3.2: a 304 updates what is stored.
+                "etag": func.coalesce(bindparam("b_etag"), observations.c.etag),
                 **_NOT_FAILED,
             }
             self._connection.execute(_update(values), rows)
@@ -136,6 +139,7 @@ class Observed:
             "title": observation.title,
             "etag": observation.etag,
             "modified_header": observation.modified_header,
+            "header_mark": observation.header_mark,
             "readers": self._readers,
             "alternates": [[code, ids[url]] for code, url in observation.alternates] or None,
             "links": encode_links(links) or None,

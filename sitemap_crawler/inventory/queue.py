@@ -67,11 +67,12 @@ class Queue:
         self._run = run
         self._observed = Observed(connection, run, readers=readers)
         seen = observations.c
-        validators = (seen.etag, seen.modified_header) if conditional and run > 1 else (null(), null())
+        asks = conditional and run > 1
+        validators = (seen.etag, seen.modified_header, seen.header_mark) if asks else (null(), null(), null())
         same_readers = (seen.url_id == urls.c.id) & (seen.readers == readers)
         self._due = (
             select(urls.c.id, urls.c.url, urls.c.depth, *validators)
-            .select_from(urls.outerjoin(observations, same_readers) if conditional and run > 1 else urls)
+            .select_from(urls.outerjoin(observations, same_readers) if asks else urls)
             .where(urls.c.state == int(UrlState.QUEUED))
             .order_by(urls.c.depth, urls.c.id)
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select, update
 
-from sitemap_crawler.inventory.schema import UrlState, decisions, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, listings, observations, urls
 from sitemap_crawler.rules import Reason
 
 if TYPE_CHECKING:
@@ -36,16 +36,28 @@ def readmit(connection: Connection, *, admits: Callable[[str, int], bool]) -> No
         _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
 
 
+def requeue_read_otherwise(connection: Connection, run: int, *, readers: str) -> None:
+    """Ask again for what other readers have read in this run, as its links may differ; the caller has begun a
+    transaction."""
+    read = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
+    fetched = (urls.c.state == int(UrlState.FETCHED)) & urls.c.id.in_(read)
+    connection.execute(update(urls).where(fetched).values(state=int(UrlState.QUEUED)))
+
+
 def plan_revisits(
     connection: Connection, run: int, *, admits: Callable[[str, int], bool], settled_since: int, every: int
 ) -> None:
     """Give every known URL its state in the run that begins; the caller has begun a transaction.
 
     What has been excluded for the same reason since the run `settled_since` or longer is asked for in each `every`th
-    run. Rules may have changed since the last run: what they forbid now is not asked for, what they allow now is.
+    run, unless the sitemap still has it. Rules may have changed since the last run: what they forbid now is not asked
+    for, what they allow now is.
     """
-    columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since)
-    query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)).order_by(urls.c.id)
+    published = listings.c.url_id.is_not(None).label("published")
+    columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
+    joined = urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)
+    joined = joined.outerjoin(listings, listings.c.url_id == urls.c.id)
+    query = select(*columns).select_from(joined).order_by(urls.c.id)
     last = 0
     while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
         last = rows[-1].id
@@ -53,7 +65,7 @@ def plan_revisits(
         for row in rows:
             if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
                 state = UrlState.KNOWN
-            elif row.reason in _SETTLED and row.since <= settled_since and (row.id + run) % every:
+            elif row.reason in _SETTLED and row.since <= settled_since and (row.id + run) % every and not row.published:
                 state = UrlState.NOT_DUE
             else:
                 state = UrlState.QUEUED

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
+PUBLISHED = ("published", "unchanged")
+"""Outcomes of runs that the sitemap agrees with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     id: int
@@ -77,7 +81,7 @@ def last_finished_run(connection: Connection) -> Run | None:
     decided = runs.c.ended_by.in_(("finished", "limit"))
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
-        published = decided & runs.c.outcome.in_(("published", "unchanged"))
+        published = decided & runs.c.outcome.in_(PUBLISHED)
         options = connection.scalar(select(runs.c.options).where(published).order_by(runs.c.id.desc()).limit(1))
     if row is None:
         return None
@@ -95,8 +99,12 @@ def last_finished_run(connection: Connection) -> Run | None:
 
 
 def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
-    """The run since which `count` runs saw the whole site, itself and the run `now` among them; 0 when fewer have."""
-    earlier = select(runs.c.id).where(runs.c.ended_by == "finished", runs.c.id < now).order_by(runs.c.id.desc())
+    """The run since which `count` runs saw the whole site, itself and the run `now` among them; 0 when fewer have.
+
+    One that was refused, or only tried out, is none: what it saw may have been an outage.
+    """
+    good = (runs.c.ended_by == "finished") & runs.c.outcome.in_(PUBLISHED)
+    earlier = select(runs.c.id).where(good, runs.c.id < now).order_by(runs.c.id.desc())
     if count <= 1:
         return now
     return connection.scalar(earlier.offset(count - 2).limit(1)) or 0

@@ -116,6 +116,8 @@ observations = Table(
     # What a conditional request is made of, and which readers made this observation: others' work is not kept.
     Column("etag", Text),
     Column("modified_header", Text),
+    # Stands for the headers that decide on indexing: a 304 may bring others, and then confirms nothing.
+    Column("header_mark", LargeBinary),
     Column("readers", Text),
     Column("not_modified", Boolean, nullable=False, server_default=false()),
     # The last tries failed, for a reason that may pass: everything else here is what was seen before.

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 CACHE_KIB = 16_384
 # https://www.sqlite.org/fileformat.html#magic_header_string
 SQLITE_MAGIC = b"SQLite format 3\0"
+APPLICATION_ID = 0x53_4D_43_52
+"""Of our files, in their header: so others are known, and left alone, before anything is written to them."""
+_APPLICATION_ID_AT = 68
 MAX_OWNER = 400
 """Characters read of what the file beside the lock says."""
 
@@ -127,7 +130,7 @@ def open_store(path: Path) -> Store:
         ) from error
     except DatabaseError as error:
         lock.release()
-        message = f"the inventory {path} is damaged: {error.orig}; put a copy back, or choose another --state"
+        message = f"the inventory {path} is damaged: {error.orig}; put a copy back, remove the file to start anew, or choose another --state"
         raise InventoryError(message) from error
     except BaseException:
         lock.release()
@@ -142,12 +145,14 @@ def _check_file(path: Path) -> None:
         if not path.is_file():
             raise InventoryError(f"cannot use {path} as the inventory: it is not a file; choose another --state")
         with path.open("rb") as file:
-            start = file.read(len(SQLITE_MAGIC))
+            start = file.read(_APPLICATION_ID_AT + 4)
     except OSError as error:
         reason = error.strerror or error
         raise InventoryError(f"cannot read the inventory {path}: {reason}; choose another --state") from error
-    if start and start != SQLITE_MAGIC:
+    if start and not start.startswith(SQLITE_MAGIC):
         raise InventoryError(f"{path} is not an inventory but a file of something else; choose another --state")
+    if start and start[_APPLICATION_ID_AT:] != APPLICATION_ID.to_bytes(4):
+        raise InventoryError(f"{path} is a database of something else; choose another --state")
 
 
 def _acquire(path: Path) -> RunLock:
@@ -175,6 +180,9 @@ def _acquire(path: Path) -> RunLock:
 def _configure(connection: sqlite3.Connection, _record: Any) -> None:
     # WAL lets a reader stream while the crawl writes. FULL: a power cut takes no commit back, so that the files on the
     # disk never are of a publication that the inventory does not know.
+    if not connection.execute("PRAGMA page_count").fetchone()[0]:
+        # Before WAL, as what is written then is in the file itself.
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     for pragma in ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{CACHE_KIB}", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
 

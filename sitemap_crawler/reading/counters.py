@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 import string
 
-# Of the text without white space: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 5 minutes ago. A mark is what
-# all spellings of a word have, a unit what may stand between the number and the mark.
-_COUNTED = (b"iew", b"omment", b"ago")
+# Of the text without white space: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 5 minutes ago, 12 likes, 7
+# readers like this, Downloads: 12, 3 people are online, 12 Aufrufe. A mark is what all spellings of a word have, a unit
+# what may stand between the number and the mark.
+_COUNTED = (b"iew", b"omment", b"ago", b"ike", b"nline", b"ownload", b"ufruf")
 _UNITS = frozenset(
     f"{unit}{plural}".encode()
     for unit in ("second", "sec", "minute", "min", "hour", "day", "week", "month", "year")
     for plural in ("", "s")
-) | {b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c"}
+) | {b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a"}
+_UNITS |= {
+    f"{who}{what}".encode()
+    for who in ("people", "users", "visitors", "guests", "readers")
+    for what in ("l", "o", "areo")
+}
 _LETTERS = string.ascii_letters.encode()
 _NUMERALS = b"0123456789.,'"
 _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"

@@ -134,7 +134,8 @@ class Records:
         recorded = self.files.get(file.name)
         if recorded is None or recorded.sha256 != file.sha256:
             return self.now
-        return recorded.modified.astimezone(UTC)
+        # A clock may have been wrong then.
+        return min(recorded.modified.astimezone(UTC), self.now)
 
     def output(self, file: StagedFile, *, written: bool) -> OutputFile:
         return OutputFile(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Spider
 from scrapy.exceptions import CloseSpider
 
+from sitemap_crawler.conditional import asked_plainly
 from sitemap_crawler.downloader import BOMB, TRUNCATED
 from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
@@ -34,6 +35,7 @@ from sitemap_crawler.urls import Resolver
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
@@ -66,9 +68,13 @@ class SiteSpider(Spider):
         return
         yield
 
-    def parse(self, response: Response) -> Iterator[Page]:
+    def parse(self, response: Response) -> Iterator[Page | Request]:
         queued: QueuedUrl = response.meta["queued"]
         headers = _text_headers(response)
+        plain = asked_plainly(response, queued, headers)
+        if plain is not None:
+            yield plain
+            return
         observation = Observation(queued.id, datetime.now(UTC), status=response.status)
         observation.content_type = media_type(_first(headers, "content-type"), response.body)
         observation.body_bytes = len(response.body)
@@ -77,8 +83,10 @@ class SiteSpider(Spider):
             observation.content_type = DECOMPRESSION_BOMB
         elif TRUNCATED in response.flags:
             observation.notes["long-body"] = len(response.body)
-        if response.status == 304 and (queued.etag or queued.modified_header):
-            observation.not_modified = True
+        if response.status == 304:
+            observation.not_modified = queued.conditional
+            if not queued.conditional:
+                page.give_up("status 304 to a request without conditions")
         elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
