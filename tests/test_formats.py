@@ -81,7 +81,7 @@ def test_no_url_leaves_the_text_files_as_they_are(tmp_path: Path) -> None:
     first = publish_text(locs("abc"), target(tmp_path), (), NOW)
     before = state(tmp_path)
     with pytest.raises(NothingToPublish):
-        publish_text(["not a URL"], target(tmp_path), first.files, NOW)
+        publish_text([f"https://example.com/{'x' * 2_048}"], target(tmp_path), first.files, NOW)
     assert state(tmp_path) == before
 
 

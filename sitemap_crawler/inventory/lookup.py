@@ -258,7 +258,9 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
         if still and _stamp(path) != before:
             raise InventoryError(_changed(path)) from error
         reason = getattr(error, "orig", None) or error
-        raise InventoryError(f"cannot read the inventory {path}: {reason}; put a copy back, or remove the file and crawl anew") from error
+        raise InventoryError(
+            f"cannot read the inventory {path}: {reason}; put a copy back, or remove the file and crawl anew"
+        ) from error
     if still and _stamp(path) != before:
         raise InventoryError(_changed(path))
 

@@ -50,7 +50,8 @@ class Observed:
             if known is not None and observation.not_modified:
                 times = {"b_fetched": observation.fetched.timestamp(), "b_etag": observation.etag}
                 kept.append({"b_id": observation.url_id, **times})
-            elif known is not None and observation.is_transient and known.is_definite:
+            elif known is not None and known.is_definite and (observation.is_transient or observation.status == 304):
+                # A 304 that nobody asked for says no more than an error.
                 failed.append(
                     {"b_id": observation.url_id, "b_status": observation.status, "b_error": observation.error}
                 )

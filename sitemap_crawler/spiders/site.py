@@ -83,10 +83,8 @@ class SiteSpider(Spider):
             observation.content_type = DECOMPRESSION_BOMB
         elif TRUNCATED in response.flags:
             observation.notes["long-body"] = len(response.body)
-        if response.status == 304:
-            observation.not_modified = queued.conditional
-            if not queued.conditional:
-                page.give_up("status 304 to a request without conditions")
+        if response.status == 304 and queued.conditional:
+            observation.not_modified = True
         elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
