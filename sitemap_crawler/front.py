@@ -92,7 +92,7 @@ def _log_level(verbosity: int, *, progress: bool) -> str:
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
     """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStopped."""
     options = Options.from_settings(settings)
-    job = Job(options, readers=readers_of(settings, options))
+    job = Job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
     try:
         if verbosity < 1:
             quieten_scrapy()

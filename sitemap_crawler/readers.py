@@ -16,9 +16,9 @@ VERSION = 2
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "tracking_parameters")
 
 
-def readers_of(settings: Mapping[str, Any], options: Options) -> str:
+def readers_of(pipelines: Mapping[Any, int | None], options: Options) -> str:
     """A short name of the readers' version, of the pipelines that are on, and of the options that they obey."""
-    pipelines = sorted(str(name) for name, order in settings["ITEM_PIPELINES"].items() if order is not None)
+    names = sorted(str(name) for name, order in pipelines.items() if order is not None)
     chosen = options.model_dump(mode="json", include=set(READING_OPTIONS))
-    described = json.dumps([VERSION, pipelines, chosen], sort_keys=True)
+    described = json.dumps([VERSION, names, chosen], sort_keys=True)
     return blake2b(described.encode(), digest_size=6).hexdigest()

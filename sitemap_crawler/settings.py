@@ -24,7 +24,8 @@ DOWNLOAD_HANDLERS = {
 
 SCHEDULER = "sitemap_crawler.frontier.Frontier"
 ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
-ITEM_PIPELINES = {
+# Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.
+ITEM_PIPELINES_BASE = {
     "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
     "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
     "sitemap_crawler.pipelines.content.ContentPipeline": 250,

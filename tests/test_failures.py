@@ -289,6 +289,7 @@ def test_scrapy_itself_is_told_in_one_line(program: Program, arguments: list[str
         "ROBOTSTXT_OBEY=nope",
         "CONCURRENT_REQUESTS_PER_DOMAIN=0",
         'ITEM_PIPELINES={"a.b": 1}',
+        'ITEM_PIPELINES={"sitemap_crawler.pipelines.inventory.InventoryPipeline": null}',
         'EXTENSIONS={"a.b": 1}',
         "DOWNLOADER=a.b",
     ],
@@ -355,7 +356,7 @@ def test_a_page_at_which_a_pipeline_fails_is_not_listed(program: Program, site: 
     site.pages.update({"/": page("/bad", "/good"), "/bad": page(), "/good": page()})
     (program.directory / "failing.py").write_text(FAILING_PIPELINE)
     program.variables = {"PYTHONPATH": str(program.directory)}
-    pipelines = '{"failing.Failing": 1, "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900}'
+    pipelines = '{"failing.Failing": 1}'
     command = program.command(
         "crawl", site.url("/"), "-s", f"ITEM_PIPELINES={pipelines}", "--report", "report.json", "-q"
     )

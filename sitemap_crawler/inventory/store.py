@@ -130,7 +130,8 @@ def open_store(path: Path) -> Store:
         ) from error
     except DatabaseError as error:
         lock.release()
-        message = f"the inventory {path} is damaged: {error.orig}; put a copy back, remove the file to start anew, or choose another --state"
+        remedy = "put a copy back, remove the file to start anew, or choose another --state"
+        message = f"the inventory {path} is damaged: {error.orig}; {remedy}"
         raise InventoryError(message) from error
     except BaseException:
         lock.release()

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.misc import load_object
 
 from sitemap_crawler.items import Page
+from sitemap_crawler.pipelines.inventory import InventoryPipeline
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +23,13 @@ class PagePipelineManager(ItemPipelineManager):
     Scrapy's wraps every call in a coroutine and looks up its name for a warning, which costs more than what most of our
     pipelines do. A page at which a pipeline fails goes on to the last one, which stores it as one that can't be read.
     """
+
+    @classmethod
+    def _get_mwlist_from_settings(cls, settings: Settings) -> list[Any]:
+        pipelines = super()._get_mwlist_from_settings(settings)
+        if not pipelines or load_object(pipelines[-1]) is not InventoryPipeline:
+            raise ValueError(f"the last of ITEM_PIPELINES has to be {InventoryPipeline.__qualname__}")
+        return pipelines
 
     async def process_item_async(self, item: Any) -> Any:
         *collectors, store = self.methods["process_item"]

@@ -169,7 +169,7 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
         options = Options.from_settings(crawler.settings)
         state = Path(options.state) if options.state else default_state_path(options.entry_url)
         check_places(options, state=state, config=None)
-        return Job(options, readers=readers_of(crawler.settings, options))
+        return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
     except OptionError as error:
         message, code = str(error), 2
     except InventoryBusy as error:
