@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 T = TypeVar("T")
+_MEDIA = {frozenset({protocol.IMAGE}): "images", frozenset({protocol.VIDEO}): "videos"}
 MAX_COMPARED = 4_000_000  # URLs compared for duplicates, those of 80 full files; about 120 bytes each
 MAX_ITEMS = 4 * protocol.MAX_ENTRIES  # entries or lines read of one file: further ones tell nothing new
 
@@ -77,6 +78,7 @@ class FileCheck:
     _origin: str = ""
     _urls: int = 0
     _news: int = 0
+    _about: str = ""  # what its entries are, by the first one
     _errors: int = 0
     _cut: bool = False
 
@@ -169,7 +171,9 @@ class FileCheck:
         is_news = protocol.NEWS in entry.others
         self._news += is_news
         line = entry.core["loc"][0].line if entry.loc else node.line
-        url = self._listed(entry.loc, line, is_news=is_news)
+        if not self._about:
+            self._about = "news" if is_news else _MEDIA.get(frozenset(entry.others), self.kind)
+        url = self._listed(entry.loc, line)
         if is_index and url and len(self.children) < protocol.MAX_ENTRIES:
             self.children.append(Child(url, entry.loc, line))
 
@@ -183,14 +187,14 @@ class FileCheck:
             self._report(issue, loc or None)
         self._listed(loc, link.line if link else node.line)
 
-    def _listed(self, loc: str, line: int, *, is_news: bool = False) -> Url | None:
+    def _listed(self, loc: str, line: int) -> Url | None:
         """What the neighbours of a URL decide: that it stands in the right place, and only once."""
         url = parse_url(loc)
         if isinstance(url, UrlProblem):
             return None  # said by the rules
         self._in_place(url, loc, line)
-        # The same page may stand in the XML, the text, the feed and the news sitemap of a site.
-        earlier = self.run.earlier(f"{self.group} {'news' if is_news else self.kind}", url, line)
+        # The same page may stand in the XML, the text, the feed, the news sitemap and those of the media of a site.
+        earlier = self.run.earlier(f"{self.group} {self._about or self.kind}", url, line)
         if earlier:
             file, before = earlier
             where = f"in line {before}" if file == self.name else f"in {file}, line {before}"
