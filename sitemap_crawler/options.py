@@ -5,23 +5,33 @@ The command line, the `SITEMAP_*` settings, the TOML site file and the README's 
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sitemap_crawler.option_types import (
+    Format,
+    Formats,
+    MediaTypes,
+    NewsLanguage,
+    Patterns,
+    PlainText,
+    PublicUrl,
+    PublicUrls,
+    SectionRules,
+    StateLocation,
+    TextPath,
+    Words,
+)
 from sitemap_crawler.scope import ScopeError, default_sitemap_url, scope_for
-from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
-from sitemap_crawler.sitemap.news import news_language
-from sitemap_crawler.urls import TRACKING_PARAMETERS, Resolver, split_credentials
+from sitemap_crawler.urls import TRACKING_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,13 +42,6 @@ MAX_RUNS = 1_000_000
 """Of settings that count runs: more than a million nights."""
 WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of a writing, beside those that the inventory remembers."""
-
-
-class Format(StrEnum):
-    XML = "xml"
-    TXT = "txt"
-    RSS = "rss"
-    ATOM = "atom"
 
 
 class OptionError(ValueError):
@@ -59,101 +62,6 @@ class Flag:
     """Whether it shapes decisions or files, so that the inventory remembers it for `write`."""
     crawling: bool = False
     """Whether it shapes what a crawl finds, so that a run which goes on with another value says so."""
-
-
-def _absolute_url(value: str) -> str:
-    bare, user, _ = split_credentials(value)
-    if user is not None:
-        raise ValueError("a URL with user and password is not supported: remove everything before the @")
-    url = Resolver(()).normalise(bare)
-    if url is None:
-        hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
-        raise ValueError(f"it is not an absolute http or https URL{hint}")
-    return url
-
-
-def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
-    for pattern in value:
-        if not pattern:
-            raise ValueError("an empty regular expression matches everything: leave it out")
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
-    return value
-
-
-def _listed(value: Any) -> Any:
-    """A setting given as text (`-s`, Scrapyd) is one value, or a JSON list of them."""
-    if isinstance(value, str):
-        text = value.strip()
-        return json.loads(text) if text.startswith("[") and _is_json(text) else [value]
-    return value
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
-    wrong = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
-    if wrong or not value:
-        raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
-    return value
-
-
-def _state_location(value: str) -> str:
-    if not value.strip():
-        raise ValueError("give the path of a file")
-    scheme, separator, rest = value.partition("://")
-    if not separator:
-        return value
-    if scheme != "sqlite":
-        raise ValueError(f"{scheme} databases are not supported: give the path of an SQLite file")
-    return rest.removeprefix("/")
-
-
-def _text_path(value: Path) -> Path:
-    try:
-        str(value).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("its name is not UTF-8: choose another") from error
-    return value
-
-
-def _plain_text(value: str) -> str:
-    if not value.strip() or not value.isprintable():
-        raise ValueError("it must be printable text that is not empty")
-    return value
-
-
-def _news_language(value: str) -> str:
-    language = news_language(value)
-    if language is None:
-        raise ValueError("give a language code such as en, or zh-cn")
-    return language
-
-
-def _formats(value: tuple[Format, ...]) -> tuple[Format, ...]:
-    if not value:
-        raise ValueError("give at least one of xml, txt, rss and atom")
-    return tuple(dict.fromkeys(value))
-
-
-def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
-    Sections.of(value)
-    return value
-
-
-TextPath = Annotated[Path, AfterValidator(_text_path)]
-PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
-PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_listed)]
-Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class Options(BaseModel):
@@ -178,7 +86,7 @@ class Options(BaseModel):
         ),
     ] = None
     state: Annotated[
-        Annotated[str, AfterValidator(_state_location)] | None,
+        StateLocation | None,
         Flag(metavar="PATH"),
         Field(
             description="inventory and crawl state, an SQLite file; default: one file per site in the user state dir"
@@ -224,24 +132,24 @@ class Options(BaseModel):
         bool, Flag(remembered=True), Field(description="write the language versions of a page that all name each other")
     ] = True
     news_name: Annotated[
-        Annotated[str, AfterValidator(_plain_text)] | None,
+        PlainText | None,
         Flag(metavar="NAME", remembered=True),
         Field(
             description="write a news sitemap of the articles of the last two days, with this name as the publication's"
         ),
     ] = None
     news_language: Annotated[
-        Annotated[str, AfterValidator(_news_language)] | None,
+        NewsLanguage | None,
         Flag(metavar="CODE", remembered=True),
         Field(description="the language of articles that do not say theirs, such as en"),
     ] = None
     format: Annotated[
-        Annotated[tuple[Format, ...], BeforeValidator(_listed), AfterValidator(_formats)],
+        Formats,
         Flag(metavar="FORMAT", remembered=True),
         Field(description="write xml, txt, rss or atom (repeatable)"),
     ] = (Format.XML,)
     section: Annotated[
-        Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_sections)],
+        SectionRules,
         Flag(metavar="NAME=RE", remembered=True),
         Field(
             description="give the pages in whose URL this regular expression is found sitemaps of their own, "
@@ -282,7 +190,7 @@ class Options(BaseModel):
         Field(ge=0, le=3600, description="seconds between two requests to a host"),
     ] = 0.0
     user_agent: Annotated[
-        Annotated[str, AfterValidator(_plain_text)] | None,
+        PlainText | None,
         Flag(setting="USER_AGENT", metavar="TEXT", crawling=True),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
@@ -298,7 +206,7 @@ class Options(BaseModel):
         Field(description="append the log to a file instead of standard error"),
     ] = None
     content_types: Annotated[
-        Annotated[Words, AfterValidator(_media_types)],
+        MediaTypes,
         Flag(cli=False, remembered=True),
         Field(description="content types that count as pages"),
     ] = ("text/html", "application/xhtml+xml")

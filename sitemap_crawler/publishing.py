@@ -12,7 +12,7 @@ from sitemap_crawler.inventory.listings import changes_since_published, differen
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.recent import recent_pages
 from sitemap_crawler.inventory.template_images import remember_template_images, template_images
-from sitemap_crawler.options import Format
+from sitemap_crawler.option_types import Format
 from sitemap_crawler.report import Outcome, change_row
 from sitemap_crawler.rules import Reason
 from sitemap_crawler.sections import Sections
