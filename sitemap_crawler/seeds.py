@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,30 +20,25 @@ from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seeds import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
-from sitemap_crawler.reading.alternates import sorted_out
 from sitemap_crawler.reading.sitemaps import read_sitemap
+from sitemap_crawler.seed_entries import SeedEntries
 from sitemap_crawler.sitemap.limits import MAX_BYTES
-from sitemap_crawler.texts import printable
 from sitemap_crawler.urls import MAX_STORED_URL, Resolver, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from sitemap_crawler.reading.sitemaps import Named
+    from sitemap_crawler.reading.sitemap_xml import Named
 
 logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS = 5
 MAX_LEVEL = 2
 """An index must not list another one (https://www.sitemaps.org/protocol.html#index); some do."""
-MAX_EXAMPLE = 80
-"""Characters of an entry that is shown."""
-MAX_VERSIONS = 2_000
-"""URLs of language versions that are remembered: some sets of them."""
 
 
 async def read_seeds(crawler: Crawler) -> None:
@@ -136,7 +130,7 @@ class _Seeds:
         rules = await self._robots.rules_for(origin_of(url))
         if self._ending():
             return
-        lines = _Entries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))
+        lines = SeedEntries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))
         for sitemap in filter(None, map(lines.url, () if rules is None else rules.sitemaps)):
             self._queue.add(Seed(sitemap, url, 0))
         self._queue.write(Seed(url, START, 0, done=True, problems=tuple(lines.problems())))
@@ -165,7 +159,7 @@ class _Seeds:
         if file.index and seed.level >= MAX_LEVEL:
             return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
         resolver = self._sitemaps if file.index else self._pages
-        entries = _Entries("entries", "absolute http or https URL", resolver.normalise)
+        entries = SeedEntries("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
             if file.index:
                 for url in filter(None, (entries.url(named.loc) for named in batch)):
@@ -186,7 +180,7 @@ class _Seeds:
             return entries.problems()
         return (*entries.problems(), f"{damage}: URLs may be missing; mend it where it is written")
 
-    def _take_batch(self, batch: Iterable[Named], entries: _Entries, seed: Seed) -> None:
+    def _take_batch(self, batch: Iterable[Named], entries: SeedEntries, seed: Seed) -> None:
         scope, wanted = self._job.rules.scope, self._job.options.alternates
         claims: dict[str, dict[str, str]] = {}
         for named in batch:
@@ -262,56 +256,3 @@ class _Unread(Exception):  # noqa: N818 - it says what happened
     def __init__(self, words: str, *, passing: bool) -> None:
         super().__init__(words)
         self.passing = passing
-
-
-class _Entries:
-    """Takes the URLs from what one file names, and counts the rest."""
-
-    def __init__(self, noun: str, wanted: str, normalise: Callable[[str], str | None]) -> None:
-        self._noun = noun
-        self._wanted = wanted
-        self._normalise = normalise
-        # Each page of a set names all others.
-        self._normalise_version = lru_cache(maxsize=MAX_VERSIONS)(normalise)
-        self._count = self._unusable = self._without_code = self.too_long = 0
-        self._example = self._code = ""
-
-    def url(self, written: str) -> str | None:
-        """Normalised; None for what is no URL or too long."""
-        self._count += 1
-        url = self._normalise(written)
-        if url is None:
-            self._example = self._example or written
-            self._unusable += 1
-        elif len(url) > MAX_STORED_URL:
-            self.too_long += 1
-            return None
-        return url
-
-    def versions(self, named: Named) -> tuple[tuple[str, str], ...]:
-        """Code and URL of each language version that can be used."""
-        found = sorted_out((code, self._normalise_version(url)) for code, url in named.alternates)
-        if found.invalid:
-            self._code = self._code or found.invalid[0]
-            self._without_code += 1
-        return found.valid
-
-    def pass_over(self, too_long: int) -> None:
-        """Count entries that were so long that nobody read them."""
-        self._count += too_long
-        self.too_long += too_long
-
-    def problems(self) -> Iterator[str]:
-        example = self._example if len(self._example) <= MAX_EXAMPLE else self._example[:MAX_EXAMPLE] + "…"
-        total = f"of its {self._count:,} {self._noun}"
-        if self._unusable:
-            are, them = (f"is no {self._wanted}", "it") if self._unusable == 1 else (f"are no {self._wanted}s", "them")
-            yield f"{self._unusable:,} {total} {are}, for example '{printable(example)}': mend {them}"
-        if self._without_code:
-            name, them = ("names", "it") if self._without_code == 1 else ("name", "them")
-            words = f"a version by what is no language code, for example '{printable(self._code)}': mend {them}"
-            yield f"{self._without_code:,} {total} {name} {words}"
-        if self.too_long:
-            are, them = ("is", "it") if self.too_long == 1 else ("are", "them")
-            words = f"too long to be read, more than {MAX_STORED_URL:,} characters: shorten {them}"
-            yield f"{self.too_long:,} {total} {are} {words}"
