@@ -77,7 +77,8 @@ def _model_options(command: Callable[..., Any], *, only: Container[str] | None =
             settings["metavar"] = flag.metavar
             settings["multiple"] = isinstance(field.default, tuple)
             if field.default not in (None, ()):
-                settings["help"] += f"  [default: {field.default}]"
+                shown = ", ".join(field.default) if isinstance(field.default, tuple) else field.default
+                settings["help"] += f"  [default: {shown}]"
         elif field.default is False:
             settings["is_flag"] = True
         else:

@@ -107,7 +107,13 @@ class Clustering:
         silent = [other for url_id, other in known.items() if other.refusal is None and url_id not in partners]
         if silent:
             versions = _examples([f"{_codes(page, other)} {other.url}" for other in silent])
-            self._warn(Warned("one-way-alternate", page.url, f"names versions that do not name it back: {versions}"))
+            self._warn(
+                Warned(
+                    "one-way-alternate",
+                    page.url,
+                    f"names versions that do not name it back by a valid code: {versions}",
+                )
+            )
         return partners
 
     def _sets_of(self, members: Sequence[_Member]) -> Iterator[Cluster]:

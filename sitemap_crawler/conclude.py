@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.decide import Settlement
-from sitemap_crawler.guards import publish_problem, start_page_problem
+from sitemap_crawler.guards import Refused, publish_problem, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.findings import Findings
@@ -79,6 +79,8 @@ def conclude(site: Site, ending: Ending | None) -> Report:
         where = f" {error.filename or site.options.output}"
         reason = error.strerror or error
         _fail(report, f"cannot write{where}: {reason}; make room or mend it and run the same command")
+    except Refused as error:
+        report.outcome, report.message = Outcome.REFUSED, str(error)
     except (NothingToPublish, IndexOverflowError) as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:

@@ -131,7 +131,8 @@ def _stop_with_the_terminal() -> None:
 
 
 def _collect_garbage_rarely() -> None:
-    """A crawl makes little cyclic garbage, and what is loaded by now is none: Python's defaults cost a quarter."""
+    """What is loaded by now is no garbage, and Python's defaults cost a quarter of the time. More rarely than this, the
+    cycles that a crawl makes would show in the memory of a long one."""
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(20_000, 10, 10)
     gc.enable()

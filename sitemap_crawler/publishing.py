@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from sitemap_crawler.entries import Entries
+from sitemap_crawler.guards import Refused, publish_problem
 from sitemap_crawler.inventory.history import forget_runs
-from sitemap_crawler.inventory.listings import changes_since_published, differences_since_published, remember_listed
+from sitemap_crawler.inventory.listings import (
+    changes_since_published,
+    differences_since_published,
+    published_count,
+    remember_listed,
+)
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.recent import recent_pages
 from sitemap_crawler.inventory.template_images import remember_template_images, template_images
@@ -103,6 +109,7 @@ class Publisher:
             announce=publications.announce,
             news=entries.news(),
             rules=sections.signature,
+            approve=self._approve,
         )
         publications.remember(publication.files)
         if site.replaces:
@@ -114,7 +121,17 @@ class Publisher:
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, TOO_LARGE)
         for loc in publication.omitted_extras:
-            site.warn("entry-too-large", loc, f"the entry of its images, videos or news: {TOO_LARGE}")
+            site.warn(
+                "entry-too-large", loc, "its images, videos or news do not fit a file of --max-bytes, they are left out"
+            )
+
+    def _approve(self, listed: int) -> None:
+        """What is too large for a file shrinks the set, too. Raises Refused."""
+        if listed < self._report.listed:
+            published = published_count(self._connection) if self._site.replaces else 0
+            problem = publish_problem(self._options, listed=listed, published=published)
+            if problem is not None:
+                raise Refused(f"{problem}; {self._report.listed - listed:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
         with self._site.store.reader() as connection:

@@ -152,7 +152,7 @@ _NOTES = {
     "incomplete-video": _Words("incomplete-video", _texts),
     "invalid-alternates": _Words(
         "invalid-alternate",
-        lambda note: [f"names language versions by codes that are none: {', '.join(_texts(note))}"],
+        lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_texts(note))}"],
         True,
     ),
     "conflicting-alternates": _Words(

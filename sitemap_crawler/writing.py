@@ -31,7 +31,7 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         run = last_finished_run(store.connection)
         if run is None:
             raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
-        remembered = {name: value for name, value in (run.options or {}).items() if name in Options.model_fields}
+        remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
         # Where the start page has moved, everything is seen from its new address.
         options = Options.parse({**remembered, "start_url": run.start_url, **given, "state": str(path)})
         check_places(options, state=path, config=config)

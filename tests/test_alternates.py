@@ -115,7 +115,7 @@ def test_what_is_wrong_is_told(program: Program, site: WebServer) -> None:
     assert published(program, site) == {"/": {}, "/de/": {}, "/fr/": {}}
     unlisted = f"names versions that are not listed: es {out} (out-of-scope), it /gone (client-error)"
     assert warnings(result, site) == [
-        ("one-way-alternate", "/", "names versions that do not name it back: de /de/"),
+        ("one-way-alternate", "/", "names versions that do not name it back by a valid code: de /de/"),
         ("unlisted-alternate", "/", unlisted),
     ]
 

@@ -86,7 +86,7 @@ def test_what_is_wrong_is_worded_with_urls_and_reasons(store: Store) -> None:
         Warned(
             "one-way-alternate",
             url(EN),
-            f"names versions that do not name it back: es {url(PLAIN)}, zh-Hant {url(FR)}",
+            f"names versions that do not name it back by a valid code: es {url(PLAIN)}, zh-Hant {url(FR)}",
         ),
         Warned(
             "unlisted-alternate",
@@ -152,7 +152,7 @@ def said(store: Store) -> dict[int, tuple[int, dict[str, int]]]:
 def test_what_a_sitemap_says_is_a_claim_of_the_page(store: Store) -> None:
     take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [], OTHER: [("it", OTHER), ("en", EN)]})
     assert settle(store) == [
-        Warned("one-way-alternate", url(OTHER), f"names versions that do not name it back: en {url(EN)}")
+        Warned("one-way-alternate", url(OTHER), f"names versions that do not name it back by a valid code: en {url(EN)}")
     ]
     assert versions(store, EN, DE, FR, OTHER) == {EN: VERSIONS, DE: VERSIONS}
 

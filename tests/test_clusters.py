@@ -120,21 +120,21 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
         (
             {"a": {"en": "a", "de": "b"}},
             [],
-            [Warned("one-way-alternate", "a", "names versions that do not name it back: de b")],
+            [Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: de b")],
         ),
         # c names the others, which do not know it
         (
             {"a": {"en": "a", "de": "b"}, "b": {"en": "a", "de": "b"}, "c": FULL},
             [{"a": "en", "b": "de"}],
-            [Warned("one-way-alternate", "c", "names versions that do not name it back: de b, en a")],
+            [Warned("one-way-alternate", "c", "names versions that do not name it back by a valid code: de b, en a")],
         ),
         # the others name c, which knows only itself
         (
             {"a": FULL, "b": FULL, "c": {"fr": "c"}},
             [{"a": "en", "b": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back: fr c"),
-                Warned("one-way-alternate", "b", "names versions that do not name it back: fr c"),
+                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: fr c"),
+                Warned("one-way-alternate", "b", "names versions that do not name it back by a valid code: fr c"),
             ],
         ),
         # all product pages name the one German page
@@ -142,8 +142,8 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
             {"a": {"en": "a", "de": "d"}, "b": {"en": "b", "de": "d"}, "c": {"en": "c", "de": "d"}, "d": {"en": "b"}},
             [{"b": "en", "d": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back: de d"),
-                Warned("one-way-alternate", "c", "names versions that do not name it back: de d"),
+                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: de d"),
+                Warned("one-way-alternate", "c", "names versions that do not name it back by a valid code: de d"),
             ],
         ),
         # an x-default page that names nobody
@@ -151,15 +151,15 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
             the_same("ab", {"en": "a", "de": "b", "x-default": "c"}),
             [{"a": "en", "b": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back: x-default c"),
-                Warned("one-way-alternate", "b", "names versions that do not name it back: x-default c"),
+                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: x-default c"),
+                Warned("one-way-alternate", "b", "names versions that do not name it back by a valid code: x-default c"),
             ],
         ),
         # only some of the many are named in the words
         (
             {"a": dict(zip(("bg", "cs", "da", "de", "el"), "bcdef", strict=True))},
             [],
-            [Warned("one-way-alternate", "a", "names versions that do not name it back: bg b, cs c, da d and 2 more")],
+            [Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: bg b, cs c, da d and 2 more")],
         ),
     ],
 )

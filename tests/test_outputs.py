@@ -208,3 +208,41 @@ def test_texts_of_images_and_other_hosts_are_settings(program: Program, site: We
     crawl(program, site, "-s", "SITEMAP_IMAGE_TEXTS=1", "-s", "SITEMAP_OTHER_HOSTS=0")
     assert image_elements(program) == [(own[0], "A <view>", "From the tower"), (own[1], "B", None)]
     assert program.run("validate", "sitemaps").code == 0
+
+
+def many(site: WebServer, *, images: int) -> None:
+    paths = [f"/{number}" for number in range(30)]
+    site.pages["/"] = page(*paths)
+    for path in paths:
+        site.pages[path] = Answer("".join(f'<img src="{path}-{n}-{"x" * 400}.png">' for n in range(images)))
+
+
+def test_what_fits_no_file_counts_for_the_shrink_guard(program: Program, site: WebServer) -> None:
+    many(site, images=1)
+    crawl(program, site, "--max-bytes", "20000")
+    before = {path.name: path.read_bytes() for path in program.output.iterdir()}
+    many(site, images=100)
+    result = program.crawl(site.url("/"), *STATE, "--max-bytes", "20000")
+    assert result.code == 3
+    assert "from 31 to 1 pages" in result.last_line
+    assert {path.name: path.read_bytes() for path in program.output.iterdir()} == before
+    report = crawl(program, site, "--max-bytes", "20000", "--allow-shrink").report
+    assert (report["listed"], report["excluded"]) == (1, {"too-long": 30})
+
+
+def test_a_dry_run_under_another_name_moves_nothing(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    crawl(program, site)
+    crawl(program, site, "--dry-run", "--sitemap-url", site.url("/map.xml"))
+    assert program.run("write", *STATE).code == 0
+    assert names(program) == {"sitemap.xml"}
+
+
+def test_a_copy_elsewhere_is_not_where_a_page_is(program: Program, sectioned: WebServer) -> None:
+    crawl(program, sectioned)
+    assert program.run("write", *STATE, "-o", "elsewhere", "--by-directory").code == 0
+    assert json.loads(program.run("explain", sectioned.url("/blog/a"), *STATE, "--json").out)["file"] == "sitemap.xml"
+
+
+def test_help_shows_the_default_format(program: Program) -> None:
+    assert "[default: xml]" in program.run("crawl", "--help").out

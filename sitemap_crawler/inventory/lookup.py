@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
+from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
     decisions,
@@ -233,11 +234,19 @@ class Inventory:
     @cached_property
     def _place(self) -> _Place | None:
         """That of the set at the sitemap's own URL; without XML, the first text file."""
-        decided = select(runs.c.sitemap_url).where(runs.c.ended_by.in_(("finished", "limit")))
-        entry_url = self._connection.scalar(decided.order_by(runs.c.id.desc()).limit(1))
+        good = runs.c.ended_by.in_(("finished", "limit")) & runs.c.outcome.in_(PUBLISHED)
+        decided = select(runs.c.sitemap_url, runs.c.options).where(good).order_by(runs.c.id.desc()).limit(1)
+        entry_url, options = self._connection.execute(decided).first() or (None, None)
         columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
         entries = select(*columns).where(published.c.name == published.c.entry, published.c.section.in_(("", TEXT)))
-        ours = (published.c.url == entry_url).desc(), (published.c.section == "").desc(), published.c.modified.desc()
+        # Not a copy that was written elsewhere, when it can be told.
+        output = (options or {}).get("output", "")
+        ours = (
+            (published.c.directory == output).desc(),
+            (published.c.url == entry_url).desc(),
+            (published.c.section == "").desc(),
+            published.c.modified.desc(),
+        )
         row = self._connection.execute(entries.order_by(*ours).limit(1)).first()
         return _Place(*row) if row is not None else None
 

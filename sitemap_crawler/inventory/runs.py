@@ -82,19 +82,19 @@ def last_finished_run(connection: Connection) -> Run | None:
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
         published = decided & runs.c.outcome.in_(PUBLISHED)
-        options = connection.scalar(select(runs.c.options).where(published).order_by(runs.c.id.desc()).limit(1))
+        good = connection.execute(select(runs).where(published).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:
         return None
     return Run(
         row.id,
         row.requested_url,
         row.start_url,
-        row.sitemap_url,
+        # That of a run that was refused or only tried out is not for good, nor are its options.
+        (good or row).sitemap_url,
         row.started,
         continued=False,
         ended_by=row.ended_by,
-        # Those of a dry run are not for good.
-        options=options or row.options,
+        options=(good or row).options or {},
     )
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.reading.document import Document
 
 # Bounds on hostile pages; real ones stay far below.
-_MAX_SCRIPTS = 50
-_MAX_SCRIPT = 1_000_000  # characters
-_MAX_SCRIPTS_TOGETHER = 2_000_000  # characters; a list of empty objects takes 24 times its size when parsed
+_MAX_SCRIPTS = 200
+_MAX_SCRIPT = 3_000_000  # characters
+_MAX_SCRIPTS_TOGETHER = 4_000_000  # characters; a list of empty objects takes 24 times its size when parsed
 _MAX_VALUES = 20_000  # objects and lists of one script
 _MAX_OBJECTS = 20_000
 _MAX_DEPTH = 100
@@ -30,8 +30,8 @@ _MAX_TEXT_STEPS = 1_000  # tags of one text
 _MAX_TEXT = 10_000  # characters, white space included
 
 # What surrounds a script for the sake of browsers that nobody has any more.
-_OPENINGS = ("//", "/*", "<!--", "<![CDATA[", "*/")
-_CLOSINGS = ("*/", "-->", "]]>", "//", "/*", ";")
+_OPENINGS = ("<!--//-->", "<![CDATA[//>", "//", "/*", "<!--", "<![CDATA[", "*/")
+_CLOSINGS = ("<!]]>", "*/", "-->", "]]>", "//", "/*", ";")
 _BLANK = "\ufeff \t\r\n"
 _TRAILING_COMMA = re.compile(r",\s*+(?=[}\]])")
 _SEPARATOR = re.compile(r"[/:#]")

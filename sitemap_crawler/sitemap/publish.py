@@ -92,10 +92,12 @@ def publish(
     announce: Callable[[Sequence[PublishedFile]], None] = lambda _: None,
     news: Iterable[NewsEntry] = (),
     rules: str = "",
+    approve: Callable[[int], None] = lambda _: None,
 ) -> Publication:
     """Write the set of `entries`, which come sorted by loc, each loc once in a section. `previous`: the files of the
     last call. `news` is iterated when `entries` has come to its end. An entry of images or videos follows that of its
-    page. `rules`: the signature of the rules that gave the entries their sections.
+    page. `rules`: the signature of the rules that gave the entries their sections. `approve` is told how many pages the
+    files hold before any of them is live, and may raise.
 
     `announce` is told of the files that `previous` lacks before any of them is live: a caller who remembers them as
     previous ones leaves no stray file behind when the process is killed, and may change the rules after that.
@@ -113,7 +115,12 @@ def publish(
     with files.locked(target.directory), files.Staging() as staging:
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
         publisher = _Publisher(target, names, records, stager)
-        outputs = publisher.publish(chain([first], writable), serialiser.news(news), announce)
+
+        def approved(new: Sequence[PublishedFile]) -> None:
+            approve(serialiser.listed)
+            announce(new)
+
+        outputs = publisher.publish(chain([first], writable), serialiser.news(news), approved)
         removed = publisher.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
@@ -164,6 +171,7 @@ class _Serialiser:
     def __init__(self, max_bytes: int) -> None:
         self.omitted: list[str] = []
         self.omitted_extras: list[str] = []
+        self.listed = 0
         self._max_bytes = max_bytes
 
     def pages(self, entries: Iterable[Entry]) -> Iterator[tuple[str, str, bytes]]:
@@ -177,6 +185,7 @@ class _Serialiser:
             if entry.too_long or len(data) > largest:
                 (self.omitted_extras if extra else self.omitted).append(entry.loc)
             else:
+                self.listed += not extra
                 yield entry.section, entry.loc, data
 
     def news(self, entries: Iterable[NewsEntry]) -> Iterator[tuple[str, bytes]]:
