@@ -20,7 +20,6 @@ from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.suspects import error_pages, note_same_content
 from sitemap_crawler.job import job_of
 from sitemap_crawler.reading.document import parse_document
-from sitemap_crawler.reading.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,6 +108,9 @@ class Probes:
         self._crawler.stats.inc_value("probes/same-pages", noted)
 
     def _fingerprint(self, response: Response) -> bytes | None:
+        # Most crawls make no probe.
+        from sitemap_crawler.reading.fingerprint import fingerprint
+
         spider: Any = self._crawler.spider
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         resolver = spider.resolver

@@ -152,7 +152,9 @@ def said(store: Store) -> dict[int, tuple[int, dict[str, int]]]:
 def test_what_a_sitemap_says_is_a_claim_of_the_page(store: Store) -> None:
     take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [], OTHER: [("it", OTHER), ("en", EN)]})
     assert settle(store) == [
-        Warned("one-way-alternate", url(OTHER), f"names versions that do not name it back by a valid code: en {url(EN)}")
+        Warned(
+            "one-way-alternate", url(OTHER), f"names versions that do not name it back by a valid code: en {url(EN)}"
+        )
     ]
     assert versions(store, EN, DE, FR, OTHER) == {EN: VERSIONS, DE: VERSIONS}
 

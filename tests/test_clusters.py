@@ -151,15 +151,25 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
             the_same("ab", {"en": "a", "de": "b", "x-default": "c"}),
             [{"a": "en", "b": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: x-default c"),
-                Warned("one-way-alternate", "b", "names versions that do not name it back by a valid code: x-default c"),
+                Warned(
+                    "one-way-alternate", "a", "names versions that do not name it back by a valid code: x-default c"
+                ),
+                Warned(
+                    "one-way-alternate", "b", "names versions that do not name it back by a valid code: x-default c"
+                ),
             ],
         ),
         # only some of the many are named in the words
         (
             {"a": dict(zip(("bg", "cs", "da", "de", "el"), "bcdef", strict=True))},
             [],
-            [Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: bg b, cs c, da d and 2 more")],
+            [
+                Warned(
+                    "one-way-alternate",
+                    "a",
+                    "names versions that do not name it back by a valid code: bg b, cs c, da d and 2 more",
+                )
+            ],
         ),
     ],
 )

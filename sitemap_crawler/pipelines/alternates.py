@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.reading.alternates import find_alternates
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,6 +24,8 @@ class AlternatesPipeline:
     def process_item(self, item: Page) -> Page:
         observation = item.observation
         if observation.body_hash is not None:
+            from sitemap_crawler.reading.alternates import find_alternates
+
             found = find_alternates(item.document, item.headers, url=item.queued.url, resolve=self._resolve)
             observation.alternates = found.valid
             if found.invalid:

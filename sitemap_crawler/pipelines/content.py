@@ -2,10 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.reading.fingerprint import fingerprint
-from sitemap_crawler.reading.page_dates import modified_date
-from sitemap_crawler.reading.video_draft import page_title
-
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
@@ -19,6 +15,10 @@ class ContentPipeline:
     def process_item(self, item: Page) -> Page:
         observation = item.observation
         if item.document is not None:
+            from sitemap_crawler.reading.fingerprint import fingerprint
+            from sitemap_crawler.reading.page_dates import modified_date
+            from sitemap_crawler.reading.video_draft import page_title
+
             observation.fingerprint = fingerprint(item.document)
             observation.title = page_title(item.document)[:MAX_TITLE] or None
             observation.stated = modified_date(item.document, now=observation.fetched)

@@ -3,8 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.job import job_of
-from sitemap_crawler.reading.image_texts import find_image_texts
-from sitemap_crawler.reading.images import find_images
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -24,7 +22,11 @@ class ImagesPipeline:
 
     def process_item(self, item: Page) -> Page:
         if item.document is not None:
+            from sitemap_crawler.reading.images import find_images
+
             item.observation.images = find_images(item.document)
             if self._texts:
+                from sitemap_crawler.reading.image_texts import find_image_texts
+
                 item.observation.image_texts = find_image_texts(item.document)
         return item

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.reading.news import find_article
-
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
@@ -13,5 +11,7 @@ class NewsPipeline:
 
     def process_item(self, item: Page) -> Page:
         if item.document is not None:
+            from sitemap_crawler.reading.news import find_article
+
             item.observation.article = find_article(item.document, item.observation.fetched)
         return item

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.inventory.suspects import ERROR_PAGE
-from sitemap_crawler.reading.soft_errors import error_words
 
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
@@ -14,6 +13,9 @@ class SoftErrorsPipeline:
 
     def process_item(self, item: Page) -> Page:
         # Only an answer of 200 has a document.
-        if item.document is not None and (words := error_words(item.document)):
-            item.observation.notes[ERROR_PAGE] = words
+        if item.document is not None:
+            from sitemap_crawler.reading.soft_errors import error_words
+
+            if words := error_words(item.document):
+                item.observation.notes[ERROR_PAGE] = words
         return item

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.reading.videos import find_videos
-
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
@@ -13,6 +11,8 @@ class VideosPipeline:
 
     def process_item(self, item: Page) -> Page:
         if item.document is not None:
+            from sitemap_crawler.reading.videos import find_videos
+
             item.observation.videos, problems = find_videos(item.document)
             if problems:
                 item.observation.notes["incomplete-video"] = list(problems)
