@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 TIMEOUT = 120
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: most tests wait for a process or a server of theirs."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a user sees of one run of the command."""
