@@ -6,6 +6,7 @@ then, else the time of the fetch that first saw the content changed. What is kno
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class Before(NamedTuple):
 
 
 UNDATED = Dated()
+
+
+def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
+    """Seconds since 1970 as the W3C writes them, in UTC; `day` without the time."""
+    if seconds is None:
+        return None
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.date().isoformat() if day else moment.isoformat(timespec="seconds")
 
 
 def settle_date(before: Before | None, observed: Observation) -> Dated:

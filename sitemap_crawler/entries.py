@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.alternates import alternates_of
 from sitemap_crawler.inventory.inlinks import count_inlinks
 from sitemap_crawler.ranking import changefreq, priority
@@ -17,6 +17,7 @@ from sitemap_crawler.sitemap.news import MAX_ARTICLES, NewsEntry, is_recent, pub
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
 
     from sitemap_crawler.inventory.alternates import Versions
     from sitemap_crawler.inventory.settled import ListedPage, Settled
@@ -77,7 +78,7 @@ class Entries:
                 own["image_texts"] = page.image_texts
         yield Entry(
             page.url,
-            w3c_datetime(page),
+            w3c_datetime(page.lastmod, day=page.day),
             changefreq=changefreq(page.lastmod, page.history, now=self._now) if options.changefreq else None,
             priority=priority(page.depth, self._inlinks[page.id]) if self._inlinks is not None else None,
             alternates=versions,
@@ -117,13 +118,6 @@ class Entries:
     def _count_inlinks(self) -> array[int]:
         with self._site.store.reader() as connection:
             return count_inlinks(connection)
-
-
-def w3c_datetime(page: ListedPage) -> str | None:
-    if page.lastmod is None:
-        return None
-    moment = datetime.fromtimestamp(page.lastmod, UTC)
-    return moment.date().isoformat() if page.day else moment.isoformat(timespec="seconds")
 
 
 def _batches(pages: Iterable[ListedPage]) -> Iterator[list[ListedPage]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.rules import BELOW_UNREACHED, Reason, Rules
 from sitemap_crawler.scope import Scope
@@ -99,22 +99,15 @@ def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]
         "referrer": None if unlinked else entry.referrer,
         "depth": None if unlinked or entry.depth >= BELOW_UNREACHED else entry.depth,
         "canonical": entry.canonical,
-        "lastmod": _iso(entry.lastmod, day=entry.lastmod_day),
+        "lastmod": w3c_datetime(entry.lastmod, day=entry.lastmod_day),
         "lastmod_source": entry.lastmod_source,
-        "first_seen": _iso(entry.first_seen),
-        "last_fetched": _iso(entry.last_fetched),
+        "first_seen": w3c_datetime(entry.first_seen),
+        "last_fetched": w3c_datetime(entry.last_fetched),
         "file": inventory.file_of(entry),
         "redirects_to": entry.redirects_to,
         "title": entry.title,
         "nearest": None,
     }
-
-
-def _iso(seconds: float | None, *, day: bool = False) -> str | None:
-    if seconds is None:
-        return None
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.date().isoformat() if day else moment.isoformat(timespec="seconds")
 
 
 def _undecided(entry: Entry, rules: Rules) -> tuple[str | None, str]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.listings import Change, Changes
 
 if TYPE_CHECKING:
@@ -51,11 +52,8 @@ def change_row(kind: str, url: str, before: float | None, after: float | None) -
 
 
 def w3c_moment(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    moment = datetime.fromtimestamp(seconds, UTC)
     # A date without a time of day is kept as midnight: shown as a day, either is true.
-    return moment.date().isoformat() if seconds % 86_400 == 0 else moment.isoformat(timespec="seconds")
+    return w3c_datetime(seconds, day=seconds is not None and seconds % 86_400 == 0)
 
 
 @dataclass(slots=True)

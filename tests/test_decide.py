@@ -58,6 +58,16 @@ def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision
     return {urls[decision.url_id]: decision for decision in settlement.decisions()}, warned
 
 
+@pytest.mark.parametrize(("ahead", "written"), [(-1.0, True), (80_000.0, True), (90_000.0, False)])
+def test_a_date_that_a_wrong_clock_made_is_not_written(ahead: float, written: bool) -> None:
+    decisions, _ = settle([GOOD._replace(lastmod=NOW + ahead, lastmod_source="observed-change")])
+    decision = decisions[GOOD.url]
+    assert decision.listed
+    assert (decision.lastmod, decision.lastmod_source) == (
+        (NOW + ahead, "observed-change") if written else (None, None)
+    )
+
+
 def reason_of(facts: Facts, **options: object) -> Reason:
     decisions, _ = settle([facts], **options)
     return decisions[facts.url].reason

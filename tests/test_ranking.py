@@ -37,6 +37,8 @@ def test_without_a_history_the_age_counts(days: float, word: str) -> None:
     [
         (History(NOW - 60 * DAY, NOW, 1), 0, "monthly"),
         (History(NOW - 60 * DAY, NOW, 30), 0, "daily"),
+        # A nightly run is seldom a day after the last to the second.
+        (History(NOW - DAY + 60, NOW, 1), 0, "daily"),
         (History(NOW - 60 * DAY, NOW, 60 * 24), 0, "hourly"),
         # Daily once, and silent for a year.
         (History(NOW - 460 * DAY, NOW - 400 * DAY, 60), 400, "yearly"),

@@ -17,7 +17,7 @@ class ContentPipeline:
         if item.document is not None:
             from sitemap_crawler.reading.fingerprint import fingerprint
             from sitemap_crawler.reading.page_dates import modified_date
-            from sitemap_crawler.reading.video_draft import page_title
+            from sitemap_crawler.reading.page_texts import page_title
 
             observation.fingerprint = fingerprint(item.document)
             observation.title = page_title(item.document)[:MAX_TITLE] or None

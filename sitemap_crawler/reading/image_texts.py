@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.reading.images import url_of_image
-from sitemap_crawler.reading.video_draft import caption
+from sitemap_crawler.reading.page_texts import caption
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 from sitemap_crawler.texts import one_line
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.items import Article
 from sitemap_crawler.reading.about import OTHERS, own_urls, rank
 from sitemap_crawler.reading.page_dates import credible
+from sitemap_crawler.reading.page_texts import page_title, text_of
 from sitemap_crawler.reading.structured import json_ld_roots, kinds, objects_in
 from sitemap_crawler.sitemap.news import MAX_TITLE, news_language
 from sitemap_crawler.texts import MAX_LOOKED_AT, one_line
@@ -17,8 +18,6 @@ from sitemap_crawler.texts import MAX_LOOKED_AT, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-
-    from lxml import etree
 
     from sitemap_crawler.reading.document import Document
     from sitemap_crawler.reading.page_dates import PageDate
@@ -48,7 +47,6 @@ _ESCAPED = re.compile(r"(?:[^&<>]++|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-
 _MAX_ARTICLES = 1_000
 _MAX_METAS = 1_000
 _MAX_HEADINGS = 50
-_MAX_TEXTS = 200
 
 
 def find_article(document: Document, now: datetime) -> Article | None:
@@ -106,11 +104,9 @@ def _titles(document: Document, article: dict[str, Any], metas: dict[str, str]) 
         text = _string(article.get(name))[:MAX_LOOKED_AT]
         yield one_line(unescape(text) if "&" in text and _ESCAPED.fullmatch(text) else text, MAX_TITLE)
     yield one_line(metas.get("og:title", ""), MAX_TITLE)
-    yield from map(_text, document.all("h1")[:_MAX_HEADINGS])
-    for title in document.all("title")[:_MAX_HEADINGS]:
-        # An SVG's <title> names a drawing.
-        if next(title.iterancestors("svg"), None) is None:
-            yield _text(title)
+    for heading in document.all("h1")[:_MAX_HEADINGS]:
+        yield text_of(heading)[:MAX_TITLE]
+    yield page_title(document)[:MAX_TITLE]
 
 
 def _languages(document: Document, article: dict[str, Any], metas: dict[str, str]) -> Iterator[str]:
@@ -125,7 +121,3 @@ def _languages(document: Document, article: dict[str, Any], metas: dict[str, str
 
 def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _text(element: etree._Element) -> str:
-    return one_line("".join(str(text)[:MAX_LOOKED_AT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)

@@ -6,8 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.reading.images import real_url
+from sitemap_crawler.reading.page_texts import MAX_TITLE
 from sitemap_crawler.reading.players import player_at, player_of_page
-from sitemap_crawler.reading.video_draft import MAX_TITLE, Draft
+from sitemap_crawler.reading.video_draft import Draft
 from sitemap_crawler.reading.video_values import count, is_file, is_flash, w3c_date, words
 from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION, MAX_VIDEO_DURATION
 from sitemap_crawler.texts import one_line

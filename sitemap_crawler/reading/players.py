@@ -7,15 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.images import real_url
-from sitemap_crawler.reading.video_draft import (
-    MAX_TITLE,
-    MAX_VIDEOS,
-    Draft,
-    caption,
-    is_inert,
-    page_description,
-    page_title,
-)
+from sitemap_crawler.reading.page_texts import MAX_TITLE, caption, page_description, page_title
+from sitemap_crawler.reading.video_draft import MAX_VIDEOS, Draft, is_inert
 from sitemap_crawler.texts import one_line
 
 if TYPE_CHECKING:

@@ -1,14 +1,11 @@
-"""What one place of a page tells of a video, before it is known whether that is enough; and the texts of pages."""
+"""What one place of a page tells of a video, before it is known whether that is enough."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.items import Video
-from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION
-from sitemap_crawler.texts import MAX_LOOKED_AT, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,12 +15,8 @@ if TYPE_CHECKING:
     from sitemap_crawler.reading.document import Document
 
 # Not limits of the protocol: bounds on what a hostile page can make the inventory store.
-MAX_TITLE = 1_000
 MAX_VIDEOS = 100
 _MAX_NAME = 200
-_MAX_TEXTS = 200
-_MAX_TITLES = 50
-_MAX_METAS = 1_000
 
 _WORDS = {"content": "video file or player", "thumbnail": "thumbnail", "title": "title", "description": "description"}
 
@@ -73,37 +66,6 @@ class Draft:
         return f"{f'video {url[:_MAX_NAME]}' if url else self.label} is not listed, it has no {missing}"
 
 
-def page_title(document: Document) -> str:
-    # An SVG's <title> names a drawing.
-    titles = (
-        title for title in islice(document.all("title"), _MAX_TITLES) if next(title.iterancestors("svg"), None) is None
-    )
-    title = next(titles, None)
-    return "" if title is None else _text(title)
-
-
-def page_description(document: Document) -> str:
-    values = _meta_values(document, "name", "description"), _meta_values(document, "property", "og:description")
-    return next((value for found in values for value in found if value), "")
-
-
-def caption(element: etree._Element) -> str:
-    """Return the caption of the figure that the element stands in."""
-    figure = next(element.iterancestors("figure"), None)
-    found = None if figure is None else next(figure.iter("figcaption"), None)
-    return "" if found is None else _text(found)
-
-
 def is_inert(document: Document, element: etree._Element) -> bool:
     """Tell whether it is in a `<template>`, where no browser shows it."""
     return bool(document.all("template")) and next(element.iterancestors("template"), None) is not None
-
-
-def _meta_values(document: Document, attribute: str, name: str) -> Iterator[str]:
-    for meta in islice(document.all("meta"), _MAX_METAS):
-        if meta.get(attribute, "").strip().lower() == name:
-            yield one_line(meta.get("content", ""), MAX_VIDEO_DESCRIPTION)
-
-
-def _text(element: etree._Element) -> str:
-    return one_line("".join(str(text)[:MAX_LOOKED_AT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.reading import video_values as values
 from sitemap_crawler.reading.about import OTHER_PAGES, own_urls, references, stated_urls
 from sitemap_crawler.reading.images import real_url
+from sitemap_crawler.reading.page_texts import MAX_TITLE
 from sitemap_crawler.reading.players import key_of_thumbnail, player_at, player_of_page
 from sitemap_crawler.reading.structured import json_ld, json_ld_roots, kinds, microdata
-from sitemap_crawler.reading.video_draft import MAX_TITLE, MAX_VIDEOS, Draft
+from sitemap_crawler.reading.video_draft import MAX_VIDEOS, Draft
 from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION, MAX_VIDEO_UPLOADER
 
 if TYPE_CHECKING:
