@@ -55,6 +55,8 @@ class Ending:
     refusal: str | None = None
     """Why nothing of this site may or can be crawled."""
     refusal_ends_run: bool = False
+    interruption: str | None = None
+    """Why the crawl has to go on another time, where nobody stopped it."""
 
 
 def conclude(site: Site, ending: Ending | None) -> Report:
@@ -128,7 +130,7 @@ class _Conclusion:
             self._end_run("finished" if self._site.saw_everything else "limit")
         else:
             report.outcome = Outcome.INTERRUPTED
-            report.message = "interrupted; run the same command to continue"
+            report.message = ending.interruption or "interrupted; run the same command to continue"
 
     def _settle_reach(self) -> None:
         """What leads where, and whether anything leads to a URL any more."""

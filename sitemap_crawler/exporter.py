@@ -40,6 +40,7 @@ class Exporter:
             failure=job.failure,
             refusal=job.refusal,
             refusal_ends_run=job.refusal_ends_run,
+            interruption=job.interruption,
         )
         job.report = report = conclude(job, ending)
         report.deliver(job.options)

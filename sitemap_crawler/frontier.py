@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import deque
+from heapq import heapify, heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -11,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.conditional import conditions
 from sitemap_crawler.job import end_crawl, job_of
+from sitemap_crawler.middlewares.politeness import NOT_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,17 +25,30 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.items import QueuedUrl
 
+_Waiting = tuple[float, int, Request]
+"""When it may be asked for, by time.monotonic(), and a number that no other has."""
 LEASE_URLS = 256
+MAX_LAST = 5_000
+"""Requests that are kept in memory until all else is fetched."""
 
 
 class Frontier(BaseScheduler):
-    """Hands out what the queue has, fewest clicks first; remembers only what is leased or to be tried again."""
+    """Hands out what the queue has, fewest clicks first, and not before its host's turn; remembers only what is leased
+    or to be tried again."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._job = job_of(crawler)
+        self._paces = self._job.paces
+        self._tries = crawler.settings.getint("RETRY_TIMES")
         self._ready: deque[QueuedUrl] = deque()
         self._again: deque[Request] = deque()
+        self._later: list[_Waiting] = []
+        """A heap, by when they may be asked for."""
+        self._last: list[_Waiting] = []
+        """For when all else is fetched."""
+        self._order = count()
+        self._alarm: asyncio.TimerHandle | None = None
         self._settled_at = -1
 
     @classmethod
@@ -40,33 +58,98 @@ class Frontier(BaseScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
 
+    def close(self, reason: str) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+
     def has_pending_requests(self) -> bool:
-        if self._again:
+        """The engine asks this last, when nothing is under way any more."""
+        if self._again or self._later or self._may_refill():
             return True
+        if self._last:
+            self._later, self._last = self._last, []
+            heapify(self._later)
+            self._wake_at(self._later[0][0])
+            return True
+        job = self._job
+        ended = job.budget == 0 or job.failure is not None
+        if not ended and job.options.max_depth is not None and self._settled_at != job.fetched:
+            self._guarded(job.queue.settle_depths)
+            self._settled_at = job.fetched
+        return self._may_refill()
+
+    def _may_refill(self) -> bool:
         job = self._job
         if job.budget == 0 or job.failure is not None:
             return False
-        empty = not (self._ready or job.queue.queued or job.queue.pending)
-        if empty and job.options.max_depth is not None and self._settled_at != job.fetched:
-            # The engine asks this last, when nothing is under way any more.
-            self._guarded(job.queue.settle_depths)
-            self._settled_at = job.fetched
         return bool(self._ready or job.queue.queued or job.queue.pending)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Only requests that are tried again come this way; new URLs come through the queue."""
-        self._again.append(request)
+        """Only requests that are tried again come this way; new URLs come through the queue.
+
+        What met back-pressure waits by itself, and for its last try until all else is fetched.
+        """
+        not_before = request.meta.get(NOT_BEFORE)
+        if not_before is None:
+            self._again.append(request)
+            return True
+        waiting = (not_before, next(self._order), request)
+        tries = request.meta.get("retry_times", 0)
+        if 0 < tries >= request.meta.get("max_retry_times", self._tries) and len(self._last) < MAX_LAST:
+            self._last.append(waiting)
+        else:
+            heappush(self._later, waiting)
         return True
 
     def next_request(self) -> Request | None:
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._again.append(heappop(self._later)[2])
         if self._again:
-            return self._again.popleft()
+            return self._again.popleft() if self._is_turn_of(self._again[0].url) else None
         if not self._ready:
             self._refill()
         if not self._ready or self._job.budget == 0:
+            if self._later:
+                self._wake_at(self._later[0][0])
+            return None
+        if not self._is_turn_of(self._ready[0].url):
             return None
         self._job.fetched += 1
         return self._request(self._ready.popleft())
+
+    def _is_turn_of(self, url: str) -> bool:
+        """Whether `url` may be asked for now; if not, the engine will ask again in time."""
+        pace = self._paces.of(url)
+        if pace.free:
+            return True
+        active = len(self._crawler.engine.downloader.active)
+        if active + 1 > pace.allowed:
+            # The answer to one of them wakes the engine.
+            return False
+        now = time.monotonic()
+        at = pace.next_at(now)
+        if pace.delay and active > pace.under_way:
+            # One is on its way: it will have left soon.
+            at = max(at, now + pace.delay)
+        if at <= now:
+            return True
+        self._wake_at(at)
+        return False
+
+    def _wake_at(self, moment: float) -> None:
+        """Have the engine ask for a request then, at the latest."""
+        loop = asyncio.get_running_loop()
+        at = loop.time() + max(0.0, moment - time.monotonic())
+        if self._alarm is not None and not self._alarm.cancelled() and loop.time() < self._alarm.when() <= at:
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = loop.call_at(at, self._wake)
+
+    def _wake(self) -> None:
+        slot = self._crawler.engine._slot
+        if slot is not None:
+            slot.nextcall.schedule()
 
     def _refill(self) -> None:
         queue, budget = self._job.queue, self._job.budget

@@ -25,6 +25,7 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.politeness import Paces
 from sitemap_crawler.scope import default_sitemap_url
 from sitemap_crawler.site import Site
 
@@ -55,6 +56,9 @@ class Job(Site):
         self.refusal: str | None = None
         """Why nothing of this site may or can be crawled, in one line."""
         self.refusal_ends_run = False
+        self.interruption: str | None = None
+        """Why the crawl has to go on another time, in one line."""
+        self.paces = Paces(options)
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
         self.robots: dict[str, RobotsTxt] = {}
@@ -140,7 +144,12 @@ class Job(Site):
 
     def refuse(self, message: str, *, ends_run: bool) -> None:
         """Nothing of this site may be crawled now. A run that is not ended goes on when all is well again."""
-        self.refusal, self.refusal_ends_run = message, ends_run
+        if self.interruption is None:
+            self.refusal, self.refusal_ends_run = message, ends_run
+
+    def interrupt(self, message: str) -> None:
+        """The crawl can't go on now; the run does with the same command."""
+        self.interruption = message
 
     def remember_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
         try:

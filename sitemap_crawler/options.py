@@ -187,8 +187,16 @@ class Options(BaseModel):
     delay: Annotated[
         float,
         Flag(setting="DOWNLOAD_DELAY", metavar="SECONDS"),
-        Field(ge=0, le=3600, description="seconds between two requests to a host"),
+        Field(ge=0, le=3600, description="seconds between two requests to a host at least"),
     ] = 0.0
+    adaptive: Annotated[
+        bool | None,
+        Flag(),
+        Field(
+            description="begin with two requests in flight, and have more up to the concurrency while the site answers "
+            "as fast as ever; default: for all hosts but this machine"
+        ),
+    ] = None
     user_agent: Annotated[
         PlainText | None,
         Flag(setting="USER_AGENT", metavar="TEXT", crawling=True),
@@ -205,6 +213,25 @@ class Options(BaseModel):
         Flag(setting="LOG_FILE", metavar="FILE"),
         Field(description="append the log to a file instead of standard error"),
     ] = None
+    max_crawl_delay: Annotated[
+        float,
+        Flag(cli=False),
+        Field(ge=0, le=3600, description="seconds of a Crawl-delay in robots.txt that are kept at most"),
+    ] = 30.0
+    max_back_off: Annotated[
+        float,
+        Flag(cli=False),
+        Field(ge=0, le=3600, description="seconds between two requests to a host that is overloaded, at most"),
+    ] = 60.0
+    max_retry_after: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            ge=0,
+            le=86_400,
+            description="seconds that a run waits when a host asks for it; for longer, the run is to be continued",
+        ),
+    ] = 600.0
     content_types: Annotated[
         MediaTypes,
         Flag(cli=False, remembered=True),

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import deque
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
@@ -25,11 +25,19 @@ WINDOW = 20
 """Samples over which the rate and the estimate are taken."""
 
 
+class _Sample(NamedTuple):
+    time: float
+    done: int
+    queued: int
+    requests: int
+
+
 class Progress:
+    """Shows URLs that are done and requests, which are more: robots.txt, sitemaps, second tries."""
+
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
         self._job = job_of(crawler)
-        self._samples: deque[tuple[float, int, int]] = deque(maxlen=WINDOW)
+        self._samples: deque[_Sample] = deque(maxlen=WINDOW)
         self._live: Live | None = None
         self._loop = create_looping_call(self._tick)
         crawler.signals.connect(self._opened, signals.spider_opened)
@@ -55,7 +63,8 @@ class Progress:
             self._live.stop()
 
     def _tick(self) -> None:
-        self._samples.append((time.monotonic(), self._job.fetched, self._job.queue.queued))
+        job = self._job
+        self._samples.append(_Sample(time.monotonic(), job.fetched, job.queue.queued, job.paces.left))
         line = self._line()
         if self._live is not None:
             self._live.update(line, refresh=True)
@@ -64,32 +73,37 @@ class Progress:
 
     def _line(self) -> str:
         job = self._job
-        rate = self._rate()
+        first, last = self._samples[0], self._samples[-1]
+        rate = _rate(last.done - first.done, last.time - first.time)
+        requests = _rate(last.requests - first.requests, last.time - first.time)
         parts = [
             f"{job.fetched:,} done",
             f"{job.queue.queued:,} queued",
             f"{job.listable:,} to list",
             f"{rate:.1f} pages/s",
+            f"{requests:.1f} requests/s",
         ]
-        delays = [slot.delay for slot in self._crawler.engine.downloader.slots.values()]
-        if delays and max(delays) > 0:
-            parts.append(f"delay {max(delays):.1f} s")
+        pace, now = job.paces.of(job.start_url), last.time
+        if pace.paused(now):
+            parts.append(f"paused for {_duration(pace.next_at(now) - now)}")
+        elif pace.delay:
+            parts.append(f"delay {pace.delay:.1f} s")
         estimate = self._estimate(rate)
         if estimate is not None:
             parts.append(f"about {_duration(estimate)} left")
         return ", ".join(parts)
 
-    def _rate(self) -> float:
-        (first, done, _), (last, done_now, _) = self._samples[0], self._samples[-1]
-        return (done_now - done) / (last - first) if last > first else 0.0
-
     def _estimate(self, rate: float) -> float | None:
         """Seconds left, once the queue has only shrunk over the window: before, it says nothing."""
-        queued = [sample[2] for sample in self._samples]
+        queued = [sample.queued for sample in self._samples]
         shrinking = len(queued) == WINDOW and all(late <= early for early, late in pairwise(queued))
         if not shrinking or rate <= 0 or queued[-1] == 0:
             return None
         return queued[-1] / rate
+
+
+def _rate(count: int, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0
 
 
 def _duration(seconds: float) -> str:

@@ -44,12 +44,13 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
     "sitemap_crawler.middlewares.cookies.LocalCookies": 700,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
+    # Next to the network, so that it sees every request leave and every answer come.
+    "sitemap_crawler.middlewares.politeness.PolitenessMiddleware": 950,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
-    "scrapy.extensions.throttle.AutoThrottle": 0,
     "sitemap_crawler.progress.Progress": 500,
     "sitemap_crawler.probes.Probes": 600,
     "sitemap_crawler.exporter.Exporter": 900,
@@ -58,6 +59,8 @@ LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
 
 # In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.
 CONCURRENT_REQUESTS = 8
+# A delay is a promise: Scrapy's own would be half as long now and then.
+DOWNLOAD_DELAY_JITTER = 0.0
 # Scrapy starts this many tasks for each response; each response here has one item.
 CONCURRENT_ITEMS = 1
 # Scrapy's list less its Twisted classes: they can't be raised here, and their import delays the start.

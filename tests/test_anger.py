@@ -139,7 +139,7 @@ def test_a_server_that_goes_away_takes_no_page_with_it(program: Program, site: W
     before = files(program)
     wrap = dropping_after(8)
     site.pages.update({path: wrap(content) for path, content in site.pages.items()})
-    options = ("--state", "state.db", "-s", "RETRY_TIMES=0", "--concurrency", "1")
+    options = ("--state", "state.db", "-s", "RETRY_TIMES=0", "-s", "SITEMAP_MAX_BACK_OFF=0", "--concurrency", "1")
     result = program.crawl(site.url("/"), *options)
     assert (result.code, result.report["outcome"], result.report["listed"]) == (0, "unchanged", 21)
     assert result.report["errors"] == 13

@@ -97,7 +97,7 @@ def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer
         pass  # the end of a terminal whose other side is closed
     os.close(master)
     assert process.wait(60) == 0
-    assert re.search(rb"\d+ done, \d+ queued, \d+ to list, \d+\.\d pages/s", shown)
+    assert re.search(rb"\d+ done, \d+ queued, \d+ to list, \d+\.\d pages/s, \d+\.\d requests/s", shown)
     assert b"INFO" not in shown
 
 

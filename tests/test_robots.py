@@ -15,6 +15,8 @@ from scrapy.http import Response
 from webserver import Answer, WebServer, page
 
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsMiddleware, RobotsUnavailable
+from sitemap_crawler.options import Options
+from sitemap_crawler.politeness import Paces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -222,6 +224,7 @@ class Bench:
         self.status = 200
         self.body = RULES.encode()
         self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/")
+        self.job.paces = Paces(Options.parse({"start_url": self.job.start_url}))
         self.job.remember_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse
         self.closed: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 # https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2
 MAX_REDIRECTS = 5
@@ -112,9 +115,18 @@ class RobotsMiddleware:
         job.remember_robots(origin, agent=self._agent, body=body)
         if body is None:
             job.robots.pop(origin, None)
+            job.paces.of(origin).robots_ask(origin, None)
             return None
         rules = job.robots[origin] = RobotsTxt.parse(body)
+        self._keep_delay(origin, rules)
         return rules
+
+    def _keep_delay(self, origin: str, rules: RobotsTxt) -> None:
+        asked = rules.crawl_delay(self._agent)
+        kept = job_of(self._crawler).paces.of(origin).robots_ask(origin, asked)
+        if asked is not None and asked > kept:
+            message = "%s/robots.txt asks for %g s between two requests: %g s are kept (SITEMAP_MAX_CRAWL_DELAY)"
+            logger.warning(message, origin, asked, kept)
 
     async def _read(self, url: str) -> bytes | None:
         try:

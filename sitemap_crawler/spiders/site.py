@@ -19,6 +19,7 @@ from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.logs import leave_quietly
+from sitemap_crawler.middlewares.politeness import Postponed
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.options import OptionError, Options, apply_options
 from sitemap_crawler.places import check_places
@@ -100,7 +101,7 @@ class SiteSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[Page]:
         """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
-        if isinstance(failure.value, RobotsUnavailable):
+        if isinstance(failure.value, (Postponed, RobotsUnavailable)):
             return
         request = failure.request  # type: ignore[attr-defined]
         observation = Observation(request.meta["queued"].id, datetime.now(UTC))
