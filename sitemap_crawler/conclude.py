@@ -25,10 +25,12 @@ from sitemap_crawler.inventory.store import inventory_words
 from sitemap_crawler.publishing import Publisher, count_decided, pages_in_words
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.review import KINDS, review
+from sitemap_crawler.rules import Reason
 from sitemap_crawler.shapes import Shapes
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.texts import printable
+from sitemap_crawler.traps.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -108,6 +110,7 @@ class _Conclusion:
         self._report = report
         self._connection = site.store.connection
         self._shapes: dict[str, Shapes] = {}
+        self._traps = Tally()
 
     def draw(self, ending: Ending | None) -> None:
         report = self._report
@@ -169,6 +172,8 @@ class _Conclusion:
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
             site.warn("start-adopted", site.start_url, advice)
+        for url, words in self._traps.warnings():
+            site.warn("trap", url, words)
         for url, words in seed_problems(self._connection, site.run.id):
             site.warn("seed-sitemap", url, words)
         for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
@@ -187,6 +192,8 @@ class _Conclusion:
             if shapes is None:
                 shapes = self._shapes[decision.reason] = Shapes(prefix)
             shapes.add(decision.url)
+            if decision.reason is Reason.LIMIT:
+                self._traps.add(decision.url, decision.evidence)
             yield decision
 
     def _end_run(self, ended_by: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.content import DECOMPRESSION_BOMB
 from sitemap_crawler.rules import Reason, Refusal
+from sitemap_crawler.traps.book import trap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +73,8 @@ class Facts(NamedTuple):
     location: str | None = None
     refresh: str | None = None
     canonical: str | None = None
+    trap: int | None = None
+    """The trap for which it was refused."""
 
 
 class Decision(NamedTuple):
@@ -160,7 +163,7 @@ class Settlement:
 
     def refusal(self, facts: Facts) -> Refusal | None:
         """Why the URL can't be listed for what it is itself; None when it could be."""
-        if facts.fetched is None:
+        if facts.fetched is None or facts.trap is not None:
             return self._unfetched(facts)
         return (
             _blocked(facts)
@@ -180,6 +183,8 @@ class Settlement:
             return refusal
         if orphan := _orphan(facts):
             return orphan
+        if facts.trap is not None and self._rules.may_be_trap(facts.url):
+            return Refusal(Reason.LIMIT, trap_words(facts.trap, facts.url))
         return Refusal(Reason.LIMIT, "not fetched yet, as the run ended before or other rules kept it out: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:

@@ -9,10 +9,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.dating import w3c_datetime
-from sitemap_crawler.inventory.schema import UrlState
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState
 from sitemap_crawler.rules import BELOW_UNREACHED, Reason, Rules
 from sitemap_crawler.scope import Scope
 from sitemap_crawler.spellings import directories_above, spellings, variants
+from sitemap_crawler.traps.book import trap_words
 from sitemap_crawler.urls import MAX_STORED_URL, Resolver, directory_of
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ def _undecided(entry: Entry, rules: Rules) -> tuple[str | None, str]:
     refusal = rules.fetch_refusal(entry.url, entry.depth)
     if refusal is not None:
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
+    if entry.state in TRAPPED:
+        return str(Reason.LIMIT), f"{trap_words(entry.state, entry.url)}, not decided yet"
     return None, "neither fetched nor decided yet"
 
 

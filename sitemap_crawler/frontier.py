@@ -106,6 +106,8 @@ class Frontier(BaseScheduler):
             self._again.append(heappop(self._later)[2])
         if self._again:
             return self._again.popleft() if self._is_turn_of(self._again[0].url) else None
+        if self._job.traps.learnt:
+            self._guarded(self._leave_traps)
         if not self._ready:
             self._refill()
         if not self._ready or self._job.budget == 0:
@@ -158,6 +160,10 @@ class Frontier(BaseScheduler):
             self._guarded(queue.flush)
         limit = LEASE_URLS if budget is None else min(budget, LEASE_URLS)
         self._guarded(lambda: self._ready.extend(queue.lease(limit)))
+
+    def _leave_traps(self) -> None:
+        held, self._ready = self._ready, deque()
+        self._job.queue.leave_traps(held)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """End the crawl when the inventory can't do its part."""

@@ -24,10 +24,12 @@ from sitemap_crawler.inventory.runs import (
     remember_planned,
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
+from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.politeness import Paces
 from sitemap_crawler.scope import default_sitemap_url
 from sitemap_crawler.site import Site
+from sitemap_crawler.traps.book import Traps
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -67,6 +69,7 @@ class Job(Site):
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
+            self.traps = Traps(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))
             self._plan(readers)
             self.queue = Queue(
                 store.connection,
@@ -75,6 +78,7 @@ class Job(Site):
                 conditional=not options.full,
                 admits=self._admits,
                 follows=self._follows,
+                traps=self.traps,
             )
             self.queue.add(self.run.requested_url)
             self.queue.add(self.start_url)
@@ -105,13 +109,15 @@ class Job(Site):
         connection, run = self.store.connection, self.run
         every = 1 if self.options.full else self.options.revisit_excluded
         changed = self._changed_options() if run.planned else []
+        trap = self.traps.refusal
         with connection.begin():
+            load_traps(connection, self.traps)
             if not run.planned:
                 since = finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id)
-                plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every)
+                plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every, trap=trap)
                 remember_planned(connection, run.id)
             elif changed:
-                readmit(connection, admits=self._admits)
+                readmit(connection, admits=self._admits, trap=trap)
                 requeue_read_otherwise(connection, run.id, readers=readers)
         if changed:
             words = "the run goes on with options other than it began with: " + "; ".join(changed)

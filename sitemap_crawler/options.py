@@ -267,6 +267,21 @@ class Options(BaseModel):
             ge=0, le=MAX_RUNS, description="finished runs for which a listed page stays listed while its server fails"
         ),
     ] = 7
+    trap_budget: Annotated[
+        int,
+        Flag(cli=False, remembered=True),
+        Field(
+            ge=0,
+            le=2**40,
+            description="URLs with three or more parameters that a place may have when these multiply; "
+            "0: nothing is taken for a trap",
+        ),
+    ] = 5_000
+    no_traps: Annotated[
+        Patterns,
+        Flag(cli=False, remembered=True),
+        Field(description="never take URLs for a trap in which one of these regular expressions is found"),
+    ] = ()
     orphan_runs: Annotated[
         int,
         Flag(cli=False, remembered=True),

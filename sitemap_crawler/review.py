@@ -18,6 +18,7 @@ KINDS = (
     "start-adopted",
     "options-changed",
     "seed-sitemap",
+    "trap",
     "soft-404",
     "blocked-for-search",
     "broken-link",

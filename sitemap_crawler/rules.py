@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.sitemap.limits import MAX_LOC
+from sitemap_crawler.traps.addresses import address_trap, month_of
 
 if TYPE_CHECKING:
     from sitemap_crawler.options import Options
@@ -56,6 +58,10 @@ class Rules:
         self._include = [re.compile(pattern) for pattern in options.include]
         self._exclude = [re.compile(pattern) for pattern in options.exclude]
         self._exclude_listing = [re.compile(pattern) for pattern in options.exclude_listing]
+        self._no_traps = [re.compile(pattern) for pattern in options.no_traps]
+        self._traps = options.trap_budget > 0
+        now = datetime.now(UTC)
+        self._month = month_of(now.year, now.month)
 
     def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
         """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is, as for what a sitemap
@@ -66,10 +72,18 @@ class Rules:
             return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
         if excluded := _matching(self._exclude, url, "--exclude"):
             return excluded
-        if self._max_depth is None or depth <= self._max_depth or depth == UNREACHED:
+        if depth == UNREACHED:
+            return None
+        if self.may_be_trap(url) and (trap := address_trap(url, month=self._month)):
+            return Refusal(Reason.LIMIT, trap)
+        if self._max_depth is None or depth <= self._max_depth:
             return None
         far = f"{depth} clicks" if depth < BELOW_UNREACHED else "no known number of clicks"
         return Refusal(Reason.LIMIT, f"{far} from the start page, limit {self._max_depth}")
+
+    def may_be_trap(self, url: str) -> bool:
+        """Whether traps are looked for, and the URL is not excepted."""
+        return self._traps and not any(pattern.search(url) for pattern in self._no_traps)
 
     def listing_refusal(self, url: str) -> Refusal | None:
         """Why `url`, a good page, may not be listed; None when it may."""

@@ -35,6 +35,7 @@ ITEM_PIPELINES_BASE = {
     "sitemap_crawler.pipelines.alternates.AlternatesPipeline": 440,
     "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,
     "sitemap_crawler.pipelines.resources.ResourcesPipeline": 500,
+    "sitemap_crawler.pipelines.traps.TrapsPipeline": 800,
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
 }
 # Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default

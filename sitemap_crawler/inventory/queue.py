@@ -14,9 +14,11 @@ from sqlalchemy import bindparam, func, insert, null, select, update
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.observed import Observed
 from sitemap_crawler.inventory.reach import queue_admitted, walk
-from sitemap_crawler.inventory.schema import UrlState, nofollowed, observations, urls
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
+from sitemap_crawler.inventory.traps import refuse_learnt, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
+from sitemap_crawler.traps.book import Traps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,9 +62,10 @@ class Queue:
         conditional: bool,
         admits: Callable[[str, int], bool],
         follows: Callable[[str], bool],
+        traps: Traps | None = None,
     ) -> None:
         """`readers` names the code and options that make observations; `conditional`: whether what the same readers
-        have seen may be asked for conditionally."""
+        have seen may be asked for conditionally; `traps` keeps a share of what is admitted from being fetched."""
         self._connection = connection
         self._run = run
         self._observed = Observed(connection, run, readers=readers)
@@ -78,6 +81,7 @@ class Queue:
         )
         self._admits = admits
         self._follows = follows
+        self._traps = traps if traps is not None else Traps(0, applies=lambda _: False)
         self._seen = _Seen()
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
@@ -98,7 +102,7 @@ class Queue:
         with self._connection.begin():
             ids = list(self._identify({url: (0, None)}).values())
             self._starts.update(ids)
-            idle = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE)))
+            idle = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE), *TRAPPED))
             self._connection.execute(update(urls).where(idle).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
 
@@ -108,9 +112,9 @@ class Queue:
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
             for chunk in _chunks(list(ids.values())):
                 self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
-            # What was refused for its depth is wanted now.
+            # What was refused for its depth, or for a trap, is wanted now.
             for chunk in _chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
-                refused = urls.c.id.in_(chunk) & (urls.c.state == int(UrlState.KNOWN))
+                refused = urls.c.id.in_(chunk) & urls.c.state.in_((int(UrlState.KNOWN), *TRAPPED))
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
         return ids
@@ -119,7 +123,16 @@ class Queue:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
         with self._connection.begin():
             reach = walk(self._connection, self._run, starts=self._starts)
-            queue_admitted(self._connection, reach, admits=self._admits)
+            queue_admitted(self._connection, reach, state_of=self._first_state)
+            self.queued = self._count_queued()
+
+    def leave_traps(self, held: Iterable[QueuedUrl]) -> None:
+        """Refuse what waits in the traps that were learnt since; `held` are leased URLs that are given back."""
+        with self._connection.begin():
+            self._set_state([queued.id for queued in held], UrlState.QUEUED)
+            self._traps.obey()
+            remember_learnt(self._connection, self._traps)
+            refuse_learnt(self._connection, self._traps)
             self.queued = self._count_queued()
 
     def record(
@@ -187,7 +200,7 @@ class Queue:
             depth, referrer = discovered[url]
             row = found.get(key)
             if row is None:
-                state = UrlState.QUEUED if self._admits(url, depth) else UrlState.KNOWN
+                state = self._first_state(url, depth)
                 self.queued += state is UrlState.QUEUED
                 ids[url], self._next_id = self._next_id, self._next_id + 1
                 values = {"id": ids[url], "key": key, "url": url, "first_seen": self._run, "referrer": referrer}
@@ -197,16 +210,27 @@ class Queue:
             ids[url] = row.id
             self._seen.put(url, row.id, min(row.depth, depth))
             # What an earlier run left alone is wanted when a link to it is found, or a shorter path.
-            wanted = row.state == UrlState.KNOWN and self._admits(url, min(row.depth, depth))
-            if wanted or depth < row.depth:
+            state = row.state if row.state != UrlState.KNOWN else self._first_state(url, min(row.depth, depth))
+            if state != row.state or depth < row.depth:
                 nearer = (
                     {"b_depth": depth, "b_referrer": referrer}
                     if depth < row.depth
                     else {"b_depth": row.depth, "b_referrer": row.referrer}
                 )
-                closer.append({"b_id": row.id, "b_state": int(UrlState.QUEUED) if wanted else row.state, **nearer})
+                closer.append({"b_id": row.id, "b_state": int(state), **nearer})
         self._write(fresh, closer)
         return ids
+
+    def _first_state(self, url: str, depth: int) -> UrlState:
+        """That of a URL which nobody has asked for yet, and found `depth` clicks from a start page."""
+        if not self._admits(url, depth):
+            return UrlState.KNOWN
+        if depth == UNREACHED:
+            # A sitemap names it: somebody wants it to be a page.
+            self._traps.count(url)
+            return UrlState.QUEUED
+        trap = self._traps.refusal(url)
+        return UrlState.QUEUED if trap is None else UrlState(trap)
 
     def _write(self, fresh: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
         if fresh:

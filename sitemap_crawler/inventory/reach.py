@@ -142,14 +142,16 @@ def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool
         _write(connection, changed, {"depth": "b_depth", "referrer": "b_referrer", "unlinked_since": "b_unlinked"})
 
 
-def queue_admitted(connection: Connection, reach: Reach, *, admits: Callable[[str, int], bool]) -> None:
+def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
     """Queue what was refused only for its depth and is nearer than it seemed."""
     query = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.KNOWN))
     for rows in _batches(connection, query):
+        reached = [row for row in rows if reach.reached[row.id]]
+        states = [(row, reach.depths[row.id], state_of(row.url, reach.depths[row.id])) for row in reached]
         wanted = [
-            {"b_id": row.id, "b_depth": reach.depths[row.id], "b_state": int(UrlState.QUEUED)}
-            for row in rows
-            if reach.reached[row.id] and admits(row.url, reach.depths[row.id])
+            {"b_id": row.id, "b_depth": depth, "b_state": int(state)}
+            for row, depth, state in states
+            if state is not UrlState.KNOWN
         ]
         _write(connection, wanted, {"depth": "b_depth", "state": "b_state"})
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select, update
 
-from sitemap_crawler.inventory.schema import UrlState, decisions, listings, observations, urls
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
 from sitemap_crawler.rules import Reason
 
 if TYPE_CHECKING:
@@ -20,20 +20,34 @@ SETTLED_RUNS = 3
 _SETTLED = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
 
 
-def readmit(connection: Connection, *, admits: Callable[[str, int], bool]) -> None:
+def no_trap(_url: str) -> None:
+    return None
+
+
+def readmit(
+    connection: Connection, *, admits: Callable[[str, int], bool], trap: Callable[[str], int | None] = no_trap
+) -> None:
     """Apply other rules to what an unfinished run has not asked for yet; the caller has begun a transaction."""
-    waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED))
+    waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED), *TRAPPED)
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
     query = query.where(urls.c.state.in_(waiting)).order_by(urls.c.id)
     last = 0
     while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
         last = rows[-1].id
-        states = [
-            (row, UrlState.QUEUED if row.reason != Reason.ORPHAN and admits(row.url, row.depth) else UrlState.KNOWN)
-            for row in rows
-        ]
+        states = [(row, _planned(row, admits, trap)) for row in rows]
         _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
+
+
+def _planned(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
+    """The state of a URL in a run, but for what is not due."""
+    if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
+        return UrlState.KNOWN
+    # What was admitted once stays so.
+    if row.state != UrlState.KNOWN and row.state not in TRAPPED:
+        return UrlState.QUEUED
+    refused = trap(row.url)
+    return UrlState.QUEUED if refused is None else UrlState(refused)
 
 
 def requeue_read_otherwise(connection: Connection, run: int, *, readers: str) -> None:
@@ -45,13 +59,19 @@ def requeue_read_otherwise(connection: Connection, run: int, *, readers: str) ->
 
 
 def plan_revisits(
-    connection: Connection, run: int, *, admits: Callable[[str, int], bool], settled_since: int, every: int
+    connection: Connection,
+    run: int,
+    *,
+    admits: Callable[[str, int], bool],
+    settled_since: int,
+    every: int,
+    trap: Callable[[str], int | None] = no_trap,
 ) -> None:
     """Give every known URL its state in the run that begins; the caller has begun a transaction.
 
     What has been excluded for the same reason since the run `settled_since` or longer is asked for in each `every`th
     run, unless the sitemap still has it. Rules may have changed since the last run: what they forbid now is not asked
-    for, what they allow now is.
+    for, what they allow now is. `trap` says for which trap a new URL is refused.
     """
     published = listings.c.url_id.is_not(None).label("published")
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
@@ -63,12 +83,10 @@ def plan_revisits(
         last = rows[-1].id
         changed: list[dict[str, Any]] = []
         for row in rows:
-            if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
-                state = UrlState.KNOWN
-            elif row.reason in _SETTLED and row.since <= settled_since and (row.id + run) % every and not row.published:
+            state = _planned(row, admits, trap)
+            settled = row.reason in _SETTLED and row.since <= settled_since and not row.published
+            if state is UrlState.QUEUED and settled and (row.id + run) % every:
                 state = UrlState.NOT_DUE
-            else:
-                state = UrlState.QUEUED
             if state != row.state:
                 changed.append({"b_id": row.id, "b_state": int(state)})
         _write(connection, changed)

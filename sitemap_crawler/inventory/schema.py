@@ -21,6 +21,8 @@ from sqlalchemy import (
     false,
 )
 
+from sitemap_crawler.traps.book import Trap
+
 SCHEMA_VERSION = 4
 
 metadata = MetaData()
@@ -40,6 +42,13 @@ class UrlState(IntEnum):
     """Asked for in this run, whatever came of it."""
     NOT_DUE = 4
     """Excluded for the same reason so often that it is revisited now and then only."""
+    FACETS = Trap.FACETS
+    ENDLESS = Trap.ENDLESS
+    SESSION = Trap.SESSION
+    """Refused for a trap, in this run and in later ones."""
+
+
+TRAPPED = tuple(map(int, Trap))
 
 
 meta = Table(

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sitemap_crawler.decide import Decision, Facts
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.runs import finished_runs_ago
-from sitemap_crawler.inventory.schema import changes, decisions, observations, urls
+from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
 from sitemap_crawler.items import Article, Note, Video
 from sitemap_crawler.ranking import History
 
@@ -172,6 +172,7 @@ def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
         func.coalesce(and_(seen.failed_since >= keep_since, decisions.c.decision == "listed"), false()),
         location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
         canonical.c.url.label("canonical_url"),
+        case((urls.c.state.in_(TRAPPED), urls.c.state)),
     )  # fmt: skip
     return (
         select(*columns)

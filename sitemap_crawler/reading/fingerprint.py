@@ -56,8 +56,7 @@ def fingerprint(document: Document) -> bytes:
     Of structured data only what a product or an article says of itself counts; the rest of it repeats the page or is
     about its date, its ratings and its site.
     """
-    body = next(document.root.iterchildren("body"), None)
-    text, references = _content(document, document.root if body is None else body)
+    text, references = content_of(document)
     digest = blake2b(_title(document), digest_size=SIZE)
     for part in (text, references, _structured(document)):
         digest.update(b"\0")
@@ -65,8 +64,11 @@ def fingerprint(document: Document) -> bytes:
     return digest.digest()
 
 
-def _content(document: Document, body: etree._Element) -> tuple[bytes, bytes]:
+def content_of(document: Document) -> tuple[bytes, bytes]:
     """Return the words and the references of the main content, or of the whole body where that is empty."""
+    body = next(document.root.iterchildren("body"), None)
+    if body is None:
+        body = document.root
     main = next(body.iter("main"), None)
     if main is not None:
         found = _read(document, main, survey(main).left_out)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.job import job_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from sitemap_crawler.items import Page
+
+
+class TrapsPipeline:
+    """Learns from pages whose addresses can go on for ever whether they do."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._traps = job_of(crawler).traps
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> TrapsPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        if item.document is None or (suspect := self._traps.suspect(item.queued.url)) is None:
+            return item
+        content = None
+        if suspect.wanted:
+            from sitemap_crawler.reading.likeness import likeness
+
+            content = likeness(item.document, dateless=suspect.pattern is not None, name_of=suspect.name_of)
+        self._traps.page(suspect, content, item.links)
+        return item

@@ -1,0 +1,164 @@
+"""What a run knows of traps: which new addresses it refuses for that, and what it learns from pages."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitemap_crawler.traps.addresses import TRAP
+from sitemap_crawler.traps.facets import FacetBudget, facets_place
+from sitemap_crawler.traps.patterns import endless_pattern, sessions_of, shown
+from sitemap_crawler.traps.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sitemap_crawler.traps.patterns import Session
+
+MAX_LEARNT = 1_000
+"""Traps of each kind that are learnt;"""
+MAX_BARE = 200_000
+"""addresses without their session ids that are remembered. More are not fetched."""
+
+
+class Trap(IntEnum):
+    """Why a URL was refused that shows nothing by itself; the number is its state in the inventory."""
+
+    FACETS = 5
+    ENDLESS = 6
+    SESSION = 7
+
+
+def trap_words(trap: int, url: str) -> str:
+    """The evidence against a URL that was refused for this trap: the same for all of one trap."""
+    if trap == Trap.FACETS:
+        return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
+    if trap == Trap.ENDLESS:
+        return f"{TRAP}{shown(endless_pattern(url) or url)} goes on and on, and the pages are all alike"
+    sessions = sessions_of(url)
+    return f"{TRAP}the same page under ever new session ids, {shown(sessions[0].place if sessions else url)}"
+
+
+class Suspect(NamedTuple):
+    """A page that may tell of a trap."""
+
+    pattern: str | None
+    sessions: list[Session]
+    wanted: bool
+    """Whether its content has to be known."""
+
+    def name_of(self, url: str) -> str:
+        """What a link counts as when pages are compared."""
+        places = {session.place for session in self.sessions}
+        url = next((other.bare for other in sessions_of(url) if other.place in places), url) if places else url
+        return endless_pattern(url) or url if self.pattern is not None else url
+
+
+class Traps:
+    """`applies` says of a URL whether it may be taken for a trap at all."""
+
+    def __init__(self, budget: int, *, applies: Callable[[str], bool]) -> None:
+        self._applies = applies
+        self._facets = FacetBudget(budget)
+        self._watch = Watch()
+        self._endless: set[str] = set()
+        self._sessions: set[str] = set()
+        self._bare: set[int] = set()
+        self.learnt: list[tuple[Trap, str]] = []
+        """What is new: it is obeyed from `obey` on."""
+
+    @property
+    def known(self) -> dict[str, list[str]]:
+        """What was learnt, for JSON."""
+        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions)}
+
+    def know(self, known: dict[str, list[str]]) -> None:
+        """What an earlier run has learnt."""
+        self._endless.update(known.get("endless", ()))
+        self._sessions.update(known.get("sessions", ()))
+
+    @property
+    def knows_sessions(self) -> bool:
+        return bool(self._sessions)
+
+    def count(self, url: str) -> None:
+        """`url` was admitted in the past."""
+        if self._applies(url):
+            self._facets.count(url)
+
+    def meet(self, url: str) -> None:
+        """`url` was admitted in the past, which counts where session ids are known."""
+        for session in self._known_sessions(url):
+            self._remember(session)
+
+    def refusal(self, url: str) -> Trap | None:
+        """Why a new URL is not admitted; None when it is, and then it is counted."""
+        if not self._applies(url):
+            return None
+        if self._endless and endless_pattern(url) in self._endless:
+            return Trap.ENDLESS
+        sessions = self._known_sessions(url)
+        if any(not self._is_new(session) for session in sessions):
+            return Trap.SESSION
+        if not self._facets.admits(url):
+            return Trap.FACETS
+        for session in sessions:
+            self._remember(session)
+        return None
+
+    def is_learnt(self, url: str) -> Trap | None:
+        """Why a URL that waits since before the trap was learnt is refused after all."""
+        if not self._applies(url):
+            return None
+        if self._endless and endless_pattern(url) in self._endless:
+            return Trap.ENDLESS
+        sessions = self._known_sessions(url)
+        if any(not self._is_new(session) for session in sessions):
+            return Trap.SESSION
+        for session in sessions:
+            self._remember(session)
+        return None
+
+    def suspect(self, url: str) -> Suspect | None:
+        """What the page of this URL may tell; None for nearly all pages."""
+        pattern, sessions = endless_pattern(url), sessions_of(url)
+        if (pattern is None and not sessions) or not self._applies(url):
+            return None
+        if pattern in self._endless:
+            pattern = None
+        sessions = [session for session in sessions if session.place not in self._sessions]
+        return Suspect(pattern, sessions, self._watch.wants(pattern, sessions))
+
+    def page(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
+        """Learn from a page; its content and links where they are wanted."""
+        if suspect.pattern is not None and self._watch.page(suspect.pattern, content):
+            self.learnt.append((Trap.ENDLESS, suspect.pattern))
+        if content is None:
+            return
+        for session in suspect.sessions:
+            if self._watch.session(session, content, renewed=_renewed(session, links)):
+                self.learnt.append((Trap.SESSION, session.place))
+
+    def obey(self) -> None:
+        """What was learnt counts from now on."""
+        for trap, name in self.learnt:
+            known = self._endless if trap is Trap.ENDLESS else self._sessions
+            if len(known) < MAX_LEARNT:
+                known.add(name)
+        self.learnt = []
+
+    def _known_sessions(self, url: str) -> list[Session]:
+        return [one for one in sessions_of(url) if one.place in self._sessions] if self._sessions else []
+
+    def _is_new(self, session: Session) -> bool:
+        return hash(session.bare) not in self._bare and len(self._bare) < MAX_BARE
+
+    def _remember(self, session: Session) -> None:
+        if len(self._bare) < MAX_BARE:
+            self._bare.add(hash(session.bare))
+
+
+def _renewed(session: Session, links: Iterable[str]) -> bool:
+    """Whether all tokens in that place of the links are one and the same, and not the page's own."""
+    found = [other.token for link in links for other in sessions_of(link) if other.place == session.place]
+    return len(found) > 1 and session.token not in found and len(set(found)) == 1
