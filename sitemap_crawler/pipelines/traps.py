@@ -27,6 +27,11 @@ class TrapsPipeline:
         if suspect.wanted:
             from sitemap_crawler.reading.likeness import likeness
 
-            content = likeness(item.document, dateless=suspect.pattern is not None, name_of=suspect.name_of)
+            content = likeness(
+                item.document,
+                dateless=suspect.pattern is not None,
+                name_of=suspect.name_of,
+                without=suspect.tokens(item.links),
+            )
         self._traps.page(suspect, content, item.links)
         return item

@@ -11,7 +11,7 @@ from sitemap_crawler.reading.fingerprint import SIZE, content_of
 from sitemap_crawler.reading.main_content import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sitemap_crawler.reading.document import Document
 
@@ -26,14 +26,18 @@ _DATE_WORDS = re.compile(
 )
 
 
-def likeness(document: Document, *, dateless: bool, name_of: Callable[[str], str]) -> bytes:
+def likeness(
+    document: Document, *, dateless: bool, name_of: Callable[[str], str], without: Iterable[str] = ()
+) -> bytes:
     """Return SIZE bytes that stand for the main content; `dateless`: without digits and the names of months and days.
 
-    A reference counts by what `name_of` makes of its URL.
+    A reference counts by what `name_of` makes of its URL; the words `without` count for nothing.
     """
     text, references = content_of(document)
     titles = document.all("title")
     words = (text_of(titles[0]) if titles else b"").translate(None, _WHITE_SPACE) + b"\0" + text
+    for word in without:
+        words = words.replace(word.encode(), b"")
     if dateless:
         words = _DATE_WORDS.sub(b"", words.translate(None, _DIGITS))
     digest = blake2b(words, digest_size=SIZE)

@@ -20,6 +20,9 @@ MAX_LEARNT = 1_000
 MAX_BARE = 200_000
 """addresses without their session ids that are remembered. More are not fetched."""
 
+MAX_TOKENS = 20
+"""Tokens of one page that count for nothing in its text."""
+
 
 class Trap(IntEnum):
     """Why a URL was refused that shows nothing by itself; the number is its state in the inventory."""
@@ -46,6 +49,13 @@ class Suspect(NamedTuple):
     sessions: list[Session]
     wanted: bool
     """Whether its content has to be known."""
+
+    def tokens(self, links: Iterable[str]) -> set[str]:
+        """The page's own, and those of its links when they are few."""
+        found = {session.token for session in self.sessions}
+        for session in self.sessions:
+            found.update(_tokens(session, links)[:MAX_TOKENS])
+        return found
 
     def name_of(self, url: str) -> str:
         """What a link counts as when pages are compared."""
@@ -158,7 +168,12 @@ class Traps:
             self._bare.add(hash(session.bare))
 
 
+def _tokens(session: Session, links: Iterable[str]) -> list[str]:
+    """Those of the links in the place where the page has its own."""
+    return [other.token for link in links for other in sessions_of(link) if other.place == session.place]
+
+
 def _renewed(session: Session, links: Iterable[str]) -> bool:
     """Whether all tokens in that place of the links are one and the same, and not the page's own."""
-    found = [other.token for link in links for other in sessions_of(link) if other.place == session.place]
+    found = _tokens(session, links)
     return len(found) > 1 and session.token not in found and len(set(found)) == 1

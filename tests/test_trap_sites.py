@@ -1,0 +1,224 @@
+"""Sites without end are crawled to an end, with all their good pages; sites that only look like it lose nothing."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import pytest
+from webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from conftest import Program, Result
+
+GOOD = ["/", *(f"/good/{number}" for number in range(30))]
+FAST = ("--concurrency", "16")
+
+
+class CatchAll(dict[str, object]):
+    """Answers every address that has no entry by a function."""
+
+    def __init__(self, pages: dict[str, object], answer: object) -> None:
+        super().__init__(pages)
+        self.other = answer
+
+    def get(self, path: str, default: object = None) -> object:
+        if path in self:
+            return self[path]
+        return default if path == "/robots.txt" else self.other
+
+
+def serve(site: WebServer, entrance: str, answer: object) -> None:
+    """Thirty good pages that know each other, and one link that leads into the trap."""
+    pages: dict[str, object] = {path: page("/", f"/good/{n}", title=path) for n, path in enumerate(GOOD[1:])}
+    pages["/"] = page(*GOOD[1:], entrance)
+    site.pages = CatchAll(pages, answer)  # type: ignore[assignment]
+
+
+def caught(result: Result, site: WebServer, *, requests: int) -> dict[str, str]:
+    """The one warning of a crawl that ended by itself and has all the good pages."""
+    assert result.code == 0, result.err
+    assert {site.url(path) for path in GOOD} <= set(result.listed())
+    assert len(site.requests) <= requests
+    report = result.report
+    assert report["excluded"]["limit"] > 0
+    [warning] = [warning for warning in report["warnings"] if warning["kind"] == "trap"]
+    assert "SITEMAP_NO_TRAPS" in warning["message"]
+    return dict(warning)
+
+
+def test_a_calendar_of_the_future(program: Program, site: WebServer) -> None:
+    def month(request: LoggedRequest) -> Answer:
+        _, _, year, number, *_ = request.path.split("/")
+        at = 12 * int(year) + int(number) - 1
+        links = [f"/events/{then // 12}/{then % 12 + 1:02}/" for then in (at + 1,)]
+        return Answer(page(*links, title=f"Concert {at} in {year}/{number}"))
+
+    now = datetime.now(UTC)
+    serve(site, f"/events/{now.year}/{now.month:02}/", month)
+    warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 25 + 5)
+    assert "calendar" in warning["message"]
+    assert f"/events/{now.year + 2}/" in warning["url"] or f"/events/{now.year + 3}/" in warning["url"]
+    explained = program.run("explain", warning["url"])
+    assert "limit" in explained.out
+    assert "calendar" in explained.out
+
+
+def test_a_calendar_of_empty_days(program: Program, site: WebServer) -> None:
+    """It goes back: the day before, and the day before that; nothing but the date is on a page."""
+
+    def day(request: LoggedRequest) -> Answer:
+        then = datetime.fromisoformat(parse_qs(urlsplit(request.path).query)["date"][0])
+        before = [datetime.fromordinal(then.toordinal() - days) for days in (1, 7, 30)]
+        return Answer(page(*(f"/cal?date={one:%Y-%m-%d}" for one in before), title=f"Nothing on {then:%A, %d %B %Y}"))
+
+    serve(site, "/cal?date=2024-05-17", day)
+    warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 100 + 60)
+    assert "/cal?date={date}" in warning["message"]
+
+
+def test_a_path_that_grows(program: Program, site: WebServer) -> None:
+    serve(site, "/loop/", page("shop/cart/", title="The same again"))
+    warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 6)
+    assert "/shop/cart/" in warning["message"]
+    assert warning["url"] == site.url("/loop/shop/cart/shop/cart/shop/cart/")
+
+
+def test_facets(program: Program, site: WebServer) -> None:
+    def products(request: LoggedRequest) -> Answer:
+        chosen = [part for part in urlsplit(request.path).query.split("&") if part]
+        more = [f"facet{number}=1" for number in range(12) if f"facet{number}=1" not in chosen]
+        links = [f"/shop?{'&'.join([*chosen, one])}" for one in more]
+        return Answer(page(*links, title=f"Products {' '.join(chosen)}"))
+
+    serve(site, "/shop", products)
+    result = program.crawl(site.url("/"), *FAST)
+    warning = caught(result, site, requests=31 + 1 + 12 + 64 + 5)
+    assert "combinations of parameters at /*" in warning["message"]
+    fetched, listed = set(site.paths()), result.listed()
+    site.clear_log()
+    again = program.crawl(site.url("/"), *FAST)
+    assert (again.code, again.listed(), set(site.paths())) == (0, listed, fetched)
+    assert again.report["outcome"] == "unchanged"
+    excepted = program.crawl(site.url("/"), *FAST, "-s", "SITEMAP_MAX_SHRINK=1", "--max-pages", "300", "-s", EXCEPTED)
+    assert (excepted.code, excepted.report["warning_counts"].get("trap")) == (0, None)
+    assert len(excepted.listed()) > len(listed)
+
+
+EXCEPTED = 'SITEMAP_NO_TRAPS=["/shop"]'
+
+
+def session_links(site: WebServer, spell: str) -> None:
+    """Ten pages, each link of which has the session of the answer."""
+    numbers = count()
+
+    def shop(request: LoggedRequest) -> Answer:
+        fresh = random.Random(next(numbers)).randbytes(16).hex() + "a1b2"
+        number = next((n for n in range(10) if f"/page/{n}" in request.path), 0)
+        return Answer(page(*(spell.format(fresh, n) for n in range(10)), title=f"Page {number}"))
+
+    serve(site, spell.format("0a1b2c3d4e5f6071", 0), shop)
+
+
+@pytest.mark.parametrize(
+    ("spell", "shown"), [("/page/{1}?sid={0}", "?sid={token}"), ("/s/{0}/page/{1}", "/s/{token}")], ids=["name", "path"]
+)
+def test_session_ids(program: Program, site: WebServer, spell: str, shown: str) -> None:
+    session_links(site, spell)
+    result = program.crawl(site.url("/"), *FAST)
+    warning = caught(result, site, requests=31 + 10 + 30 + 60)
+    assert shown in warning["message"]
+    listed = result.listed()
+    assert {urlsplit(url).path.rpartition("/")[2] for url in listed} >= {str(number) for number in range(10)}
+    assert program.crawl(site.url("/"), *FAST).listed() == listed
+
+
+def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
+    """Seventy pages of results, and then nothing again and again."""
+
+    def results(request: LoggedRequest) -> Answer:
+        offset = int(parse_qs(urlsplit(request.path).query)["offset"][0])
+        found = f"Result {offset}" if offset < 700 else "Nothing found"
+        items = [f"/good/{offset // 10 % 30}"] if offset < 700 else []
+        return Answer(page(f"/list?offset={offset + 10}", *items, title=f"Results from {offset}", body=found))
+
+    serve(site, "/list?offset=0", results)
+    warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 400)
+    assert "/list?offset={number}" in warning["message"]
+    assert urlsplit(warning["url"]).query.startswith("offset=")
+
+
+def test_a_trap_is_left_by_a_run_that_goes_on(program: Program, site: WebServer) -> None:
+    """Interrupted by the budget of pages, and by the end of the next process."""
+
+    def results(request: LoggedRequest) -> Answer:
+        offset = int(parse_qs(urlsplit(request.path).query)["offset"][0])
+        return Answer(page(f"/list?offset={offset + 10}", title="Nothing found"))
+
+    serve(site, "/list?offset=0", results)
+    limited = program.crawl(site.url("/"), *FAST, "--max-pages", "80")
+    assert limited.code == 0, limited.err
+    assert len(site.requests) <= 80 + 2
+    assert {site.url(path) for path in GOOD} <= set(limited.listed())
+    shallow = program.crawl(site.url("/"), *FAST, "--max-depth", "5")
+    assert (shallow.code, shallow.report["excluded"]["limit"]) == (0, 1)
+    assert {site.url(path) for path in GOOD} <= set(shallow.listed())
+
+
+def test_all_traps_are_lifted_by_a_budget_of_none(program: Program, site: WebServer) -> None:
+    serve(site, "/loop/", page("shop/cart/", title="The same again"))
+    result = program.crawl(site.url("/"), *FAST, "-s", "SITEMAP_TRAP_BUDGET=0", "--max-depth", "20")
+    assert result.code == 0, result.err
+    assert "trap" not in result.report["warning_counts"]
+    assert site.url("/loop/" + "shop/cart/" * 19) in result.listed()
+
+
+def test_a_sitemap_may_name_what_looks_like_a_trap(program: Program, site: WebServer) -> None:
+    named = ["/a/a/a/a/", "/x?year=2090&month=1"]
+    locs = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in named).replace("&", "&amp;")
+    xml = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{locs}</urlset>'
+    site.pages = {
+        "/": page("/a/a/a/a/", "/x?year=2090&month=1", "/b/b/b/b/"),
+        "/named.xml": Answer(xml, content_type="application/xml"),
+        **dict.fromkeys(["/a/a/a/a/", "/x", "/b/b/b/b/"], page()),
+    }
+    result = program.crawl(site.url("/"), "--seed-sitemap", site.url("/named.xml"))
+    assert sorted(result.listed()) == sorted(site.url(path) for path in ["/", *named])
+    assert result.report["warning_counts"]["trap"] == 1
+
+
+def legitimate() -> dict[str, list[str]]:
+    topics = [f"/viewtopic.php?f={n % 3}&t={n}" for n in range(60)]
+    items = [str(UUID(int=random.Random(n).getrandbits(128), version=4)) for n in range(150)]
+    actions = ["", "&action=history", "&action=edit&section=1"]
+    return {
+        "comic": [f"/comic/{n}" for n in range(300)],
+        "items": [f"/item/{item}" for item in items],
+        "docs": [f"/docs/page/{n}" for n in range(300)],
+        "wiki": [f"/w/index.php?title=Page_{n}{action}" for n in range(100) for action in actions],
+        "forum": [f"{topic}{start}" for topic in topics for start in ("", "&start=15", "&start=30", "&start=45")],
+        "archive": [f"/{year}/{month:02}/" for year in range(2005, 2025) for month in range(1, 13)],
+    }
+
+
+def test_what_only_looks_like_a_trap_loses_nothing(program: Program, site: WebServer) -> None:
+    """Each page but the archive's says nearly the same; the webcomic is linked by previous and next only."""
+    parts = legitimate()
+    comic = parts.pop("comic")
+    pages: dict[str, object] = {"/": page("/comic/0", *(f"/{name}" for name in parts))}
+    for name, paths in parts.items():
+        pages[f"/{name}"] = page(*paths)
+        for n, path in enumerate(paths):
+            body = f"<p>In this month {' '.join(['we went'] * (n % 7))} to {chr(97 + n % 26)}</p>" * (name == "archive")
+            pages[path] = page("/", paths[n - 1], title=f"{name} {path}" if name != "items" else "An item", body=body)
+    for n, path in enumerate(comic):
+        pages[path] = page(*(comic[max(n - 1, 0) : n + 2]), title=f"Comic {n}")
+    site.pages = pages  # type: ignore[assignment]
+    result = program.crawl(site.url("/"), *FAST, "-s", "SITEMAP_TRAP_BUDGET=50")
+    assert result.code == 0, result.err
+    assert sorted(result.listed()) == sorted(site.url(path) for path in pages)
+    assert "trap" not in result.report["warning_counts"]
