@@ -39,6 +39,8 @@ BOMB = "decompression-bomb"
 """Flag of one that is too long only because so few bytes became so many."""
 BOMB_RATIO = 200
 """Pages of markup that repeats itself come to 100 bytes from one, deflate can come to 1,000."""
+MAX_DRAINED = 8
+"""Bounds of a body that are unpacked, and thrown away, to see whether it is a bomb."""
 
 
 class BoundedDownloadHandler:
@@ -110,13 +112,22 @@ class BoundedDownloadHandler:
         flags = None
         bound = min(request.meta.get("max_body", self._max_body), self._max_size)
         async for chunk in response.content.iter_any():
-            chunks.append(chunk)
+            if size < bound:
+                # Without a copy of all that came, later.
+                chunks.append(chunk if size + len(chunk) <= bound else chunk[: bound - size])
             size += len(chunk)
             if size > bound:
-                flags = [TRUNCATED if size < BOMB_RATIO * response.content.total_raw_bytes else BOMB]
+                bomb_size = BOMB_RATIO * response.content.total_raw_bytes
+                # What has come may be much more than what is unpacked of it.
+                if size < bomb_size <= MAX_DRAINED * bound:
+                    continue
+                flags = [TRUNCATED if size < bomb_size else BOMB]
                 response.close()
                 break
-        body = b"".join(chunks)[:bound]
+        else:
+            flags = [TRUNCATED] if size > bound else None
+        body = b"".join(chunks)
+        chunks.clear()
         answer = Response(request.url, status=response.status, body=body, flags=flags)
         answer.headers = _headers(response)
         return answer
