@@ -57,6 +57,11 @@ def packed(data: bytes, copies: int) -> bytes:
     return b"".join([*(packer.compress(data) for _ in range(copies)), packer.flush()])
 
 
+def late(make: Callable[[], bytes]) -> Callable[[socket.socket], None]:
+    """What is too large to have before it is asked for."""
+    return lambda connection: connection.sendall(make())
+
+
 def drip(connection: socket.socket) -> None:
     connection.sendall(http(length="100000"))
     for _ in range(200):
@@ -96,6 +101,7 @@ def _json_ld(text: str) -> str:
     return html(head=f'<script type="application/ld+json">{text}</script>')
 
 
+MANY = ["y"] * 100_000
 NOISE = random.Random(1).randbytes(50_000)
 BOMB_PAGE = b"<p>0</p>" + bytes(1_000_000)
 UNREACHABLE, NOT_A_PAGE, REDIRECT = "unreachable", "not-a-page", "redirect"
@@ -117,8 +123,8 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     "status-99": (http(html(), status="99 Odd"), UNREACHABLE),
     "status-1000": (http(html(), status="1000 Odd"), UNREACHABLE),
     "status-999": (http(html(), status="999 Denied"), SERVER_ERROR),
-    "header-1-mb": (http(html(), "X-Long: " + "x" * 1_000_000), UNREACHABLE),
-    "headers-10000": (http(html(), *(f"X-{number}: {number}" for number in range(10_000))), UNREACHABLE),
+    "header-1-mb": (late(lambda: http(html(), "X-Long: " + "x" * 1_000_000)), UNREACHABLE),
+    "headers-10000": (late(lambda: http(html(), *(f"X-{number}: {number}" for number in range(10_000)))), UNREACHABLE),
     "cookies-1000": (http(html(), *(f"Set-Cookie: c{number}=1" for number in range(1_000))), UNREACHABLE),
     "link-header-10000": (http(html(), "Link: " + ", ".join(["</x>; rel=next"] * 10_000)), UNREACHABLE),
     "link-header-1000": (http(html(), "Link: " + ", ".join(["</deep/link>; rel=next"] * 1_000)), LISTED),
@@ -163,8 +169,8 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     "refresh-a": (http(html(head='<meta http-equiv=refresh content="0; url=/kind/refresh-b">')), REDIRECT),
     "refresh-b": (http(html(), "Refresh: 0; url=/kind/refresh-a"), REDIRECT),
     # Encodings
-    "gzip-bomb": (http(packed(BOMB_PAGE, 100), "Content-Encoding: gzip"), NOT_A_PAGE),
-    "br-bomb": (http(brotli.compress(BOMB_PAGE * 40, quality=5), "Content-Encoding: br"), NOT_A_PAGE),
+    "gzip-bomb": (late(lambda: http(packed(BOMB_PAGE, 100), "Content-Encoding: gzip")), NOT_A_PAGE),
+    "br-bomb": (late(lambda: http(brotli.compress(BOMB_PAGE * 40, quality=5), "Content-Encoding: br")), NOT_A_PAGE),
     "gzip-twice": (http(gzip.compress(gzip.compress(html().encode())), "Content-Encoding: gzip"), LISTED),
     "gzip-cut": (http(gzip.compress(html("/deep/gzip").encode() + NOISE)[:20_000], "Content-Encoding: gzip"), LISTED),
     "gzip-lie": (http(html(), "Content-Encoding: gzip"), UNREACHABLE),
@@ -181,12 +187,13 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     "charset-codec": (http(html("/deep/codec"), kind="text/html; charset=zlib_codec"), LISTED),
     # Markup
     "nested": (http("<div>" * 200_000 + "x"), LISTED),
-    "attributes": (http("<p " + " ".join(f"a{number}=1" for number in range(1_000_000)) + ">x"), LISTED),
-    "one-tag": (http(b"<title>One</title><p title='" + b"x" * 20_000_000 + b"'>"), LISTED),
+    "attributes": (late(lambda: http("<p " + " ".join(f"a{number}=1" for number in range(1_000_000)) + ">x")), LISTED),
+    "one-tag": (late(lambda: http(b"<title>One</title><p title='" + b"x" * 20_000_000 + b"'>")), LISTED),
     "links-100000": (
-        http(html(*(f"http://other.example/{number}" for number in range(100_000)), "/deep/links")), LISTED,
+        late(lambda: http(html(*(f"http://other.example/{n}" for n in range(100_000)), "/deep/links"))),
+        LISTED,
     ),
-    "long-links": (http(html("/x" * 50_000, "/deep/long-links", "/?" + "y" * 100_000)), LISTED),
+    "long-links": (late(lambda: http(html("/x" * 50_000, "/deep/long-links", "/?" + "y" * 100_000))), LISTED),
     "odd-links": (
         http(html("/a&#0;b", "/a\x01b", "/a&#xD800;b", "/\u202eb", "http://[::1", "http://", "//", "/%", "/deep/odd")),
         LISTED,
@@ -204,12 +211,12 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     ),
     "escapes": (http(html("/deep/escapes", title=ESCAPES)), LISTED),
     # Data in pages
-    "json-deep": (http(_json_ld("[" * 100_000 + '{"@type": "VideoObject"}' + "]" * 100_000)), LISTED),
+    "json-deep": (late(lambda: http(_json_ld("[" * 100_000 + '{"@type": "VideoObject"}' + "]" * 100_000))), LISTED),
     "json-numbers": (
         http(_json_ld('{"@type": "VideoObject", "duration": 1e999, "name": NaN, "description": -Infinity}')), LISTED,
     ),
     "json-huge": (
-        http(_json_ld(json.dumps({"@type": "NewsArticle", "headline": "x" * 3_000_000, "image": ["y"] * 100_000}))),
+        late(lambda: http(_json_ld(json.dumps({"@type": "NewsArticle", "headline": "x" * 3_000_000, "image": MANY})))),
         LISTED,
     ),
     "alternates": (
