@@ -1,0 +1,146 @@
+"""What is refused for a trap stays refused, what was admitted stays admitted: over kills, runs and other options."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.revisits import plan_revisits, readmit
+from sitemap_crawler.inventory.runs import begin_run
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
+from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.inventory.traps import load_traps
+from sitemap_crawler.items import Observation
+from sitemap_crawler.traps.book import Trap, Traps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SITE = "https://www.example.com/"
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+TOKENS = ("0a1b2c3d4e5f60718293", "1a1b2c3d4e5f60718293", "2a1b2c3d4e5f60718293")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "state.sqlite")
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    yield store
+    store.close()
+
+
+def everywhere(url: str, _depth: int) -> bool:
+    return url.startswith(SITE)
+
+
+def traps_of(store: Store, budget: int = 5_000) -> Traps:
+    traps = Traps(budget, applies=lambda _: budget > 0)
+    with store.connection.begin():
+        load_traps(store.connection, traps)
+    return traps
+
+
+def crawl(store: Store, traps: Traps, *links: str, run: int = 1) -> Queue:
+    """The start page was fetched, and had these links."""
+    queue = Queue(
+        store.connection, run, readers="r", conditional=True, admits=everywhere, follows=str.isascii, traps=traps
+    )
+    queue.add(SITE)
+    queue.record(Observation(1, NOW, status=200), depth=0, links=tuple(SITE + link for link in links))
+    queue.flush()
+    return queue
+
+
+def states(store: Store) -> dict[str, int]:
+    with store.connection.begin():
+        rows = store.connection.execute(select(urls.c.url, urls.c.state).where(urls.c.id > 1).order_by(urls.c.id))
+        return {row.url.removeprefix(SITE): row.state for row in rows}
+
+
+def plan(store: Store, traps: Traps) -> None:
+    with store.connection.begin():
+        plan_revisits(store.connection, 2, admits=everywhere, settled_since=0, every=7, trap=traps.refusal)
+
+
+SETS = [f"shop?{'&'.join(f'{name}=1' for name in chosen)}" for chosen in combinations("abcdefghijkl", 2)]
+MULTIPLIED = [f"list.php?a={a}&b={b}&c={c}" for a in range(6) for b in range(6) for c in range(6)]
+
+
+def test_a_process_that_goes_on_counts_what_was_admitted(store: Store) -> None:
+    half = len(SETS) // 2
+    crawl(store, traps_of(store), *SETS[:half])
+    crawl(store, traps_of(store), *SETS)
+    found = list(states(store).values())
+    assert found == [UrlState.QUEUED] * 64 + [UrlState.FACETS] * 2
+
+
+def test_the_next_run_refuses_the_same(store: Store) -> None:
+    crawl(store, traps_of(store), *SETS)
+    before = states(store)
+    plan(store, traps_of(store))
+    assert states(store) == before
+    plan(store, traps_of(store, 0))
+    assert set(states(store).values()) == {UrlState.QUEUED}
+
+
+def test_a_larger_budget_admits_more_and_a_smaller_one_takes_nothing_back(store: Store) -> None:
+    def admitted() -> int:
+        return sum(state not in TRAPPED for state in states(store).values())
+
+    crawl(store, traps_of(store, 60), *MULTIPLIED)
+    few = admitted()
+    assert 60 <= few < 150
+    plan(store, traps_of(store, 180))
+    more = admitted()
+    assert 180 <= more < 216
+    plan(store, traps_of(store, 1))
+    assert admitted() == more
+    traps = traps_of(store)
+    with store.connection.begin():
+        readmit(store.connection, admits=everywhere, trap=traps.refusal)
+    assert admitted() == 216
+
+
+def test_what_is_learnt_leaves_what_was_fetched_and_lasts(store: Store) -> None:
+    traps = traps_of(store)
+    links = [f"x?offset={number}" for number in range(5)]
+    queue = crawl(store, traps, *links, "y?offset=1")
+    held = queue.lease(3)
+    queue.record(Observation(2, NOW, status=200), depth=1, links=())
+    queue.flush()
+    traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
+    queue.leave_traps(held[1:])
+    expected = {"x?offset=0": UrlState.FETCHED, "y?offset=1": UrlState.QUEUED}
+    assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | expected
+    assert queue.queued == 1
+    plan(store, traps_of(store))
+    assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | dict.fromkeys(expected, UrlState.QUEUED)
+    crawl(store, traps_of(store), "x?offset=99")
+    assert states(store)["x?offset=99"] == UrlState.ENDLESS
+
+
+def test_of_each_page_one_session_is_left(store: Store) -> None:
+    traps = traps_of(store)
+    links = [f"page/{number}?sid={token}" for token in TOKENS for number in range(2)]
+    queue = crawl(store, traps, *links, "page/0")
+    traps.learnt.append((Trap.SESSION, "?sid={token}"))
+    queue.leave_traps([])
+    kept = [url for url, state in states(store).items() if state == UrlState.QUEUED]
+    assert kept == [links[0], links[1], "page/0"]
+    later = traps_of(store)
+    assert later.refusal(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293") is Trap.SESSION
+    assert later.refusal(f"{SITE}page/2?sid=3a1b2c3d4e5f60718293") is None
+
+
+def test_what_a_sitemap_names_is_taken_out_of_a_trap(store: Store) -> None:
+    traps = traps_of(store)
+    queue = crawl(store, traps, *SETS)
+    queue.add_named([SITE + SETS[-1]])
+    assert states(store)[SETS[-1]] == UrlState.QUEUED
+    assert states(store)[SETS[-2]] == UrlState.FACETS
