@@ -232,6 +232,15 @@ class Options(BaseModel):
             description="seconds that a run waits when a host asks for it; for longer, the run is to be continued",
         ),
     ] = 600.0
+    max_outage: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            ge=0,
+            le=86_400,
+            description="seconds for which a host may be overloaded or away before the run ends, to be continued",
+        ),
+    ] = 120.0
     content_types: Annotated[
         MediaTypes,
         Flag(cli=False, remembered=True),
