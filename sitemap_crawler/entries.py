@@ -41,8 +41,11 @@ class Entries:
         now: datetime,
         section_of: Callable[[str], str],
         template: frozenset[str],
+        prefix: str | None = None,
     ) -> None:
-        """`section_of` gives the URLs, in their order, their sections; `template`: images that are left out."""
+        """`section_of` gives the URLs, in their order, their sections; `template`: images that are left out; only the
+        pages below `prefix`, if there is one."""
+        self._prefix = prefix
         self._site = site
         self._options = site.options
         self._settled = settled
@@ -50,14 +53,14 @@ class Entries:
         self._section_of = section_of
         self._template = template
         self._rules = site.rules
-        self._host = urlsplit(site.rules.scope.prefix).netloc
+        self._host = urlsplit(prefix or site.rules.scope.prefix).netloc
         self._inlinks = self._count_inlinks() if self._options.priority else None
         self._news: list[tuple[float, str, NewsEntry]] = []
 
     def __iter__(self) -> Iterator[Entry]:
         options = self._options
         self._news = []
-        for batch in _batches(self._settled.listed(history=options.changefreq)):
+        for batch in _batches(self._settled.listed(history=options.changefreq, prefix=self._prefix)):
             versions = self._versions(batch)
             for page in batch:
                 yield from self._entries(page, versions.get(page.id, ()))

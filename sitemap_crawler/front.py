@@ -6,14 +6,13 @@ import gc
 import logging
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from sitemap_crawler.job import Job
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.places import check_places
@@ -23,6 +22,7 @@ from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from sitemap_crawler.report import Report
 
@@ -54,8 +54,7 @@ def build_settings(
     if "LOG_LEVEL" not in scrapy_settings:
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
     _check_numbers(settings)
-    state = Path(options.state) if options.state else default_state_path(options.site_url)
-    check_places(options, state=state, config=site_file)
+    check_places(options, state=state_path(options), config=site_file)
     return settings
 
 

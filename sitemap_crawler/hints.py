@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sitemap_crawler.items import Note
-    from sitemap_crawler.scope import Scope
+    from sitemap_crawler.scope import DomainScope, Scope
 
 FEW_PAGES = 5
 
@@ -21,7 +21,7 @@ def few_pages_hints(
     excluded: Mapping[str, int],
     notes: Mapping[str, Note],
     *,
-    scope: Scope,
+    scope: Scope | DomainScope,
     published: Callable[[str], str],
     examples: Callable[[Reason], list[str]],
 ) -> list[str]:
@@ -60,7 +60,7 @@ _CAUSES = {
 }
 
 
-def _elsewhere(scope: Scope, urls: list[str], published: Callable[[str], str]) -> list[str]:
+def _elsewhere(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
     """Hints on links that lead out of the scope; `urls` are examples of them."""
     hints = []
     same_host = [url for url in urls if url.startswith(f"{scope.origin}/")]

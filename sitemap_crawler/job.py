@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +23,14 @@ from sitemap_crawler.inventory.runs import (
     remember_planned,
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.politeness import Paces
-from sitemap_crawler.scope import default_sitemap_url
 from sitemap_crawler.site import Site
+from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrapy.crawler import Crawler
 
     from sitemap_crawler.options import Options
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.robots import RobotsTxt
 
 logger = logging.getLogger(__name__)
+
+MAX_HOSTS = 1_000
+"""Hosts of a domain that are crawled."""
 
 
 class OutputError(Exception):
@@ -63,7 +67,9 @@ class Job(Site):
         """Pages of this process that can be listed as far as they themselves say."""
         self.robots: dict[str, RobotsTxt] = {}
         """By origin, of those that have a robots.txt."""
-        store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
+        self._hosts: set[str] = set()
+        self._told_of_hosts = False
+        store = open_store(state_path(options))
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
@@ -127,7 +133,20 @@ class Job(Site):
         ]
 
     def _admits(self, url: str, depth: int) -> bool:
-        return self.rules.fetch_refusal(url, depth) is None
+        return self.rules.fetch_refusal(url, depth) is None and self._is_known_host(url)
+
+    def _is_known_host(self, url: str) -> bool:
+        """Whether there is room for the host: where any name is answered, a domain has endlessly many."""
+        if not self.options.subdomains:
+            return True
+        host = host_of(url)
+        if host not in self._hosts and len(self._hosts) == MAX_HOSTS:
+            if not self._told_of_hosts:
+                self._told_of_hosts = True
+                logger.warning("more than %d hosts: %s and those met after it are not crawled", MAX_HOSTS, host)
+            return False
+        self._hosts.add(host)
+        return True
 
     def _follows(self, url: str) -> bool:
         return self.rules.scope.admits(url)
@@ -137,7 +156,7 @@ class Job(Site):
         self.start_url = url
         if self.options.sitemap_url is None:
             address = self.options.address and self.options.address.moved_to(url)
-            self.sitemap_url = default_sitemap_url(address.published(url) if address else url)
+            self.sitemap_url = self.options.default_entry_url(address.published(url) if address else url)
         self._apply_rules()
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)

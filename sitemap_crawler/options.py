@@ -29,10 +29,10 @@ from sitemap_crawler.option_types import (
     TextPath,
     Words,
 )
-from sitemap_crawler.scope import ScopeError, default_sitemap_url, scope_for
+from sitemap_crawler.scope import DomainScope, Scope, ScopeError, default_sitemap_url, scope_for
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
-from sitemap_crawler.urls import TRACKING_PARAMETERS
+from sitemap_crawler.urls import TRACKING_PARAMETERS, last_segment, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -135,6 +135,11 @@ class Options(BaseModel):
         Flag(metavar="N", remembered=True),
         Field(ge=0, le=2**40, description="fetch only URLs at most N clicks from the start page"),
     ] = None
+    subdomains: Annotated[
+        bool,
+        Flag(remembered=True),
+        Field(description="crawl all hosts of START_URL's domain, and write a sitemap set for each, in OUTPUT/HOST"),
+    ] = False
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
     videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
     alternates: Annotated[
@@ -319,8 +324,20 @@ class Options(BaseModel):
         if self.public_url and "?" in self.public_url:
             raise ValueError(f"public_url {self.public_url} has a query: give the address of a directory")
         entry_name(self.entry_url)
-        scope_for(self.published(self.start_url), self.sitemap_url)
+        scope = scope_for(self.published(self.start_url), self.sitemap_url)
+        if self.subdomains:
+            self._check_subdomains(scope)
         return self
+
+    def _check_subdomains(self, scope: Scope) -> None:
+        if self.public_url:
+            raise ValueError("public_url and subdomains exclude each other: leave one out")
+        if self.sitemap_url and scope.prefix != f"{scope.origin}/":
+            remedy = f"give {scope.origin}/{entry_name(self.sitemap_url)}"
+            raise ValueError(
+                f"sitemap_url {self.sitemap_url} is in a directory, subdomains lists whole hosts: {remedy}"
+            )
+        DomainScope(f"{scope.origin}/")
 
     @property
     def address(self) -> PublicAddress | None:
@@ -334,7 +351,12 @@ class Options(BaseModel):
     @property
     def entry_url(self) -> str:
         """The public URL of the entry file."""
-        return self.sitemap_url or default_sitemap_url(self.published(self.start_url))
+        return self.sitemap_url or self.default_entry_url(self.published(self.start_url))
+
+    def default_entry_url(self, start_url: str) -> str:
+        """Of a site that begins at this public URL."""
+        url = default_sitemap_url(start_url)
+        return f"{origin_of(url)}/{last_segment(url)}" if self.subdomains else url
 
     @property
     def site_url(self) -> str:

@@ -80,6 +80,8 @@ class Report:
     files: list[dict[str, Any]] = field(default_factory=list)
     inventory: dict[str, int] = field(default_factory=dict)
     """How many URLs it has, and its bytes on the disk, in all and for a URL."""
+    hosts: list[dict[str, Any]] = field(default_factory=list)
+    """Of a site with several sitemap sets, what came of each."""
     warnings: list[dict[str, str]] = field(default_factory=list)
     """Of each kind as many as are useful; `warning_counts` has how many there are."""
     warning_counts: dict[str, int] = field(default_factory=dict)
@@ -90,6 +92,12 @@ class Report:
     @property
     def exit_code(self) -> int:
         return EXIT_CODES[self.outcome]
+
+    @property
+    def has_published(self) -> bool:
+        """Whether anything was published, if only by some of the hosts, or is as it was."""
+        outcomes = [self.outcome, *(row["outcome"] for row in self.hosts)]
+        return Outcome.PUBLISHED in outcomes or Outcome.UNCHANGED in outcomes
 
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.scope import Scope
+from sitemap_crawler.scope import DomainScope, Scope
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.urls import Resolver
 
@@ -52,8 +52,8 @@ class Rules:
     def __init__(self, options: Options, *, sitemap_url: str, start_url: str) -> None:
         """`sitemap_url` is public, `start_url` is where the crawl begins now."""
         self.address = options.address and options.address.moved_to(start_url)
-        scope = Scope.of_sitemap(sitemap_url)
-        self.scope = Scope(self.address.crawled(scope.prefix)) if self.address else scope
+        prefix = self.crawled(Scope.of_sitemap(sitemap_url).prefix)
+        self.scope = DomainScope(prefix) if options.subdomains else Scope(prefix)
         self.start_url = start_url
         self._tracking_parameters = options.tracking_parameters
         self.content_types = frozenset(word.lower() for word in options.content_types)
@@ -79,8 +79,8 @@ class Rules:
         names whatever the depth."""
         if url == self.start_url:
             return None
-        if not self.scope.admits(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
+        if not self.scope.reaches(url):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
         if excluded := self._matching(self._exclude, url, "--exclude"):
             return excluded
         if self._max_depth is None or depth <= self._max_depth or depth == UNREACHED:
@@ -94,7 +94,7 @@ class Rules:
         if length > MAX_LOC:
             return Refusal(Reason.TOO_LONG, f"{length} characters, at most {MAX_LOC} can be listed")
         if not self.scope.admits(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
         excluded = self._matching(self._exclude, url, "--exclude")
         if excluded := excluded or self._matching(self._exclude_listing, url, "--exclude-listing"):
             return excluded

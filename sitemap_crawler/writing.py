@@ -10,7 +10,6 @@ from sitemap_crawler.inventory.runs import last_finished_run
 from sitemap_crawler.inventory.store import InventoryError, open_store
 from sitemap_crawler.options import Options
 from sitemap_crawler.places import check_places
-from sitemap_crawler.report import Outcome
 from sitemap_crawler.site import Site
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
             site.move(options.entry_url)
         with decisions_kept(store.connection) as kept:
             report = conclude(site, None)
-            kept.renewed = site.replaces and report.outcome in (Outcome.PUBLISHED, Outcome.UNCHANGED)
+            kept.renewed = site.replaces and report.has_published
         report.deliver(options)
         return report
     finally:

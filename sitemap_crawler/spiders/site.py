@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
@@ -17,7 +16,7 @@ from sitemap_crawler.failures import failure_words
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import Job, OutputError
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.politeness import Postponed
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
@@ -31,6 +30,7 @@ from sitemap_crawler.reading.links import find_links
 from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
 from sitemap_crawler.scope import redirect_of_start
 from sitemap_crawler.seeds import read_seeds
+from sitemap_crawler.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -102,15 +102,19 @@ class SiteSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[Page]:
         """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
-        if isinstance(failure.value, (Postponed, RobotsUnavailable)):
-            return
         request = failure.request  # type: ignore[attr-defined]
+        if isinstance(failure.value, Postponed) or self._ends_crawl(failure.value, request.url):
+            return
         observation = Observation(request.meta["queued"].id, datetime.now(UTC))
         if isinstance(failure.value, BlockedByRobots):
             observation.blocked_by = str(failure.value)
         else:
             observation.error = failure_words(failure.value)
         yield Page(request.meta["queued"], observation)
+
+    def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
+        """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
+        return isinstance(error, RobotsUnavailable) and origin_of(url) == origin_of(self.job.start_url)
 
     def _read(self, page: Page, body: bytes) -> None:
         url = page.queued.url
@@ -169,8 +173,7 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
     try:
         apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
         options = Options.from_settings(crawler.settings)
-        state = Path(options.state) if options.state else default_state_path(options.site_url)
-        check_places(options, state=state, config=None)
+        check_places(options, state=state_path(options), config=None)
         return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
     except OptionError as error:
         message, code = str(error), 2
