@@ -53,7 +53,7 @@ def make_environment(directory: Path) -> Path:
         [*command, *REQUIREMENTS], env=environment(), capture_output=True, text=True, timeout=300, check=False
     )
     if done.returncode:
-        unreachable = ("No matching distribution", "Max retries", "ConnectionError", "ConnectTimeoutError")
+        unreachable = ("(from versions: none)", "Max retries", "ConnectionError", "ConnectTimeoutError")
         if any(word in done.stderr for word in unreachable):
             raise NoIndexError(done.stderr.strip().splitlines()[-1])
         raise AssertionError(done.stderr)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
-from scrapyd_server import PROJECT, ROOT, NoIndexError, Scrapyd, copy_checkout, environment, make_environment
+from scrapyd_server import (
+    PROJECT,
+    REQUIREMENTS,
+    ROOT,
+    NoIndexError,
+    Scrapyd,
+    copy_checkout,
+    environment,
+    make_environment,
+)
 from test_interruption import PAGES, Gate, build
 from webserver import WebServer, page
 
@@ -53,7 +62,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scrapyd(programs: Path, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
     with Scrapyd(programs, tmp_path_factory.mktemp("server"), SETTINGS) as server:
         config = checkout / "scrapy.cfg"
-        config.write_text(config.read_text() + f"url = {server.url}/\n")
+        default = "url = http://localhost:6800/"
+        assert default in config.read_text().splitlines()
+        config.write_text(config.read_text().replace(default, f"url = {server.url}/"))
         deployed = subprocess.run(
             [programs / "scrapyd-deploy", "--version", "first"],
             cwd=checkout,
@@ -107,6 +118,11 @@ def test_the_environment_has_the_package_from_the_egg_alone(programs: Path, tmp_
         check=False,
     )
     assert done.stderr.splitlines()[-1:] == ["ModuleNotFoundError: No module named 'sitemap_crawler'"]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+def test_the_readme_installs_what_these_tests_do(requirement: str) -> None:
+    assert requirement in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_egg_has_the_spider(scrapyd: Scrapyd) -> None:
