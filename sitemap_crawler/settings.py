@@ -88,5 +88,3 @@ TELNETCONSOLE_ENABLED = False
 # What a page costs is counted in our own report.
 STATS_DUMP = False
 LOG_VERSIONS: list[str] = []
-# No profile comes with an egg, and on Scrapyd nobody wants a line for every request.
-LOG_LEVEL = "INFO"
