@@ -50,7 +50,7 @@ def _options(settings: BaseSettings, arguments: Mapping[str, Any]) -> Options:
     apply_options(settings, spider_arguments(arguments), priority="cmdline")
     options = Options.from_settings(settings)
     check_numbers(settings)
-    state = Path(options.state) if options.state else default_state_path(options.entry_url)
+    state = Path(options.state) if options.state else default_state_path(options.site_url)
     check_places(options, state=state, config=None)
     return options
 

@@ -61,7 +61,7 @@ def build_settings(
     if "LOG_LEVEL" not in scrapy_settings:
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
     check_numbers(settings)
-    state = Path(options.state) if options.state else default_state_path(options.entry_url)
+    state = Path(options.state) if options.state else default_state_path(options.site_url)
     check_places(options, state=state, config=site_file)
     return settings
 

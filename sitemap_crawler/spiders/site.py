@@ -24,7 +24,6 @@ from sitemap_crawler.reading.links import find_links
 from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
 from sitemap_crawler.scope import redirect_of_start
 from sitemap_crawler.seeds import read_seeds
-from sitemap_crawler.urls import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from sitemap_crawler.job import Job
+    from sitemap_crawler.urls import Resolver
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
-        spider.resolver = Resolver(spider.job.options.tracking_parameters)
+        spider.resolver = spider.job.rules.resolver()
         return spider
 
     resolver: Resolver
