@@ -44,5 +44,8 @@ class Exporter:
         )
         job.report = report = conclude(job, ending)
         report.deliver(job.options)
-        logger.log(logging.ERROR if report.exit_code else logging.INFO, "%s: %s", report.outcome, report.message)
+        self._stats.set_value("sitemap/outcome", str(report.outcome))
+        level = logging.ERROR if report.exit_code else logging.INFO
+        message = report.message.removeprefix(f"{report.outcome}; ")
+        logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
         job.close()

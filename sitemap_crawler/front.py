@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
+from sitemap_crawler.entrance import check_numbers
 from sitemap_crawler.job import Job
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from scrapy.crawler import Crawler
+
     from sitemap_crawler.report import Report
+
+
+CANNOT_START = (ValueError, TypeError, ImportError, AttributeError, NameError)
+"""What Scrapy raises for settings that it can't work with."""
 
 
 class CrawlStopped(Exception):  # noqa: N818 - it says what happened
@@ -53,25 +60,9 @@ def build_settings(
     settings.set("SITEMAP_PROGRESS", progress, priority="cmdline")
     if "LOG_LEVEL" not in scrapy_settings:
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
-    _check_numbers(settings)
+    check_numbers(settings)
     check_places(options, state=state_path(options), config=site_file)
     return settings
-
-
-def _check_numbers(settings: Settings) -> None:
-    """Scrapy's settings that are only looked at when the first request is made, or that would stop everything."""
-    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS"):
-        try:
-            usable = settings.getfloat(name) > 0
-        except (ValueError, TypeError):
-            usable = False
-        if not usable:
-            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
-    for name in ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED"):
-        try:
-            settings.getbool(name)
-        except ValueError:
-            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give 0 or 1") from None
 
 
 def _set(settings: Settings, values: Mapping[str, Any], known: list[str], *, priority: str) -> None:
@@ -111,14 +102,23 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
 
 
 def _run_process(settings: Settings, job: Job) -> BaseException | None:
-    """Run the crawl to its end; what kept it from beginning, if anything did."""
     try:
         process = AsyncCrawlerProcess(settings)
+    except CANNOT_START as error:
+        return error
+    return run_to_its_end(process, SiteSpider, job=job)
+
+
+def run_to_its_end(
+    process: AsyncCrawlerProcess, spider: type[SiteSpider] | Crawler, **arguments: Any
+) -> BaseException | None:
+    """Run the crawl; what kept it from beginning, if anything did."""
+    try:
         _collect_garbage_rarely()
-        task = process.crawl(SiteSpider, job=job)
+        task = process.crawl(spider, **arguments)
         _stop_with_the_terminal()
         process.start()
-    except (ValueError, TypeError, ImportError, AttributeError, NameError) as error:
+    except CANNOT_START as error:
         return error
     return task.exception() if task.done() and not task.cancelled() else None
 

@@ -108,6 +108,16 @@ class Report:
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
 
+    def numbers(self) -> str:
+        """What a log says of the run beside the message."""
+        parts = [f"run {self.run}", f"{self.requests:,} requests"]
+        if self.exit_code == 0:
+            changes, written = self.changes, sum(file["written"] for file in self.files)
+            parts.append(f"{changes.added:,} added, {changes.changed:,} changed, {changes.removed:,} removed")
+            parts.append(f"{sum(self.excluded.values()):,} not listed")
+            parts.append(f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}, {written:,} written anew")
+        return "; ".join(parts)
+
     def deliver(self, options: Options) -> None:
         """Write the report where the options want it; when that fails the run has failed."""
         if options.report is None:

@@ -55,6 +55,7 @@ EXTENSIONS_BASE = {
     "sitemap_crawler.probes.Probes": 600,
     "sitemap_crawler.exporter.Exporter": 900,
 }
+COMMANDS_MODULE = "sitemap_crawler.commands"
 LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
 
 # In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.

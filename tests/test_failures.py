@@ -260,7 +260,7 @@ def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None
     ("arguments", "code", "words"),
     [
         (["-a", "url=nonsense"], 2, "nonsense"),
-        (["-a", "bogus=1"], 2, "unknown option bogus"),
+        (["-a", "bogus=1"], 2, "unknown spider argument bogus"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_MAXPAGES=1"], 2, "SITEMAP_MAX_PAGES"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_STATE=/proc/x/y"], 1, "/proc/x/y"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_OUTPUT=/proc/x/y"], 1, "/proc/x/y"),
