@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from sitemap_crawler.job import Job
 from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
+from sitemap_crawler.network import check_network
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
@@ -56,6 +57,7 @@ def build_settings(
     _check_numbers(settings)
     state = Path(options.state) if options.state else default_state_path(options.entry_url)
     check_places(options, state=state, config=site_file)
+    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
     return settings
 
 
@@ -68,7 +70,13 @@ def _check_numbers(settings: Settings) -> None:
             usable = False
         if not usable:
             raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
-    for name in ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED"):
+    for name in (
+        "ROBOTSTXT_OBEY",
+        "DOWNLOAD_VERIFY_CERTIFICATES",
+        "COOKIES_ENABLED",
+        "RETRY_ENABLED",
+        "HTTPPROXY_ENABLED",
+    ):
         try:
             settings.getbool(name)
         except ValueError:

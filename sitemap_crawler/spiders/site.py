@@ -21,6 +21,7 @@ from sitemap_crawler.locate import default_state_path
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.politeness import Postponed
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
+from sitemap_crawler.network import check_network
 from sitemap_crawler.options import OptionError, Options, apply_options
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
@@ -170,6 +171,7 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
         options = Options.from_settings(crawler.settings)
         state = Path(options.state) if options.state else default_state_path(options.entry_url)
         check_places(options, state=state, config=None)
+        check_network(options, proxies=crawler.settings.getbool("HTTPPROXY_ENABLED"))
         return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
     except OptionError as error:
         message, code = str(error), 2
