@@ -57,6 +57,8 @@ def failure_words(error: BaseException | None) -> str:
         text = f"no connection{whom}: {_system_words(error)}"
     elif isinstance(error, ResponseDataLossError):
         text = "the answer broke off"
+    elif error is not None and isinstance(error.__cause__, OSError) and error.__cause__.errno:
+        text = f"the connection broke: {_system_words(error)}"
     else:
         text = " ".join(str(error).split()) or type(error).__name__
     return printable(text)[:MAX_TEXT]
@@ -78,6 +80,8 @@ def _tls_words(error: ssl.SSLError) -> str:
         return "the server does not speak TLS at this port; is it http instead of https?"
     if "CERTIFICATE" in reason or reason.endswith("UNKNOWN_CA"):
         return "the server wants a client certificate that it accepts; give --client-certificate"
+    if reason.endswith("HANDSHAKE_FAILURE"):
+        return "the server refuses it, perhaps for want of a client certificate; give --client-certificate"
     return reason.lower().replace("_", " ")
 
 
