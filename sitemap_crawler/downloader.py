@@ -10,7 +10,6 @@ import os
 import ssl
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -182,17 +181,9 @@ def _headers(response: aiohttp.ClientResponse) -> Headers:
 
 def _default_headers(settings: BaseSettings) -> dict[str, str]:
     headers = {name: value for name, value in settings["DEFAULT_REQUEST_HEADERS"].items() if value is not None}
-    encodings = "gzip, deflate, br" + (", zstd" if _knows_zstd() else "")
-    headers["Accept-Encoding"] = encodings if settings.getbool("COMPRESSION_ENABLED") else "identity"
+    headers["Accept-Encoding"] = "gzip, deflate, br, zstd" if settings.getbool("COMPRESSION_ENABLED") else "identity"
     headers["User-Agent"] = settings["USER_AGENT"]
     return headers
-
-
-def _knows_zstd() -> bool:
-    """Whether aiohttp can decompress it: from Python 3.14, or with the backport."""
-    return sys.version_info >= (3, 14) or (
-        find_spec("backports") is not None and find_spec("backports.zstd") is not None
-    )
 
 
 def _bind_address(setting: str | tuple[str, int] | None) -> tuple[str, int] | None:

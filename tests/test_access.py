@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
+import subprocess
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import TIMEOUT, Result
 from names import give_names
 from webserver import Answer, LoggedRequest, WebServer, page
 
@@ -17,7 +20,7 @@ from sitemap_crawler.options import OptionError, Options
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Program, Result
+    from conftest import Program
 
 LOGIN = "nightly:correct horse:battery"
 TOKEN = "tok-8f14e45fceea167a"
@@ -196,6 +199,29 @@ def test_the_inventory_remembers_none(program: Program, site: WebServer) -> None
     assert {"auth", "header", "client_key", "client_certificate"} & set(json.loads(options)) == set()
     # So a crawl without them is asked for nothing else, and `write` needs none.
     assert program.run("write", "--state", "state.sqlite").code == 0
+
+
+def test_the_recipe_for_cron(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": guarded("authorization", BASIC), "/a": page()})
+    secrets = program.directory / "preview.env"
+    (program.directory / "preview.toml").write_text(f'start_url = "{site.url()}"\n')
+    secrets.write_text(f"SITEMAP_CRAWLER_AUTH='{LOGIN}'\nSITEMAP_CRAWLER_HEADERS='X-Key: {TOKEN}\nCookie: {COOKIE}'\n")
+    command = shlex.join(program.command("crawl", "--config", "preview.toml", "-q"))
+    script = f"set -a; . ./preview.env; exec {command}"
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=program.directory,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    for request in site.requests:
+        assert (request.headers["x-key"], request.headers["cookie"]) == (TOKEN, COOKIE)
+    secrets.unlink()
+    assert_kept_secret(program, Result(0, "", "", program.directory))
 
 
 @pytest.mark.parametrize(
