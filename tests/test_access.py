@@ -6,6 +6,7 @@ import json
 import shlex
 import sqlite3
 import subprocess
+import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
@@ -199,6 +200,38 @@ def test_the_inventory_remembers_none(program: Program, site: WebServer) -> None
     assert {"auth", "header", "client_key", "client_certificate"} & set(json.loads(options)) == set()
     # So a crawl without them is asked for nothing else, and `write` needs none.
     assert program.run("write", "--state", "state.sqlite").code == 0
+
+
+def test_under_scrapy_they_are_kept_as_well(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": guarded("authorization", BASIC), "/a": page()})
+    program.variables.update(
+        SITEMAP_CRAWLER_HEADERS=f"X-Key: {TOKEN}", SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings"
+    )
+    url = site.url().replace("//", "//nightly:correct%20horse%3Abattery@")
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "crawl",
+        "site",
+        "-a",
+        f"url={url}",
+        "-s",
+        f"SITEMAP_HEADER=Cookie: {COOKIE}",
+    ]
+    done = subprocess.run(
+        [*command, "-s", "SITEMAP_REPORT=report.json", "-s", "LOG_LEVEL=DEBUG"],
+        cwd=program.directory,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    result = Result(done.returncode, done.stdout, done.stderr, program.directory)
+    assert result.report["listed"] == 2, done.stderr
+    assert {(request.headers["x-key"], request.headers["cookie"]) for request in site.requests} == {(TOKEN, COOKIE)}
+    assert_kept_secret(program, result)
 
 
 def test_the_recipe_for_cron(program: Program, site: WebServer) -> None:
