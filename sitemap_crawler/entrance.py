@@ -12,6 +12,7 @@ from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly
+from sitemap_crawler.network import check_network
 from sitemap_crawler.options import SETTING_PREFIX, OptionError, Options, apply_options, check_names
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 4
+SWITCHES = ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED", "HTTPPROXY_ENABLED")
 
 
 def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
@@ -50,6 +52,7 @@ def _options(settings: BaseSettings, arguments: Mapping[str, Any]) -> Options:
     options = Options.from_settings(settings)
     check_numbers(settings)
     check_places(options, state=state_path(options), config=None)
+    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
     return options
 
 
@@ -88,7 +91,13 @@ def check_numbers(settings: BaseSettings) -> None:
             usable = False
         if not usable:
             raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
-    for name in ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED"):
+    for name in (
+        "ROBOTSTXT_OBEY",
+        "DOWNLOAD_VERIFY_CERTIFICATES",
+        "COOKIES_ENABLED",
+        "RETRY_ENABLED",
+        "HTTPPROXY_ENABLED",
+    ):
         try:
             settings.getbool(name)
         except ValueError:

@@ -15,6 +15,7 @@ from sitemap_crawler.entrance import check_numbers
 from sitemap_crawler.job import Job
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
+from sitemap_crawler.network import check_network
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
@@ -62,6 +63,7 @@ def build_settings(
         settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
     check_numbers(settings)
     check_places(options, state=state_path(options), config=site_file)
+    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
     return settings
 
 

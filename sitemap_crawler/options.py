@@ -5,6 +5,7 @@ The command line, the `SITEMAP_*` settings, the TOML site file and the README's 
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sitemap_crawler.access import Access, AccessError, of_environment, take_url_credentials
 from sitemap_crawler.addresses import PublicAddress
 from sitemap_crawler.option_types import (
     Format,
     Formats,
+    HeaderLines,
+    Login,
     MediaTypes,
     NewsLanguage,
     Patterns,
@@ -63,6 +67,8 @@ class Flag:
     """Whether it shapes decisions or files, so that the inventory remembers it for `write`."""
     crawling: bool = False
     """Whether it shapes what a crawl finds, so that a run which goes on with another value says so."""
+    secret: bool = False
+    """Whether no message may repeat it, and nothing remember it."""
 
 
 class Options(BaseModel):
@@ -216,6 +222,37 @@ class Options(BaseModel):
         Flag(setting="USER_AGENT", metavar="TEXT", crawling=True),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
+    header: Annotated[
+        HeaderLines,
+        Flag(metavar="'NAME: VALUE'", secret=True),
+        Field(
+            description="send this header, such as Authorization or Cookie, with requests to the start URL's host, and "
+            "to no other (repeatable); also from SITEMAP_CRAWLER_HEADERS, one a line"
+        ),
+    ] = ()
+    auth: Annotated[
+        Login | None,
+        Flag(metavar="USER:PASSWORD", secret=True),
+        Field(
+            description="log in by HTTP basic authentication at the start URL's host, and at no other; also from "
+            "SITEMAP_CRAWLER_AUTH"
+        ),
+    ] = None
+    client_certificate: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of the client certificate for the start URL's host, and for no other"),
+    ] = None
+    client_key: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of its private key; default: it is in the certificate's file"),
+    ] = None
+    ca_file: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of certificate authorities that are trusted beside the system's"),
+    ] = None
     full: Annotated[bool, Flag(), Field(description="download everything again, ask for nothing conditionally")] = False
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
@@ -319,10 +356,18 @@ class Options(BaseModel):
         Field(ge=1_000, le=2**40, description="bytes read of a body at most, uncompressed"),
     ] = 15_000_000
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_credentials(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return take_url_credentials(values)
+
     @model_validator(mode="after")
     def _start_within_scope(self) -> Options:
         if self.public_url and "?" in self.public_url:
             raise ValueError(f"public_url {self.public_url} has a query: give the address of a directory")
+        _ = self.access
+        if self.client_key is not None and self.client_certificate is None:
+            raise ValueError("client_key is given without client_certificate: give the certificate, too")
         entry_name(self.entry_url)
         scope = scope_for(self.published(self.start_url), self.sitemap_url)
         if self.subdomains:
@@ -362,6 +407,16 @@ class Options(BaseModel):
     def site_url(self) -> str:
         """What tells the site from others: its sitemap's URL, where the site is crawled."""
         return default_sitemap_url(self.start_url) if self.public_url else self.entry_url
+
+    @property
+    def access(self) -> Access | None:
+        """The headers that requests to the site carry, if any."""
+        return Access.of(*self._secrets())
+
+    def _secrets(self) -> tuple[list[str], str | None]:
+        """The header lines, and user and password."""
+        auth = None if self.auth is None else self.auth.get_secret_value()
+        return [line.get_secret_value() for line in self.header], auth
 
     @classmethod
     def writing(cls) -> frozenset[str]:
@@ -405,12 +460,17 @@ class Options(BaseModel):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
-        """The options that Scrapy settings carry; `settings` maps every setting's name to its value."""
+        """The options that Scrapy settings carry, and what the environment adds; `settings` maps names to values."""
         known = {cls.setting(name): name for name in cls.model_fields}
         ours = {name for name in settings if name.startswith(SETTING_PREFIX)}
         check_names(ours, known, kind="setting")
         values = {known[name]: settings[name] for name in known if settings.get(name) is not None}
-        return cls.parse(values)
+        options = cls.parse(values)
+        try:
+            added = of_environment(*options._secrets(), os.environ)
+        except AccessError as error:
+            raise OptionError(str(error)) from error
+        return cls.parse({**values, **added}) if added else options
 
 
 def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) -> None:
@@ -453,7 +513,7 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         check_names(values, Options.model_fields, kind="key")
     except OptionError as error:
         raise OptionError(f"{path}: {error}") from error
-    for name in ("output", "report", "log_file", "state"):
+    for name in ("output", "report", "log_file", "state", "client_certificate", "client_key", "ca_file"):
         if isinstance(values.get(name), str) and "://" not in values[name]:
             values[name] = str(path.parent / values[name])
     return values, settings
@@ -467,7 +527,7 @@ def _first_problem(error: ValidationError) -> str:
     name = str(problem["loc"][0])
     if problem["type"] == "missing":
         return f"{name} is missing: give the URL of the page where the crawl starts"
-    if isinstance(problem["input"], (list, tuple)):
+    if isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
         return f"{name}: {message}"
     # What may be a user and a password in a URL is not repeated.
     value = re.sub(r"//.*@", "//…@", str(problem["input"]))

@@ -174,5 +174,5 @@ class RobotsMiddleware:
         job = job_of(self._crawler)
         # An engine that stops has ended the request, which says nothing of the site.
         if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
-            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled, try again later", ends_run=False)
+            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled before it is", ends_run=False)
             end_crawl(self._crawler, "robots-unavailable")
