@@ -42,7 +42,11 @@ class Exporter:
             refusal_ends_run=job.refusal_ends_run,
             interruption=job.interruption,
         )
+        if job.status is not None:
+            job.status.writing(job)
         job.report = report = conclude(job, ending)
         report.deliver(job.options)
+        if job.status is not None:
+            job.status.done(job, report)
         logger.log(logging.ERROR if report.exit_code else logging.INFO, "%s: %s", report.outcome, report.message)
         job.close()

@@ -142,7 +142,14 @@ class Pace:
     )  # fmt: skip
 
     def __init__(
-        self, *, delay: float, max_crawl_delay: float, max_back_off: float, max_retry_after: float, ceiling: int | None
+        self,
+        *,
+        delay: float,
+        max_crawl_delay: float,
+        max_back_off: float,
+        max_retry_after: float,
+        ceiling: int | None,
+        not_before: float = -math.inf,
     ) -> None:
         """`ceiling`: up to how many requests under way the pace adapts to the answers; None for not at all."""
         self._base = delay
@@ -155,7 +162,7 @@ class Pace:
         self._back_off = 0.0
         self._good = 0
         self._left_at = self._answered_at = self._raised_at = -math.inf
-        self._paused_until = -math.inf
+        self._paused_until = not_before
         self.begun = False
         """Whether a request has left with all known that robots.txt says; until then one is enough."""
         self.closed = False
@@ -264,8 +271,10 @@ class Pace:
 class Paces:
     """The hosts of a run."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, not_before: float = -math.inf) -> None:
+        """`not_before` is when the first request may leave."""
         self._options = options
+        self._not_before = not_before
         self._by_host: dict[str, Pace] = {}
         self._by_origin: dict[str, Pace] = {}
         self.left = 0
@@ -295,4 +304,5 @@ class Paces:
             max_back_off=options.max_back_off,
             max_retry_after=options.max_retry_after,
             ceiling=options.concurrency if adaptive else None,
+            not_before=self._not_before,
         )
