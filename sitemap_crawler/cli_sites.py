@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rich.live import Live
 
-OF_ONE_SITE = ("start_url", "output", "sitemap_url", "state", "status")
+OF_ONE_SITE = ("start_url", "output", "sitemap_url", "public_url", "state", "status")
 """Options that no two sites can share."""
 ANY_SITE = "http://localhost/"
 LOG_FORMAT = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"

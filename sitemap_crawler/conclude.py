@@ -150,7 +150,7 @@ class _Conclusion:
             site.rules,
             now=datetime.now(UTC).timestamp(),
             find=settled.find,
-            blocked=RememberedRobots(self._connection, site.run.id).evidence_against,
+            blocked=RememberedRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
             warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
         )
         settled.save(self._shaped(settlement.decisions()))
@@ -159,9 +159,13 @@ class _Conclusion:
         count_decided(site, settled, report)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
-            notes, scope = settled.notes(site.start_url), site.rules.scope
             report.hints = few_pages_hints(
-                report.listed, report.excluded, notes, scope=scope, examples=settled.examples
+                report.listed,
+                report.excluded,
+                settled.notes(site.start_url),
+                scope=site.rules.scope,
+                published=site.rules.published,
+                examples=settled.examples,
             )
             published = published_count(self._connection) if site.replaces else 0
             problem = publish_problem(site.options, listed=report.listed, published=published)

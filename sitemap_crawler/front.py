@@ -57,7 +57,7 @@ def build_settings(
     if not said or ("LOG_LEVEL" not in scrapy_settings and (verbosity or "quiet" in values)):
         settings.set("LOG_LEVEL", _log_level(options, verbosity, progress=progress), priority="cmdline")
     _check_numbers(settings)
-    state = Path(options.state) if options.state else default_state_path(options.entry_url)
+    state = Path(options.state) if options.state else default_state_path(options.site_url)
     check_places(options, state=state, config=site_file)
     return settings
 

@@ -120,7 +120,8 @@ class Frontier(BaseScheduler):
     def _is_turn_of(self, url: str) -> bool:
         """Whether `url` may be asked for now; if not, the engine will ask again in time."""
         pace = self._paces.of(url)
-        if pace.free:
+        if pace.free or pace.closed:
+            # The middleware refuses what a closed host is asked for.
             return True
         active = len(self._crawler.engine.downloader.active)
         if active + 1 > pace.allowed:

@@ -141,7 +141,8 @@ class Job(Site):
         """Go on from `url`, where the start page has redirected, with its directory as the scope."""
         self.start_url = url
         if self.options.sitemap_url is None:
-            self.sitemap_url = default_sitemap_url(url)
+            address = self.options.address and self.options.address.moved_to(url)
+            self.sitemap_url = default_sitemap_url(address.published(url) if address else url)
         self._apply_rules()
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)

@@ -182,7 +182,7 @@ def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
     if start_url is not None:
         values["start_url"] = start_url
     options = Options.parse(values)
-    path = Path(options.state) if options.state else default_state_path(options.entry_url)
+    path = Path(options.state) if options.state else default_state_path(options.site_url)
     return _named(path, options.start_url, any_page=any_page)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sitemap_crawler.addresses import PublicAddress
 from sitemap_crawler.option_types import (
     Format,
     Formats,
@@ -83,6 +84,14 @@ class Options(BaseModel):
         Field(
             description="public URL of the entry file: its directory is the scope, its last segment the file's name; "
             "default: sitemap.xml in START_URL's directory"
+        ),
+    ] = None
+    public_url: Annotated[
+        PublicUrl | None,
+        Flag(metavar="URL", crawling=True),
+        Field(
+            description="write URLs as if START_URL's directory were this one, to crawl a preview and publish for the "
+            "live site; default: as crawled"
         ),
     ] = None
     state: Annotated[
@@ -243,6 +252,15 @@ class Options(BaseModel):
             description="seconds that a run waits when a host asks for it; for longer, the run is to be continued",
         ),
     ] = 600.0
+    max_outage: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            ge=0,
+            le=86_400,
+            description="seconds for which a host may be overloaded or away before the run ends, to be continued",
+        ),
+    ] = 120.0
     content_types: Annotated[
         MediaTypes,
         Flag(cli=False, remembered=True),
@@ -309,14 +327,30 @@ class Options(BaseModel):
 
     @model_validator(mode="after")
     def _start_within_scope(self) -> Options:
+        if self.public_url and "?" in self.public_url:
+            raise ValueError(f"public_url {self.public_url} has a query: give the address of a directory")
         entry_name(self.entry_url)
-        scope_for(self.start_url, self.sitemap_url)
+        scope_for(self.published(self.start_url), self.sitemap_url)
         return self
+
+    @property
+    def address(self) -> PublicAddress | None:
+        """The two addresses of the site, where the public one is another."""
+        return PublicAddress.of(self.start_url, self.public_url) if self.public_url else None
+
+    def published(self, url: str) -> str:
+        """The public address of a URL as it was crawled."""
+        return self.address.published(url) if self.address else url
 
     @property
     def entry_url(self) -> str:
         """The public URL of the entry file."""
-        return self.sitemap_url or default_sitemap_url(self.start_url)
+        return self.sitemap_url or default_sitemap_url(self.published(self.start_url))
+
+    @property
+    def site_url(self) -> str:
+        """What tells the site from others: its sitemap's URL, where the site is crawled."""
+        return default_sitemap_url(self.start_url) if self.public_url else self.entry_url
 
     @classmethod
     def writing(cls) -> frozenset[str]:

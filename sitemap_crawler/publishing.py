@@ -96,7 +96,8 @@ class Publisher:
             template = template_images(self._connection, listed=self._report.listed)
         publications = Publications(self._connection, options.output, self._names.entry)
         previous = publications.files()
-        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=site.rules.scope.prefix)
+        prefix = site.rules.published(site.rules.scope.prefix)
+        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=prefix)
         published = {file.section for file in previous if file.rules == sections.signature}
         entries = Entries(
             site, self._settled, now=self._now, section_of=sections.assigner(published), template=template
@@ -116,7 +117,8 @@ class Publisher:
             remember_template_images(self._connection, template)
         self._take(publication)
         if publication.omitted:
-            self._settled.leave_out(publication.omitted, Reason.TOO_LONG, TOO_LARGE)
+            omitted = map(site.rules.crawled, publication.omitted)
+            self._settled.leave_out(omitted, Reason.TOO_LONG, TOO_LARGE)
             count_decided(site, self._settled, self._report)
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, TOO_LARGE)
@@ -134,15 +136,22 @@ class Publisher:
                 raise Refused(f"{problem}; {self._report.listed - listed:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
+        published = self._site.rules.published
         with self._site.store.reader() as connection:
             recent = recent_pages(connection, limit=MAX_ITEMS)
             pages = [
-                ChangedPage(page.url, page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
+                ChangedPage(
+                    published(page.url),
+                    page.title,
+                    datetime.fromtimestamp(page.changed, UTC),
+                    page.kind,
+                )
                 for page in recent
             ]
         name = self._names.beside(feed)
-        title = self._settled.title(self._site.start_url) or urlsplit(self._site.start_url).netloc
-        channel = Channel(title, self._site.start_url, self._names.url(name))
+        start = published(self._site.start_url)
+        title = self._settled.title(self._site.start_url) or urlsplit(start).netloc
+        channel = Channel(title, start, self._names.url(name))
         data = (rss if feed is Format.RSS else atom)(channel, pages)
         if data is None:
             self._site.warn("no-feed", self._names.url(name), "no page has a date yet, so there is nothing to tell of")
@@ -169,7 +178,7 @@ class Publisher:
 
     def _locs(self) -> Iterator[str]:
         for page in self._settled.listed():
-            yield page.url
+            yield self._site.rules.published(page.url)
 
 
 def _row(file: OutputFile) -> dict[str, Any]:

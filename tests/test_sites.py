@@ -264,6 +264,7 @@ def test_what_two_sites_must_not_share(
         (["-o", "elsewhere"], "--output"),
         (["--state", "x.sqlite"], "--state"),
         (["--sitemap-url", "https://www.example.com/sitemap.xml"], "--sitemap-url"),
+        (["--public-url", "https://www.example.com/"], "--public-url"),
         (["--status", "status.json"], "--status"),
         (["-s", "SITEMAP_OUTPUT=elsewhere"], "SITEMAP_OUTPUT"),
         (["-s", "SITEMAP_REPORT=report.json"], "SITEMAP_REPORT"),

@@ -195,14 +195,14 @@ class Inventory:
                     first.setdefault(target, array("q")).append(page)
         return {target: Referrers(count, first.get(target, array("q"))) for target, count in counts.items()}
 
-    def file_of(self, entry: Entry) -> str | None:
-        """The published file that holds the URL."""
+    def file_of(self, entry: Entry, url: str) -> str | None:
+        """The published file that holds the page, whose public address is `url`."""
         place = self._place
         if not entry.published or place is None:
             return None
         # The pages of a directory that has no section are in the default one.
-        rows = self._files.get(self._sections.section_of(entry.url)) or self._files.get(place.section, [])
-        at = bisect_right(rows, (entry.url, "\U0010ffff"))
+        rows = self._files.get(self._sections.section_of(url)) or self._files.get(place.section, [])
+        at = bisect_right(rows, (url, "\U0010ffff"))
         return rows[at - 1][1] if at else None
 
     def _stream(self, query: Select[Any]) -> Iterator[Any]:

@@ -31,7 +31,6 @@ from sitemap_crawler.reading.links import find_links
 from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
 from sitemap_crawler.scope import redirect_of_start
 from sitemap_crawler.seeds import read_seeds
-from sitemap_crawler.urls import Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
+
+    from sitemap_crawler.urls import Resolver
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else _job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
-        spider.resolver = Resolver(spider.job.options.tracking_parameters)
+        spider.resolver = spider.job.rules.resolver()
         return spider
 
     resolver: Resolver
@@ -168,7 +169,7 @@ def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
     try:
         apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
         options = Options.from_settings(crawler.settings)
-        state = Path(options.state) if options.state else default_state_path(options.entry_url)
+        state = Path(options.state) if options.state else default_state_path(options.site_url)
         check_places(options, state=state, config=None)
         return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
     except OptionError as error:
