@@ -3,4 +3,5 @@ profiles: there the settings of the package count, and what a job gives with `se
 
 from sitemap_crawler.settings import *  # noqa: F403 - a profile is the project's settings plus its few differences
 
+LOG_LEVEL = "INFO"
 SITEMAP_PROGRESS = False

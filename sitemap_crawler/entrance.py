@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,7 +15,8 @@ from sitemap_crawler.network import check_network
 from sitemap_crawler.options import SETTING_PREFIX, OptionError, Options, apply_options, check_names
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
-from sitemap_crawler.report import EXIT_CODES, write_failure
+from sitemap_crawler.report import EXIT_CODES
+from sitemap_crawler.status import leave_failure
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def _leave(code: int, message: str, options: Options | None = None) -> NoReturn:
     """Say it as the end of a run is said, and leave no report of an earlier run that says something else."""
     outcome = next((str(outcome) for outcome, exit_code in EXIT_CODES.items() if exit_code == code), "not started")
     logger.error("%s: %s", outcome, printable(message))
-    if options is not None and options.report is not None:
-        with contextlib.suppress(OSError):
-            write_failure(options.report, options, code=code, message=message)
+    if options is not None:
+        leave_failure(options, code=code, message=message)
     leave_quietly()
     raise SystemExit(code)

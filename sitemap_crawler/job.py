@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import random
+import time
 from datetime import UTC, datetime
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -26,6 +29,7 @@ from sitemap_crawler.inventory.store import InventoryError, Store, inventory_wor
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.politeness import Paces
 from sitemap_crawler.site import Site
+from sitemap_crawler.status import Status
 from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
@@ -62,7 +66,8 @@ class Job(Site):
         self.refusal_ends_run = False
         self.interruption: str | None = None
         """Why the crawl has to go on another time, in one line."""
-        self.paces = Paces(options)
+        self.paces = Paces(options, not_before=_begin_at(options.random_delay))
+        self.status = None if options.status is None else Status(options.status)
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
         self.robots: dict[str, RobotsTxt] = {}
@@ -181,6 +186,13 @@ class Job(Site):
     def inventory_failed(self, error: SQLAlchemyError) -> None:
         """The database can't be used any more; the crawl has to end."""
         self.failure = inventory_words(self.store.path, error)
+
+
+def _begin_at(random_delay: float) -> float:
+    """When the first request may leave, by time.monotonic(): so many sites that are due at once don't begin at once."""
+    if not random_delay:
+        return -math.inf
+    return time.monotonic() + random.uniform(0, random_delay)  # noqa: S311 - nothing is kept secret by it
 
 
 def _begin(options: Options, store: Store) -> Run:

@@ -209,6 +209,11 @@ class Options(BaseModel):
         Flag(setting="DOWNLOAD_DELAY", metavar="SECONDS"),
         Field(ge=0, le=3600, description="seconds between two requests to a host at least"),
     ] = 0.0
+    random_delay: Annotated[
+        float,
+        Flag(metavar="SECONDS"),
+        Field(ge=0, le=86_400, description="wait a random time before the first request, so many seconds at most"),
+    ] = 0.0
     adaptive: Annotated[
         bool | None,
         Flag(),
@@ -258,7 +263,13 @@ class Options(BaseModel):
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     dry_run: Annotated[bool, Flag(), Field(description="decide and report, publish nothing")] = False
     report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
+    status: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="keep a JSON file that says how far the run is, replaced every few seconds"),
+    ] = None
     progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
+    quiet: Annotated[bool, Flag(short="-q"), Field(description="print errors only")] = False
     log_file: Annotated[
         Path | None,
         Flag(setting="LOG_FILE", metavar="FILE"),
@@ -513,7 +524,7 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         check_names(values, Options.model_fields, kind="key")
     except OptionError as error:
         raise OptionError(f"{path}: {error}") from error
-    for name in ("output", "report", "log_file", "state", "client_certificate", "client_key", "ca_file"):
+    for name in ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file"):
         if isinstance(values.get(name), str) and "://" not in values[name]:
             values[name] = str(path.parent / values[name])
     return values, settings

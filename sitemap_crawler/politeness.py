@@ -152,6 +152,7 @@ class Pace:
         max_retry_after: float,
         max_outage: float,
         ceiling: int | None,
+        not_before: float = -math.inf,
     ) -> None:
         """`ceiling`: up to how many requests under way the pace adapts to the answers; None for not at all."""
         self._base = delay
@@ -165,7 +166,7 @@ class Pace:
         self._back_off = 0.0
         self._good = 0
         self._left_at = self._answered_at = self._raised_at = -math.inf
-        self._paused_until = -math.inf
+        self._paused_until = not_before
         self._pressed_since: float | None = None
         """Since when there has been no answer but back-pressure."""
         self.begun = False
@@ -286,8 +287,10 @@ class Pace:
 class Paces:
     """The hosts of a run."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, not_before: float = -math.inf) -> None:
+        """`not_before` is when the first request may leave."""
         self._options = options
+        self._not_before = not_before
         self._by_host: dict[str, Pace] = {}
         self._by_origin: dict[str, Pace] = {}
         self.left = 0
@@ -318,4 +321,5 @@ class Paces:
             max_retry_after=options.max_retry_after,
             max_outage=options.max_outage,
             ceiling=options.concurrency if adaptive else None,
+            not_before=self._not_before,
         )

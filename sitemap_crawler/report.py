@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.listings import Change, Changes
+from sitemap_crawler.json_files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,11 +37,11 @@ EXIT_CODES = {
 }
 
 
-def write_failure(path: Path, options: Options, *, code: int, message: str) -> None:
-    """The report of a run that could not begin. Raises OSError."""
+def failure_report(options: Options, *, code: int, message: str) -> Report:
+    """The report of a run that could not begin."""
     now = datetime.now(UTC)
     outcome = next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
-    Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now).write(path)
+    return Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now)
 
 
 def change_row(kind: str, url: str, before: float | None, after: float | None) -> dict[str, str | None]:
@@ -130,11 +130,4 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Replace `path` whole. Raises OSError."""
-        path = path.resolve()
-        temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
-        try:
-            temporary.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_json(path, self.to_json())
