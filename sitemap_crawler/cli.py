@@ -93,31 +93,51 @@ def _model_options(command: Callable[..., Any], *, only: Container[str] | None =
 @commands.command()
 @click.argument("start_url", required=False)
 @click.option(
-    "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file; these options win over it"
+    "--config",
+    "configs",
+    type=click.Path(path_type=Path),
+    metavar="FILE|DIR",
+    multiple=True,
+    help="TOML site file; these options win over it; several, or a directory of them: all these sites",
+)
+@click.option(
+    "--parallel", metavar="N", type=click.IntRange(1, 100), default=1, help="crawl N sites at a time  [default: 1]"
 )
 @_model_options
-@click.option("-q", "--quiet", is_flag=True, help="print errors only")
 @click.option("-v", "--verbose", count=True, help="log more; twice for every request")
 @click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="any Scrapy setting")
-def crawl(config: Path | None, *, quiet: bool, verbose: int, settings: tuple[str, ...], **values: Any) -> int:
+@click.option("--json", "as_json", is_flag=True, help="print the report as JSON instead of the summary")
+def crawl(
+    configs: tuple[Path, ...], *, parallel: int, verbose: int, settings: tuple[str, ...], as_json: bool, **values: Any
+) -> int:
     """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
+    given = {name: value for name, value in values.items() if value is not None and value != ()}
+    scrapy_settings = dict(_name_and_value(text) for text in settings)
+    if len(configs) > 1 or any(path.is_dir() for path in configs):
+        from sitemap_crawler.cli_sites import crawl_sites
+
+        return crawl_sites(configs, given, scrapy_settings, parallel=parallel, verbosity=verbose, as_json=as_json)
+    config = configs[0] if configs else None
+    return _crawl_site(config, given, scrapy_settings, verbosity=verbose, as_json=as_json)
+
+
+def _crawl_site(
+    config: Path | None, given: dict[str, Any], scrapy_settings: dict[str, str], *, verbosity: int, as_json: bool
+) -> int:
     from sitemap_crawler.front import CrawlStopped, build_settings, run_crawl
     from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
     from sitemap_crawler.job import OutputError
 
-    given = {name: value for name, value in values.items() if value is not None and value != ()}
-    verbosity = -1 if quiet else verbose
-    scrapy_settings = dict(_name_and_value(text) for text in settings)
     built = build_settings(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
     try:
         report = run_crawl(built, verbosity=verbosity)
     except InventoryBusy as error:
-        return _fail_with_report(built, INTERRUPTED, str(error))
+        return _fail_with_report(built, INTERRUPTED, str(error), as_json=as_json)
     except (InventoryError, OutputError) as error:
-        return _fail_with_report(built, FAILED, str(error))
+        return _fail_with_report(built, FAILED, str(error), as_json=as_json)
     except CrawlStopped as error:
         return _fail(INTERRUPTED, str(error))
-    return _tell(report, quiet=quiet)
+    return _tell(report, quiet=built.getbool("SITEMAP_QUIET"), as_json=as_json)
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,27 +165,26 @@ def write(start_url: str | None, state: str | None, config: Path | None, *, quie
     return _tell(report, quiet=quiet)
 
 
-def _fail_with_report(settings: Settings, code: int, message: str) -> int:
+def _fail_with_report(settings: Settings, code: int, message: str, *, as_json: bool) -> int:
     """Say it, and leave no report of an earlier run that says something else."""
-    from sitemap_crawler.report import write_failure
+    from sitemap_crawler.status import leave_failure
 
-    options = Options.from_settings(settings)
-    if options.report is not None:
-        with contextlib.suppress(OSError):
-            write_failure(options.report, options, code=code, message=message)
-    return _fail(code, message)
+    report = leave_failure(Options.from_settings(settings), code=code, message=message)
+    return _tell(report, quiet=True, as_json=as_json)
 
 
-def _tell(report: Report, *, quiet: bool) -> int:
+def _tell(report: Report, *, quiet: bool, as_json: bool = False) -> int:
     # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays.
     with contextlib.suppress(OSError, SystemExit):
-        if not quiet:
+        if as_json:
+            click.echo(json.dumps(report.to_json(), indent=2))
+        elif not quiet:
             from sitemap_crawler.summary import print_summary
 
             print_summary(report)
         if report.exit_code:
             _fail(report.exit_code, report.message)
-        elif not quiet:
+        elif not (quiet or as_json):
             click.echo(report.message)
     return report.exit_code
 

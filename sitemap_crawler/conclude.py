@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.decide import Settlement
-from sitemap_crawler.guards import Refused, publish_problem, start_page_problem
+from sitemap_crawler.guards import Refused, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.findings import Findings
-from sitemap_crawler.inventory.listings import published_count
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.refused import take_back
 from sitemap_crawler.inventory.robots import RememberedRobots
@@ -22,10 +21,11 @@ from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import Settled
 from sitemap_crawler.inventory.store import inventory_words
-from sitemap_crawler.publishing import Publisher, count_decided, pages_in_words
+from sitemap_crawler.publishing import count_decided
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.review import KINDS, review
 from sitemap_crawler.rules import Reason
+from sitemap_crawler.sets import publish_sets
 from sitemap_crawler.shapes import Shapes
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.publish import NothingToPublish
@@ -153,7 +153,7 @@ class _Conclusion:
             site.rules,
             now=datetime.now(UTC).timestamp(),
             find=settled.find,
-            blocked=RememberedRobots(self._connection, site.run.id).evidence_against,
+            blocked=RememberedRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
             warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
         )
         settled.save(self._shaped(settlement.decisions()))
@@ -162,12 +162,14 @@ class _Conclusion:
         count_decided(site, settled, report)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
-            notes, scope = settled.notes(site.start_url), site.rules.scope
             report.hints = few_pages_hints(
-                report.listed, report.excluded, notes, scope=scope, examples=settled.examples
+                report.listed,
+                report.excluded,
+                settled.notes(site.start_url),
+                scope=site.rules.scope,
+                published=site.rules.published,
+                examples=settled.examples,
             )
-            published = published_count(self._connection) if site.replaces else 0
-            problem = publish_problem(site.options, listed=report.listed, published=published)
         report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
@@ -180,10 +182,8 @@ class _Conclusion:
             site.warn(warned.kind, warned.url, warned.message)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
-        elif site.options.dry_run:
-            report.outcome, report.message = Outcome.DRY_RUN, f"{pages_in_words(report.listed)} would be listed"
         else:
-            Publisher(site, settled, report).publish()
+            publish_sets(site, settled, report)
 
     def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         prefix = self._site.rules.scope.prefix
@@ -197,7 +197,9 @@ class _Conclusion:
             yield decision
 
     def _end_run(self, ended_by: str) -> None:
-        outcome, now = str(self._report.outcome), datetime.now(UTC)
+        report, now = self._report, datetime.now(UTC)
+        partly = report.outcome is Outcome.REFUSED and report.has_published
+        outcome = str(Outcome.PUBLISHED if partly else report.outcome)
         if outcome not in PUBLISHED:
             take_back(self._connection, self._site.run.id)
         finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.alternates import alternates_of
 from sitemap_crawler.inventory.inlinks import count_inlinks
+from sitemap_crawler.published import published_images, published_versions, published_videos
 from sitemap_crawler.ranking import changefreq, priority
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.names import IMAGES, VIDEOS
@@ -40,22 +41,26 @@ class Entries:
         now: datetime,
         section_of: Callable[[str], str],
         template: frozenset[str],
+        prefix: str | None = None,
     ) -> None:
-        """`section_of` gives the URLs, in their order, their sections; `template`: images that are left out."""
+        """`section_of` gives the URLs, in their order, their sections; `template`: images that are left out; only the
+        pages below `prefix`, if there is one."""
+        self._prefix = prefix
         self._site = site
         self._options = site.options
         self._settled = settled
         self._now = now.timestamp()
         self._section_of = section_of
         self._template = template
-        self._host = urlsplit(site.rules.scope.prefix).netloc
+        self._rules = site.rules
+        self._host = urlsplit(prefix or site.rules.scope.prefix).netloc
         self._inlinks = self._count_inlinks() if self._options.priority else None
         self._news: list[tuple[float, str, NewsEntry]] = []
 
     def __iter__(self) -> Iterator[Entry]:
         options = self._options
         self._news = []
-        for batch in _batches(self._settled.listed(history=options.changefreq)):
+        for batch in _batches(self._settled.listed(history=options.changefreq, prefix=self._prefix)):
             versions = self._versions(batch)
             for page in batch:
                 yield from self._entries(page, versions.get(page.id, ()))
@@ -71,26 +76,31 @@ class Entries:
         options = self._options
         images = tuple(filter(self._is_listed, page.images)) if options.images else ()
         videos = page.videos if options.videos else ()
+        texts = page.image_texts if options.image_texts else {}
+        url = page.url
+        if address := self._rules.address:
+            url = address.published(url)
+            images, texts = published_images(images, texts, address)
+            videos = published_videos(videos, address)
+            versions = published_versions(versions, address)
         own: dict[str, Any] = {}
         if not options.media_files:
             own = {"images": images, "videos": videos}
             if options.image_texts:
-                own["image_texts"] = page.image_texts
+                own["image_texts"] = texts
         yield Entry(
-            page.url,
+            url,
             w3c_datetime(page.lastmod, day=page.day),
             changefreq=changefreq(page.lastmod, page.history, now=self._now) if options.changefreq else None,
             priority=priority(page.depth, self._inlinks[page.id]) if self._inlinks is not None else None,
             alternates=versions,
-            section=self._section_of(page.url),
+            section=self._section_of(url),
             **own,
         )
         if options.media_files and images:
-            yield Entry(
-                page.url, images=images, section=IMAGES, image_texts=page.image_texts if options.image_texts else {}
-            )
+            yield Entry(url, images=images, section=IMAGES, image_texts=texts)
         if options.media_files and videos:
-            yield Entry(page.url, videos=videos, section=VIDEOS)
+            yield Entry(url, videos=videos, section=VIDEOS)
 
     def _is_listed(self, image: str) -> bool:
         if image in self._template:
@@ -105,7 +115,7 @@ class Entries:
             self._site.warn("incomplete-news", page.url, "the article says no language: give --news-language")
             return
         date = publication_date(article.published, has_time=article.has_time)
-        entry = NewsEntry(page.url, name, language, date, article.title)
+        entry = NewsEntry(self._rules.published(page.url), name, language, date, article.title)
         keep = heapq.heappush if len(self._news) < MAX_NEWS else heapq.heappushpop
         keep(self._news, (article.published, page.url, entry))
 

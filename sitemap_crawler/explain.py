@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState
 from sitemap_crawler.rules import BELOW_UNREACHED, Reason, Rules
-from sitemap_crawler.scope import Scope
 from sitemap_crawler.spellings import directories_above, spellings, variants
 from sitemap_crawler.traps.book import trap_words
-from sitemap_crawler.urls import MAX_STORED_URL, Resolver, directory_of
+from sitemap_crawler.urls import MAX_STORED_URL, directory_of
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import Entry, Inventory, LatestRun
+    from sitemap_crawler.urls import Resolver
 
 KEYS = (
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
@@ -68,8 +68,8 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
 
     remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
     options = Options.parse({"start_url": run.requested_url, **remembered})
-    rules = Rules(options, scope=Scope.of_sitemap(run.sitemap_url), start_url=run.start_url)
-    return rules, Resolver(options.tracking_parameters)
+    rules = Rules(options, sitemap_url=run.sitemap_url, start_url=run.start_url)
+    return rules, rules.resolver()
 
 
 def _is_unlinked(entry: Entry) -> bool:
@@ -104,7 +104,7 @@ def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]
         "lastmod_source": entry.lastmod_source,
         "first_seen": w3c_datetime(entry.first_seen),
         "last_fetched": w3c_datetime(entry.last_fetched),
-        "file": inventory.file_of(entry),
+        "file": inventory.file_of(entry, rules.published(entry.url)),
         "redirects_to": entry.redirects_to,
         "title": entry.title,
         "nearest": None,

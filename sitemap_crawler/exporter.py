@@ -42,7 +42,14 @@ class Exporter:
             refusal_ends_run=job.refusal_ends_run,
             interruption=job.interruption,
         )
+        if job.status is not None:
+            job.status.writing(job)
         job.report = report = conclude(job, ending)
         report.deliver(job.options)
-        logger.log(logging.ERROR if report.exit_code else logging.INFO, "%s: %s", report.outcome, report.message)
+        if job.status is not None:
+            job.status.done(job, report)
+        self._stats.set_value("sitemap/outcome", str(report.outcome))
+        level = logging.ERROR if report.exit_code else logging.INFO
+        message = report.message.removeprefix(f"{report.outcome}; ")
+        logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
         job.close()

@@ -6,25 +6,34 @@ import gc
 import logging
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
+from sitemap_crawler.entrance import check_numbers
 from sitemap_crawler.job import Job
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
+from sitemap_crawler.network import check_network
 from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
 from sitemap_crawler.places import check_places
+from sitemap_crawler.profiles import settings_module
 from sitemap_crawler.readers import readers_of
 from sitemap_crawler.spiders.site import SiteSpider
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
 
     from sitemap_crawler.report import Report
+
+
+CANNOT_START = (ValueError, TypeError, ImportError, AttributeError, NameError)
+"""What Scrapy raises for settings that it can't work with."""
 
 
 class CrawlStopped(Exception):  # noqa: N818 - it says what happened
@@ -34,12 +43,12 @@ class CrawlStopped(Exception):  # noqa: N818 - it says what happened
 def build_settings(
     values: Mapping[str, Any], *, site_file: Path | None, scrapy_settings: Mapping[str, str], verbosity: int
 ) -> Settings:
-    """Scrapy's settings for a run: the project's, then the site file's, then `-s`, then the options in `values`.
+    """Scrapy's settings for a run: the profile's, then the site file's, then `-s`, then the options in `values`.
 
-    Raises OptionError for whatever can't be used.
+    `verbosity` is how often -v was given. Raises OptionError for whatever can't be used.
     """
     settings = Settings()
-    settings.setmodule("sitemap_crawler.settings", priority="project")
+    settings.setmodule(settings_module(), priority="project")
     known = [name for name in settings if name.isupper()]
     if site_file is not None:
         file_values, file_settings = read_site_file(site_file)
@@ -48,31 +57,17 @@ def build_settings(
     _set(settings, scrapy_settings, known, priority="cmdline")
     apply_options(settings, values, priority="cmdline")
     options = Options.from_settings(settings)
-    wanted = options.progress if options.progress is not None else verbosity == 0
+    wanted = options.progress if options.progress is not None else verbosity == 0 and not options.quiet
     progress = wanted and sys.stderr.isatty()
     settings.set("SITEMAP_PROGRESS", progress, priority="cmdline")
-    if "LOG_LEVEL" not in scrapy_settings:
-        settings.set("LOG_LEVEL", _log_level(verbosity, progress=progress), priority="cmdline")
-    _check_numbers(settings)
-    state = Path(options.state) if options.state else default_state_path(options.entry_url)
-    check_places(options, state=state, config=site_file)
+    # A profile or site file may say it, which -q and -v win over.
+    said = "LOG_LEVEL" in scrapy_settings or (settings.getpriority("LOG_LEVEL") or 0) > 0
+    if not said or ("LOG_LEVEL" not in scrapy_settings and (verbosity or "quiet" in values)):
+        settings.set("LOG_LEVEL", _log_level(options, verbosity, progress=progress), priority="cmdline")
+    check_numbers(settings)
+    check_places(options, state=state_path(options), config=site_file)
+    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
     return settings
-
-
-def _check_numbers(settings: Settings) -> None:
-    """Scrapy's settings that are only looked at when the first request is made, or that would stop everything."""
-    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS"):
-        try:
-            usable = settings.getfloat(name) > 0
-        except (ValueError, TypeError):
-            usable = False
-        if not usable:
-            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
-    for name in ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED"):
-        try:
-            settings.getbool(name)
-        except ValueError:
-            raise OptionError(f"bad value {settings[name]!r} for setting {name}: give 0 or 1") from None
 
 
 def _set(settings: Settings, values: Mapping[str, Any], known: list[str], *, priority: str) -> None:
@@ -81,12 +76,15 @@ def _set(settings: Settings, values: Mapping[str, Any], known: list[str], *, pri
     settings.update(dict(values), priority=priority)
 
 
-def _log_level(verbosity: int, *, progress: bool) -> str:
-    if verbosity < 0:
+def _log_level(options: Options, verbosity: int, *, progress: bool) -> str:
+    if verbosity:
+        return "DEBUG" if verbosity > 1 else "INFO"
+    if options.log_file is not None:
+        # What nobody has to look at may be complete.
+        return "INFO"
+    if options.quiet:
         return "ERROR"
-    if verbosity > 1:
-        return "DEBUG"
-    return "WARNING" if progress and verbosity == 0 else "INFO"
+    return "WARNING" if progress else "INFO"
 
 
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
@@ -112,14 +110,23 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
 
 
 def _run_process(settings: Settings, job: Job) -> BaseException | None:
-    """Run the crawl to its end; what kept it from beginning, if anything did."""
     try:
         process = AsyncCrawlerProcess(settings)
+    except CANNOT_START as error:
+        return error
+    return run_to_its_end(process, SiteSpider, job=job)
+
+
+def run_to_its_end(
+    process: AsyncCrawlerProcess, spider: type[SiteSpider] | Crawler, **arguments: Any
+) -> BaseException | None:
+    """Run the crawl; what kept it from beginning, if anything did."""
+    try:
         _collect_garbage_rarely()
-        task = process.crawl(SiteSpider, job=job)
+        task = process.crawl(spider, **arguments)
         _stop_with_the_terminal()
         process.start()
-    except (ValueError, TypeError, ImportError, AttributeError, NameError) as error:
+    except CANNOT_START as error:
         return error
     return task.exception() if task.done() and not task.cancelled() else None
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.conditional import conditions
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.middlewares.politeness import NOT_BEFORE
+from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,17 +115,32 @@ class Frontier(BaseScheduler):
             if self._later:
                 self._wake_at(self._later[0][0])
             return None
-        if not self._is_turn_of(self._ready[0].url):
+        queued = self._take()
+        if queued is None:
             return None
         self._job.fetched += 1
-        return self._request(self._ready.popleft())
+        return self._request(queued)
+
+    def _take(self) -> QueuedUrl | None:
+        """The first of what is leased whose host may be asked now."""
+        if self._is_turn_of(self._ready[0].url):
+            return self._ready.popleft()
+        waiting = {host_of(self._ready[0].url)}
+        for place, queued in enumerate(self._ready if self._job.options.subdomains else ()):
+            host = host_of(queued.url)
+            if host not in waiting and self._is_turn_of(queued.url):
+                del self._ready[place]
+                return queued
+            waiting.add(host)
+        return None
 
     def _is_turn_of(self, url: str) -> bool:
         """Whether `url` may be asked for now; if not, the engine will ask again in time."""
         pace = self._paces.of(url)
-        if pace.free:
+        if pace.free or pace.closed:
+            # The middleware refuses what a closed host is asked for.
             return True
-        active = len(self._crawler.engine.downloader.active)
+        active = self._active_at(url)
         if active + 1 > pace.allowed:
             # The answer to one of them wakes the engine.
             return False
@@ -137,6 +153,14 @@ class Frontier(BaseScheduler):
             return True
         self._wake_at(at)
         return False
+
+    def _active_at(self, url: str) -> int:
+        """Requests to the host that are on their way or under way."""
+        active = self._crawler.engine.downloader.active
+        if not self._job.options.subdomains:
+            return len(active)
+        host = host_of(url)
+        return sum(host_of(request.url) == host for request in active)
 
     def _wake_at(self, moment: float) -> None:
         """Have the engine ask for a request then, at the latest."""

@@ -28,6 +28,13 @@ _UNUSABLE = {
     Reason.LIMIT: "raise --max-pages or --max-depth, or run the same command again",
 }
 
+_UNUSABLE_STATUS = {
+    401: "it asks for a login: give --auth USER:PASSWORD that it accepts, or --header 'Authorization: ...'",
+    403: "it is forbidden to us: check the address, and what --auth, --header or --user-agent the server wants",
+    407: "the proxy asks for a login: give it in the variable, as in http_proxy=http://USER:PASSWORD@HOST:PORT",
+}
+"""Of client errors that are no matter of the address."""
+
 
 class Refused(Exception):  # noqa: N818 - an outcome, not a defect
     """What was staged may not be published; the message is one line with the remedy."""
@@ -47,7 +54,8 @@ def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], s
             return None
         target = facts.location or facts.refresh
         if refusal.reason is not Reason.REDIRECT or target is None or target == url:
-            return f"the start page {url} is not usable ({refusal.evidence}): {_UNUSABLE[refusal.reason]}"
+            remedy = _UNUSABLE_STATUS.get(facts.status or 0, _UNUSABLE[refusal.reason])
+            return f"the start page {url} is not usable ({refusal.evidence}): {remedy}"
         url = target
     return f"the start page {start_url} is not usable (it redirects again and again): {_UNUSABLE[Reason.REDIRECT]}"
 

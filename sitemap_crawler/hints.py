@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sitemap_crawler.items import Note
-    from sitemap_crawler.scope import Scope
+    from sitemap_crawler.scope import DomainScope, Scope
 
 FEW_PAGES = 5
 
@@ -21,12 +21,14 @@ def few_pages_hints(
     excluded: Mapping[str, int],
     notes: Mapping[str, Note],
     *,
-    scope: Scope,
+    scope: Scope | DomainScope,
+    published: Callable[[str], str],
     examples: Callable[[Reason], list[str]],
 ) -> list[str]:
     """What kept pages away, one line for each cause, when at most FEW_PAGES are listed.
 
-    `notes` are those of the start page; `examples` gives some of the URLs that were excluded for a reason.
+    `notes` are those of the start page; `published` gives the public address of a URL, `examples` some of the URLs that
+    were excluded for a reason.
     """
     if listed > FEW_PAGES:
         return []
@@ -40,7 +42,7 @@ def few_pages_hints(
         hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
     if notes.get("nofollow-page"):
         hints.append("the start page says nofollow, so none of its links was followed")
-    hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE))
+    hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE), published)
     for reason, cause in _CAUSES.items():
         if excluded.get(reason):
             hints.append(f"URLs {cause}: {excluded[reason]}, for example {examples(reason)[0]}")
@@ -58,14 +60,14 @@ _CAUSES = {
 }
 
 
-def _elsewhere(scope: Scope, urls: list[str]) -> list[str]:
+def _elsewhere(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
     """Hints on links that lead out of the scope; `urls` are examples of them."""
     hints = []
     same_host = [url for url in urls if url.startswith(f"{scope.origin}/")]
     if same_host:
         hints.append(
             f"links lead out of the scope {scope.prefix}, for example to {same_host[0]}; to list them too, give "
-            f"--sitemap-url {scope.origin}/sitemap.xml"
+            f"--sitemap-url {origin_of(published(scope.prefix))}/sitemap.xml"
         )
     others = sorted({origin_of(url) for url in urls} - {scope.origin})
     if others:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import random
+import time
 from datetime import UTC, datetime
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +27,16 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.inventory.traps import load_traps
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.politeness import Paces
-from sitemap_crawler.scope import default_sitemap_url
 from sitemap_crawler.site import Site
+from sitemap_crawler.status import Status
 from sitemap_crawler.traps.book import Traps
+from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrapy.crawler import Crawler
 
     from sitemap_crawler.options import Options
@@ -39,6 +44,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.robots import RobotsTxt
 
 logger = logging.getLogger(__name__)
+
+MAX_HOSTS = 1_000
+"""Hosts of a domain that are crawled."""
 
 
 class OutputError(Exception):
@@ -60,12 +68,15 @@ class Job(Site):
         self.refusal_ends_run = False
         self.interruption: str | None = None
         """Why the crawl has to go on another time, in one line."""
-        self.paces = Paces(options)
+        self.paces = Paces(options, not_before=_begin_at(options.random_delay))
+        self.status = None if options.status is None else Status(options.status)
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
         self.robots: dict[str, RobotsTxt] = {}
         """By origin, of those that have a robots.txt."""
-        store = open_store(Path(options.state) if options.state else default_state_path(options.entry_url))
+        self._hosts: set[str] = set()
+        self._told_of_hosts = False
+        store = open_store(state_path(options))
         try:
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
@@ -133,7 +144,20 @@ class Job(Site):
         ]
 
     def _admits(self, url: str, depth: int) -> bool:
-        return self.rules.fetch_refusal(url, depth) is None
+        return self.rules.fetch_refusal(url, depth) is None and self._is_known_host(url)
+
+    def _is_known_host(self, url: str) -> bool:
+        """Whether there is room for the host: where any name is answered, a domain has endlessly many."""
+        if not self.options.subdomains:
+            return True
+        host = host_of(url)
+        if host not in self._hosts and len(self._hosts) == MAX_HOSTS:
+            if not self._told_of_hosts:
+                self._told_of_hosts = True
+                logger.warning("more than %d hosts: %s and those met after it are not crawled", MAX_HOSTS, host)
+            return False
+        self._hosts.add(host)
+        return True
 
     def _follows(self, url: str) -> bool:
         return self.rules.scope.admits(url)
@@ -142,7 +166,8 @@ class Job(Site):
         """Go on from `url`, where the start page has redirected, with its directory as the scope."""
         self.start_url = url
         if self.options.sitemap_url is None:
-            self.sitemap_url = default_sitemap_url(url)
+            address = self.options.address and self.options.address.moved_to(url)
+            self.sitemap_url = self.options.default_entry_url(address.published(url) if address else url)
         self._apply_rules()
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)
@@ -167,6 +192,13 @@ class Job(Site):
     def inventory_failed(self, error: SQLAlchemyError) -> None:
         """The database can't be used any more; the crawl has to end."""
         self.failure = inventory_words(self.store.path, error)
+
+
+def _begin_at(random_delay: float) -> float:
+    """When the first request may leave, by time.monotonic(): so many sites that are due at once don't begin at once."""
+    if not random_delay:
+        return -math.inf
+    return time.monotonic() + random.uniform(0, random_delay)  # noqa: S311 - nothing is kept secret by it
 
 
 def _begin(options: Options, store: Store) -> Run:

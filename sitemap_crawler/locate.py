@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sitemap_crawler.scope import Scope, default_sitemap_url
+from sitemap_crawler.scope import DomainScope, Scope, default_sitemap_url
 from sitemap_crawler.spellings import absolute_spellings, any_variant, directories_above, shown
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import LatestRun
     from sitemap_crawler.inventory.store import InventoryError
+    from sitemap_crawler.options import Options
 
 SHOWN = 20
 """Inventories named when one has to be chosen."""
@@ -27,6 +28,11 @@ def default_state_path(sitemap_url: str) -> Path:
     """One inventory per site: the file's name holds the host for people and a digest for uniqueness."""
     digest = blake2b(sitemap_url.encode(), digest_size=4).hexdigest()
     return state_directory() / f"{_host(sitemap_url)}-{digest}.sqlite"
+
+
+def state_path(options: Options) -> Path:
+    """The inventory of a site."""
+    return Path(options.state) if options.state else default_state_path(options.site_url)
 
 
 def state_directory() -> Path:
@@ -151,7 +157,8 @@ def _prefix(run: LatestRun) -> str:
 
 
 def _admits(run: LatestRun, asked: list[str]) -> bool:
-    return any(url.startswith(_prefix(run)) for url in asked)
+    scope = DomainScope(_prefix(run)) if run.options.get("subdomains") else Scope(_prefix(run))
+    return any(map(scope.admits, asked))
 
 
 def _starts_at(run: LatestRun, asked: list[str]) -> bool:
@@ -182,8 +189,7 @@ def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
     if start_url is not None:
         values["start_url"] = start_url
     options = Options.parse(values)
-    path = Path(options.state) if options.state else default_state_path(options.entry_url)
-    return _named(path, options.start_url, any_page=any_page)
+    return _named(state_path(options), options.start_url, any_page=any_page)
 
 
 def _only(found: _Found, advice: str) -> Path:

@@ -8,8 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, SecretStr
 
+from sitemap_crawler.access import basic, read_header
 from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.news import news_language
 from sitemap_crawler.urls import Resolver, split_credentials
@@ -25,7 +26,9 @@ class Format(StrEnum):
 def _absolute_url(value: str) -> str:
     bare, user, _ = split_credentials(value)
     if user is not None:
-        raise ValueError("a URL with user and password is not supported: remove everything before the @")
+        raise ValueError(
+            "a URL with user and password is not supported: give them as --auth, without what is before the @"
+        )
     url = Resolver(()).normalise(bare)
     if url is None:
         hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
@@ -92,6 +95,17 @@ def _plain_text(value: str) -> str:
     return value
 
 
+def _headers(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    for line in value:
+        read_header(line.get_secret_value())
+    return value
+
+
+def _login(value: SecretStr) -> SecretStr:
+    basic(value.get_secret_value())
+    return value
+
+
 def _news_language(value: str) -> str:
     language = news_language(value)
     if language is None:
@@ -118,6 +132,8 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 MediaTypes = Annotated[Words, AfterValidator(_media_types)]
 StateLocation = Annotated[str, AfterValidator(_state_location)]
 PlainText = Annotated[str, AfterValidator(_plain_text)]
+HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(_listed), AfterValidator(_headers)]
+Login = Annotated[SecretStr, AfterValidator(_login)]
 NewsLanguage = Annotated[str, AfterValidator(_news_language)]
 Formats = Annotated[tuple[Format, ...], BeforeValidator(_listed), AfterValidator(_formats)]
 SectionRules = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_sections)]

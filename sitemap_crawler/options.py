@@ -5,6 +5,7 @@ The command line, the `SITEMAP_*` settings, the TOML site file and the README's 
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -14,9 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sitemap_crawler.access import Access, AccessError, of_environment, take_url_credentials
+from sitemap_crawler.addresses import PublicAddress
 from sitemap_crawler.option_types import (
     Format,
     Formats,
+    HeaderLines,
+    Login,
     MediaTypes,
     NewsLanguage,
     Patterns,
@@ -28,10 +33,10 @@ from sitemap_crawler.option_types import (
     TextPath,
     Words,
 )
-from sitemap_crawler.scope import ScopeError, default_sitemap_url, scope_for
+from sitemap_crawler.scope import DomainScope, Scope, ScopeError, default_sitemap_url, scope_for
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
-from sitemap_crawler.urls import TRACKING_PARAMETERS
+from sitemap_crawler.urls import TRACKING_PARAMETERS, last_segment, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,6 +67,8 @@ class Flag:
     """Whether it shapes decisions or files, so that the inventory remembers it for `write`."""
     crawling: bool = False
     """Whether it shapes what a crawl finds, so that a run which goes on with another value says so."""
+    secret: bool = False
+    """Whether no message may repeat it, and nothing remember it."""
 
 
 class Options(BaseModel):
@@ -83,6 +90,14 @@ class Options(BaseModel):
         Field(
             description="public URL of the entry file: its directory is the scope, its last segment the file's name; "
             "default: sitemap.xml in START_URL's directory"
+        ),
+    ] = None
+    public_url: Annotated[
+        PublicUrl | None,
+        Flag(metavar="URL", crawling=True),
+        Field(
+            description="write URLs as if START_URL's directory were this one, to crawl a preview and publish for the "
+            "live site; default: as crawled"
         ),
     ] = None
     state: Annotated[
@@ -126,6 +141,11 @@ class Options(BaseModel):
         Flag(metavar="N", remembered=True),
         Field(ge=0, le=2**40, description="fetch only URLs at most N clicks from the start page"),
     ] = None
+    subdomains: Annotated[
+        bool,
+        Flag(remembered=True),
+        Field(description="crawl all hosts of START_URL's domain, and write a sitemap set for each, in OUTPUT/HOST"),
+    ] = False
     images: Annotated[bool, Flag(remembered=True), Field(description="write the images that a page embeds")] = True
     videos: Annotated[bool, Flag(remembered=True), Field(description="write the videos that a page embeds")] = True
     alternates: Annotated[
@@ -189,6 +209,11 @@ class Options(BaseModel):
         Flag(setting="DOWNLOAD_DELAY", metavar="SECONDS"),
         Field(ge=0, le=3600, description="seconds between two requests to a host at least"),
     ] = 0.0
+    random_delay: Annotated[
+        float,
+        Flag(metavar="SECONDS"),
+        Field(ge=0, le=86_400, description="wait a random time before the first request, so many seconds at most"),
+    ] = 0.0
     adaptive: Annotated[
         bool | None,
         Flag(),
@@ -202,12 +227,49 @@ class Options(BaseModel):
         Flag(setting="USER_AGENT", metavar="TEXT", crawling=True),
         Field(description="the User-Agent header; its first name, or the one after compatible; counts in robots.txt"),
     ] = None
+    header: Annotated[
+        HeaderLines,
+        Flag(metavar="'NAME: VALUE'", secret=True),
+        Field(
+            description="send this header, such as Authorization or Cookie, with requests to the start URL's host, and "
+            "to no other (repeatable); also from SITEMAP_CRAWLER_HEADERS, one a line"
+        ),
+    ] = ()
+    auth: Annotated[
+        Login | None,
+        Flag(metavar="USER:PASSWORD", secret=True),
+        Field(
+            description="log in by HTTP basic authentication at the start URL's host, and at no other; also from "
+            "SITEMAP_CRAWLER_AUTH"
+        ),
+    ] = None
+    client_certificate: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of the client certificate for the start URL's host, and for no other"),
+    ] = None
+    client_key: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of its private key; default: it is in the certificate's file"),
+    ] = None
+    ca_file: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="PEM file of certificate authorities that are trusted beside the system's"),
+    ] = None
     full: Annotated[bool, Flag(), Field(description="download everything again, ask for nothing conditionally")] = False
     fresh: Annotated[bool, Flag(), Field(description="drop an unfinished run and start anew")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     dry_run: Annotated[bool, Flag(), Field(description="decide and report, publish nothing")] = False
     report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
+    status: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="keep a JSON file that says how far the run is, replaced every few seconds"),
+    ] = None
     progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
+    quiet: Annotated[bool, Flag(short="-q"), Field(description="print errors only")] = False
     log_file: Annotated[
         Path | None,
         Flag(setting="LOG_FILE", metavar="FILE"),
@@ -232,6 +294,15 @@ class Options(BaseModel):
             description="seconds that a run waits when a host asks for it; for longer, the run is to be continued",
         ),
     ] = 600.0
+    max_outage: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            ge=0,
+            le=86_400,
+            description="seconds for which a host may be overloaded or away before the run ends, to be continued",
+        ),
+    ] = 120.0
     content_types: Annotated[
         MediaTypes,
         Flag(cli=False, remembered=True),
@@ -311,16 +382,67 @@ class Options(BaseModel):
         Field(ge=1_000, le=2**40, description="bytes read of a body at most, uncompressed"),
     ] = 15_000_000
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_credentials(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return take_url_credentials(values)
+
     @model_validator(mode="after")
     def _start_within_scope(self) -> Options:
+        if self.public_url and "?" in self.public_url:
+            raise ValueError(f"public_url {self.public_url} has a query: give the address of a directory")
+        _ = self.access
+        if self.client_key is not None and self.client_certificate is None:
+            raise ValueError("client_key is given without client_certificate: give the certificate, too")
         entry_name(self.entry_url)
-        scope_for(self.start_url, self.sitemap_url)
+        scope = scope_for(self.published(self.start_url), self.sitemap_url)
+        if self.subdomains:
+            self._check_subdomains(scope)
         return self
+
+    def _check_subdomains(self, scope: Scope) -> None:
+        if self.public_url:
+            raise ValueError("public_url and subdomains exclude each other: leave one out")
+        if self.sitemap_url and scope.prefix != f"{scope.origin}/":
+            remedy = f"give {scope.origin}/{entry_name(self.sitemap_url)}"
+            raise ValueError(
+                f"sitemap_url {self.sitemap_url} is in a directory, subdomains lists whole hosts: {remedy}"
+            )
+        DomainScope(f"{scope.origin}/")
+
+    @property
+    def address(self) -> PublicAddress | None:
+        """The two addresses of the site, where the public one is another."""
+        return PublicAddress.of(self.start_url, self.public_url) if self.public_url else None
+
+    def published(self, url: str) -> str:
+        """The public address of a URL as it was crawled."""
+        return self.address.published(url) if self.address else url
 
     @property
     def entry_url(self) -> str:
         """The public URL of the entry file."""
-        return self.sitemap_url or default_sitemap_url(self.start_url)
+        return self.sitemap_url or self.default_entry_url(self.published(self.start_url))
+
+    def default_entry_url(self, start_url: str) -> str:
+        """Of a site that begins at this public URL."""
+        url = default_sitemap_url(start_url)
+        return f"{origin_of(url)}/{last_segment(url)}" if self.subdomains else url
+
+    @property
+    def site_url(self) -> str:
+        """What tells the site from others: its sitemap's URL, where the site is crawled."""
+        return default_sitemap_url(self.start_url) if self.public_url else self.entry_url
+
+    @property
+    def access(self) -> Access | None:
+        """The headers that requests to the site carry, if any."""
+        return Access.of(*self._secrets())
+
+    def _secrets(self) -> tuple[list[str], str | None]:
+        """The header lines, and user and password."""
+        auth = None if self.auth is None else self.auth.get_secret_value()
+        return [line.get_secret_value() for line in self.header], auth
 
     @classmethod
     def writing(cls) -> frozenset[str]:
@@ -364,12 +486,17 @@ class Options(BaseModel):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
-        """The options that Scrapy settings carry; `settings` maps every setting's name to its value."""
+        """The options that Scrapy settings carry, and what the environment adds; `settings` maps names to values."""
         known = {cls.setting(name): name for name in cls.model_fields}
         ours = {name for name in settings if name.startswith(SETTING_PREFIX)}
         check_names(ours, known, kind="setting")
         values = {known[name]: settings[name] for name in known if settings.get(name) is not None}
-        return cls.parse(values)
+        options = cls.parse(values)
+        try:
+            added = of_environment(*options._secrets(), os.environ)
+        except AccessError as error:
+            raise OptionError(str(error)) from error
+        return cls.parse({**values, **added}) if added else options
 
 
 def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) -> None:
@@ -379,13 +506,16 @@ def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) ->
         settings.set(Options.setting(name), value, priority=priority)
 
 
-def check_names(names: Iterable[str], known: Iterable[str], *, kind: str) -> None:
-    """Raises OptionError at the first unknown name, with the nearest right one."""
+def check_names(
+    names: Iterable[str], known: Iterable[str], *, kind: str, otherwise: str = "see --help for the names"
+) -> None:
+    """Raises OptionError at the first unknown name, with the nearest right one, or what helps `otherwise`."""
     known = list(known)
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.75)
-            hint = f"did you mean {near[0]}?" if near else "see --help for the names"
+            # Two letters in the wrong order are much of a short name.
+            near = get_close_matches(name, known, n=1, cutoff=0.75 if len(name) > 4 else 0.6)
+            hint = f"did you mean {near[0]}?" if near else otherwise
             raise OptionError(f"unknown {kind} {name}: {hint}")
 
 
@@ -409,7 +539,7 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         check_names(values, Options.model_fields, kind="key")
     except OptionError as error:
         raise OptionError(f"{path}: {error}") from error
-    for name in ("output", "report", "log_file", "state"):
+    for name in ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file"):
         if isinstance(values.get(name), str) and "://" not in values[name]:
             values[name] = str(path.parent / values[name])
     return values, settings
@@ -423,7 +553,7 @@ def _first_problem(error: ValidationError) -> str:
     name = str(problem["loc"][0])
     if problem["type"] == "missing":
         return f"{name} is missing: give the URL of the page where the crawl starts"
-    if isinstance(problem["input"], (list, tuple)):
+    if isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
         return f"{name}: {message}"
     # What may be a user and a password in a URL is not repeated.
     value = re.sub(r"//.*@", "//…@", str(problem["input"]))

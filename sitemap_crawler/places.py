@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 def check_places(options: Options, *, state: Path, config: Path | None) -> None:
     """`state` is the inventory, `config` the site file. Raises OptionError, which names the file and the remedy."""
-    for name in ("report", "log_file"):
+    for name in ("report", "status", "log_file"):
         path: Path | None = getattr(options, name)
         if path is not None:
-            _check_writable(name, path)
-    places = {"report": options.report, "log_file": options.log_file, "state": state, "config": config}
+            check_writable(name, path)
+    places = {"report": options.report, "status": options.status, "log_file": options.log_file}
+    places |= {"state": state, "config": config}
     given = {name: path.resolve() for name, path in places.items() if path is not None}
     for (one, path), (other, same) in combinations(given.items(), 2):
         if path == same:
@@ -33,7 +34,7 @@ def check_places(options: Options, *, state: Path, config: Path | None) -> None:
             raise OptionError(f"{name} {path} has the name of a sitemap that is written there: give another one")
 
 
-def _check_writable(name: str, path: Path) -> None:
+def check_writable(name: str, path: Path) -> None:
     """What is only opened at the end must be a file that can be."""
     if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
         raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")

@@ -58,6 +58,8 @@ class Verdict:
     """Whether that is longer than anyone waits."""
     back_off: float | None = None
     """The new back-off in seconds, where it was changed; 0 when it is over."""
+    outage: float = 0.0
+    """Seconds without any answer but back-pressure, where that is longer than anyone waits."""
 
 
 UNCHANGED = Verdict()
@@ -137,29 +139,40 @@ class Pace:
 
     __slots__ = (
         "_answered_at", "_asked", "_back_off", "_base", "_good", "_left_at", "_max_back_off", "_max_crawl_delay",
-        "_max_retry_after", "_paused_until", "_raised_at", "_throttle", "_window", "begun", "closed", "delay", "free",
-        "under_way",
+        "_max_outage", "_max_retry_after", "_paused_until", "_pressed_since", "_raised_at", "_throttle", "_window",
+        "begun", "closed", "delay", "free", "under_way",
     )  # fmt: skip
 
     def __init__(
-        self, *, delay: float, max_crawl_delay: float, max_back_off: float, max_retry_after: float, ceiling: int | None
+        self,
+        *,
+        delay: float,
+        max_crawl_delay: float,
+        max_back_off: float,
+        max_retry_after: float,
+        max_outage: float,
+        ceiling: int | None,
+        not_before: float = -math.inf,
     ) -> None:
         """`ceiling`: up to how many requests under way the pace adapts to the answers; None for not at all."""
         self._base = delay
         self._max_crawl_delay = max_crawl_delay
         self._max_back_off = max_back_off
         self._max_retry_after = max_retry_after
+        self._max_outage = max_outage
         self._throttle = None if ceiling is None else Throttle(ceiling)
         self._asked: dict[str, float] = {}
         self._window: deque[bool] = deque(maxlen=WINDOW)
         self._back_off = 0.0
         self._good = 0
         self._left_at = self._answered_at = self._raised_at = -math.inf
-        self._paused_until = -math.inf
+        self._paused_until = not_before
+        self._pressed_since: float | None = None
+        """Since when there has been no answer but back-pressure."""
         self.begun = False
         """Whether a request has left with all known that robots.txt says; until then one is enough."""
         self.closed = False
-        """Whether the host has asked for a pause that nobody waits for."""
+        """Whether the host has asked for a pause that nobody waits for, or fails for longer than anybody does."""
         self.under_way = 0
         self.delay = delay
         """Seconds between two requests, as things are."""
@@ -212,13 +225,23 @@ class Pace:
         self.under_way -= 1
         self._answered_at = now
         if answer is Answer.PRESSURE:
-            return self._pressed(left_at, now, retry_after, repeated=repeated)
+            return self._outage(now) or self._pressed(left_at, now, retry_after, repeated=repeated)
+        self._pressed_since = None
         self._window.append(False)
         if answer is Answer.OTHER:
             return UNCHANGED
         if self._throttle is not None:
             self._throttle.answered(left_at=left_at, now=now)
         return self._recovered() if self._back_off else UNCHANGED
+
+    def _outage(self, now: float) -> Verdict | None:
+        if self._pressed_since is None:
+            self._pressed_since = now
+        lasts = now - self._pressed_since
+        if lasts <= self._max_outage:
+            return None
+        self._paused(now, math.inf)
+        return Verdict(outage=lasts)
 
     def _pressed(self, left_at: float, now: float, retry_after: float | None, *, repeated: bool) -> Verdict:
         if not repeated:
@@ -264,8 +287,10 @@ class Pace:
 class Paces:
     """The hosts of a run."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, not_before: float = -math.inf) -> None:
+        """`not_before` is when the first request may leave."""
         self._options = options
+        self._not_before = not_before
         self._by_host: dict[str, Pace] = {}
         self._by_origin: dict[str, Pace] = {}
         self.left = 0
@@ -294,5 +319,7 @@ class Paces:
             max_crawl_delay=options.max_crawl_delay,
             max_back_off=options.max_back_off,
             max_retry_after=options.max_retry_after,
+            max_outage=options.max_outage,
             ceiling=options.concurrency if adaptive else None,
+            not_before=self._not_before,
         )

@@ -12,6 +12,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from sitemap_crawler.job import job_of
+from sitemap_crawler.status import INTERVAL
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -40,6 +41,7 @@ class Progress:
         self._samples: deque[_Sample] = deque(maxlen=WINDOW)
         self._live: Live | None = None
         self._loop = create_looping_call(self._tick)
+        self._status_loop = create_looping_call(self._tell_status)
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
 
@@ -55,12 +57,22 @@ class Progress:
             self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
             self._live.start()
         self._loop.start(TERMINAL_INTERVAL if self._live else LOG_INTERVAL, now=True)
+        pace, now = self._job.paces.of(self._job.start_url), time.monotonic()
+        if pace.paused(now):
+            logger.info("the crawl begins in %s (random delay)", _duration(pace.next_at(now) - now))
+        if self._job.status is not None:
+            self._status_loop.start(INTERVAL, now=True)
 
     def _closed(self) -> None:
-        if self._loop.running:
-            self._loop.stop()
+        for loop in (self._loop, self._status_loop):
+            if loop.running:
+                loop.stop()
         if self._live is not None:
             self._live.stop()
+
+    def _tell_status(self) -> None:
+        if self._job.status is not None:
+            self._job.status.crawling(self._job)
 
     def _tick(self) -> None:
         job = self._job

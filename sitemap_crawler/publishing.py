@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from sitemap_crawler.entries import Entries
 from sitemap_crawler.guards import Refused, publish_problem
-from sitemap_crawler.inventory.history import forget_runs
 from sitemap_crawler.inventory.listings import (
     changes_since_published,
     differences_since_published,
-    published_count,
-    remember_listed,
 )
 from sitemap_crawler.inventory.publications import Publications
 from sitemap_crawler.inventory.recent import recent_pages
-from sitemap_crawler.inventory.template_images import remember_template_images, template_images
+from sitemap_crawler.inventory.template_images import template_images
 from sitemap_crawler.option_types import Format
-from sitemap_crawler.report import Outcome, change_row
+from sitemap_crawler.report import change_row
 from sitemap_crawler.rules import Reason
 from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.feed import MAX_ITEMS, ChangedPage, Channel, atom, rss
@@ -29,6 +27,7 @@ from sitemap_crawler.sitemap.publish import Target, publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from sitemap_crawler.inventory.settled import Settled
     from sitemap_crawler.report import Report
@@ -54,52 +53,79 @@ def pages_in_words(count: int) -> str:
     return f"{count} page" + ("" if count == 1 else "s")
 
 
-class Publisher:
-    """Publishes what is settled, and says in `report` what came of it."""
+@dataclass(frozen=True, slots=True)
+class SitemapSet:
+    """An entry file, and the pages that it lists."""
 
-    def __init__(self, site: Site, settled: Settled, report: Report) -> None:
+    sitemap_url: str
+    output: Path
+    start_url: str
+    prefix: str
+    """Where its pages are, as they were crawled."""
+    listed: int
+    published: int
+    """Pages that the last publication had."""
+    host: str | None = None
+    """None for the only set, which has all pages."""
+
+    @property
+    def span(self) -> str | None:
+        """What its pages begin with, where others are listed elsewhere."""
+        return None if self.host is None else self.prefix
+
+
+class Publisher:
+    """Publishes a set of what is settled."""
+
+    def __init__(self, site: Site, settled: Settled, report: Report, chosen: SitemapSet) -> None:
+        """`report` is told of its counts when pages are left out."""
         options = site.options
         self._site = site
         self._settled = settled
         self._report = report
         self._options = options
+        self._set = chosen
         self._connection = site.store.connection
         self._now = datetime.now(UTC)
-        self._target = Target(options.output, site.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        self._names = Names.of(site.sitemap_url)
-        self._files: list[OutputFile] = []
-        self._changed = False
+        self._target = Target(chosen.output, chosen.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
+        self._names = Names.of(chosen.sitemap_url)
+        self.files: list[OutputFile] = []
+        self.changed = False
+        self.listed = chosen.listed
+        self.template = frozenset[str]()
+        """Images that were left out."""
 
     def publish(self) -> None:
-        """Raises what the writers raise: see sitemap/publish.py."""
-        site, report, formats = self._site, self._report, self._options.format
-        if Format.XML in formats:
+        """Write the XML. Raises what the writers raise: see sitemap/publish.py."""
+        if Format.XML in self._options.format:
             self._publish_xml()
-        if site.replaces:
-            remember_listed(self._connection, site.run.id)
-            forget_runs(self._connection, self._options.keep_runs)
+
+    def publish_beside(self) -> None:
+        """Write the other formats, which tell of what is remembered as published."""
+        formats = self._options.format
         if Format.TXT in formats:
             self._publish_beside(Format.TXT, lambda record: publish_text(self._locs(), **record))
         for feed in (Format.RSS, Format.ATOM):
             if feed in formats:
                 self._publish_feed(feed)
-        report.files = [_row(file) for file in self._files]
-        report.outcome = Outcome.PUBLISHED if self._changed else Outcome.UNCHANGED
-        where = self._options.output / self._files[0].name if self._files else self._options.output
-        same = "" if self._changed else ", nothing had changed"
-        report.message = f"{pages_in_words(report.listed)} listed in {where}{same}"
 
     def _publish_xml(self) -> None:
         site, options = self._site, self._options
-        template = frozenset[str]()
+        chosen = self._set
         if options.images and not options.template_images:
-            template = template_images(self._connection, listed=self._report.listed)
-        publications = Publications(self._connection, options.output, self._names.entry)
+            self.template = template_images(self._connection, listed=chosen.listed, prefix=chosen.span)
+        publications = Publications(self._connection, chosen.output, self._names.entry)
         previous = publications.files()
-        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=site.rules.scope.prefix)
+        prefix = site.rules.published(chosen.prefix)
+        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=prefix)
         published = {file.section for file in previous if file.rules == sections.signature}
         entries = Entries(
-            site, self._settled, now=self._now, section_of=sections.assigner(published), template=template
+            site,
+            self._settled,
+            now=self._now,
+            section_of=sections.assigner(published),
+            template=self.template,
+            prefix=chosen.span,
         )
         publication = publish(
             entries,
@@ -112,11 +138,11 @@ class Publisher:
             approve=self._approve,
         )
         publications.remember(publication.files)
-        if site.replaces:
-            remember_template_images(self._connection, template)
         self._take(publication)
         if publication.omitted:
-            self._settled.leave_out(publication.omitted, Reason.TOO_LONG, TOO_LARGE)
+            omitted = map(site.rules.crawled, publication.omitted)
+            self._settled.leave_out(omitted, Reason.TOO_LONG, TOO_LARGE)
+            self.listed = publication.listed
             count_decided(site, self._settled, self._report)
         for loc in publication.omitted:
             site.warn("entry-too-large", loc, TOO_LARGE)
@@ -127,22 +153,29 @@ class Publisher:
 
     def _approve(self, listed: int) -> None:
         """What is too large for a file shrinks the set, too. Raises Refused."""
-        if listed < self._report.listed:
-            published = published_count(self._connection) if self._site.replaces else 0
-            problem = publish_problem(self._options, listed=listed, published=published)
+        chosen = self._set
+        if listed < chosen.listed:
+            problem = publish_problem(self._options, listed=listed, published=chosen.published)
             if problem is not None:
-                raise Refused(f"{problem}; {self._report.listed - listed:,} pages fit no file of --max-bytes")
+                raise Refused(f"{problem}; {chosen.listed - listed:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
+        published = self._site.rules.published
         with self._site.store.reader() as connection:
-            recent = recent_pages(connection, limit=MAX_ITEMS)
+            recent = recent_pages(connection, limit=MAX_ITEMS, prefix=self._set.span)
             pages = [
-                ChangedPage(page.url, page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
+                ChangedPage(
+                    published(page.url),
+                    page.title,
+                    datetime.fromtimestamp(page.changed, UTC),
+                    page.kind,
+                )
                 for page in recent
             ]
         name = self._names.beside(feed)
-        title = self._settled.title(self._site.start_url) or urlsplit(self._site.start_url).netloc
-        channel = Channel(title, self._site.start_url, self._names.url(name))
+        start = published(self._set.start_url)
+        title = self._settled.title(self._set.start_url) or urlsplit(start).netloc
+        channel = Channel(title, start, self._names.url(name))
         data = (rss if feed is Format.RSS else atom)(channel, pages)
         if data is None:
             self._site.warn("no-feed", self._names.url(name), "no page has a date yet, so there is nothing to tell of")
@@ -151,7 +184,7 @@ class Publisher:
         self._publish_beside(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
 
     def _publish_beside(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
-        publications = Publications(self._connection, self._options.output, self._names.beside(ending))
+        publications = Publications(self._connection, self._set.output, self._names.beside(ending))
         publication = write(
             {
                 "target": self._target,
@@ -164,13 +197,9 @@ class Publisher:
         self._take(publication)
 
     def _take(self, publication: Publication) -> None:
-        self._files += publication.files
-        self._changed |= bool(publication.removed) or any(file.written for file in publication.files)
+        self.files += publication.files
+        self.changed |= bool(publication.removed) or any(file.written for file in publication.files)
 
     def _locs(self) -> Iterator[str]:
-        for page in self._settled.listed():
-            yield page.url
-
-
-def _row(file: OutputFile) -> dict[str, Any]:
-    return {"name": file.name, "url": file.url, "urls": file.urls, "bytes": file.bytes, "written": file.written}
+        for page in self._settled.listed(prefix=self._set.span):
+            yield self._site.rules.published(page.url)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 """Goes up whenever a reader finds something else on the same page."""
-READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "tracking_parameters")
+READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
 
 
 def readers_of(pipelines: Mapping[Any, int | None], options: Options) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.dating import w3c_datetime
 from sitemap_crawler.inventory.listings import Change, Changes
+from sitemap_crawler.json_files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,11 +37,11 @@ EXIT_CODES = {
 }
 
 
-def write_failure(path: Path, options: Options, *, code: int, message: str) -> None:
-    """The report of a run that could not begin. Raises OSError."""
+def failure_report(options: Options, *, code: int, message: str) -> Report:
+    """The report of a run that could not begin."""
     now = datetime.now(UTC)
     outcome = next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
-    Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now).write(path)
+    return Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now)
 
 
 def change_row(kind: str, url: str, before: float | None, after: float | None) -> dict[str, str | None]:
@@ -80,6 +80,8 @@ class Report:
     files: list[dict[str, Any]] = field(default_factory=list)
     inventory: dict[str, int] = field(default_factory=dict)
     """How many URLs it has, and its bytes on the disk, in all and for a URL."""
+    hosts: list[dict[str, Any]] = field(default_factory=list)
+    """Of a site with several sitemap sets, what came of each."""
     warnings: list[dict[str, str]] = field(default_factory=list)
     """Of each kind as many as are useful; `warning_counts` has how many there are."""
     warning_counts: dict[str, int] = field(default_factory=dict)
@@ -91,6 +93,12 @@ class Report:
     def exit_code(self) -> int:
         return EXIT_CODES[self.outcome]
 
+    @property
+    def has_published(self) -> bool:
+        """Whether anything was published, if only by some of the hosts, or is as it was."""
+        outcomes = [self.outcome, *(row["outcome"] for row in self.hosts)]
+        return Outcome.PUBLISHED in outcomes or Outcome.UNCHANGED in outcomes
+
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
@@ -99,6 +107,16 @@ class Report:
         for name in ("started", "finished"):
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
+
+    def numbers(self) -> str:
+        """What a log says of the run beside the message."""
+        parts = [f"run {self.run}", f"{self.requests:,} requests"]
+        if self.exit_code == 0:
+            changes, written = self.changes, sum(file["written"] for file in self.files)
+            parts.append(f"{changes.added:,} added, {changes.changed:,} changed, {changes.removed:,} removed")
+            parts.append(f"{sum(self.excluded.values()):,} not listed")
+            parts.append(f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}, {written:,} written anew")
+        return "; ".join(parts)
 
     def deliver(self, options: Options) -> None:
         """Write the report where the options want it; when that fails the run has failed."""
@@ -112,11 +130,4 @@ class Report:
 
     def write(self, path: Path) -> None:
         """Replace `path` whole. Raises OSError."""
-        path = path.resolve()
-        temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
-        try:
-            temporary.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_json(path, self.to_json())

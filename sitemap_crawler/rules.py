@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.scope import DomainScope, Scope
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.traps.addresses import address_trap, month_of
+from sitemap_crawler.urls import Resolver
 
 if TYPE_CHECKING:
     from sitemap_crawler.options import Options
-    from sitemap_crawler.scope import Scope
 
 
 class Reason(StrEnum):
@@ -50,9 +51,13 @@ class Refusal(NamedTuple):
 class Rules:
     """The rules of one run. The start page is always fetched, whatever they say."""
 
-    def __init__(self, options: Options, *, scope: Scope, start_url: str) -> None:
-        self.scope = scope
+    def __init__(self, options: Options, *, sitemap_url: str, start_url: str) -> None:
+        """`sitemap_url` is public, `start_url` is where the crawl begins now."""
+        self.address = options.address and options.address.moved_to(start_url)
+        prefix = self.crawled(Scope.of_sitemap(sitemap_url).prefix)
+        self.scope = DomainScope(prefix) if options.subdomains else Scope(prefix)
         self.start_url = start_url
+        self._tracking_parameters = options.tracking_parameters
         self.content_types = frozenset(word.lower() for word in options.content_types)
         self._max_depth = options.max_depth
         self._include = [re.compile(pattern) for pattern in options.include]
@@ -63,14 +68,26 @@ class Rules:
         now = datetime.now(UTC)
         self._month = month_of(now.year, now.month)
 
+    def resolver(self, *, tracking: bool = False) -> Resolver:
+        """How the site's links are read; with `tracking` no parameter is taken away."""
+        return Resolver(() if tracking else self._tracking_parameters, alias=self.crawled if self.address else None)
+
+    def published(self, url: str) -> str:
+        """The public address of a URL of the site."""
+        return self.address.published(url) if self.address else url
+
+    def crawled(self, url: str) -> str:
+        """Where the site has what has this public address."""
+        return self.address.crawled(url) if self.address else url
+
     def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
         """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is, as for what a sitemap
         names whatever the depth."""
         if url == self.start_url:
             return None
-        if not self.scope.admits(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
-        if excluded := _matching(self._exclude, url, "--exclude"):
+        if not self.scope.reaches(url):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
+        if excluded := self._matching(self._exclude, url, "--exclude"):
             return excluded
         if depth == UNREACHED:
             return None
@@ -83,24 +100,24 @@ class Rules:
 
     def may_be_trap(self, url: str) -> bool:
         """Whether traps are looked for, and the URL is not excepted."""
-        return self._traps and not any(pattern.search(url) for pattern in self._no_traps)
+        return self._traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))
 
     def listing_refusal(self, url: str) -> Refusal | None:
         """Why `url`, a good page, may not be listed; None when it may."""
-        if len(url) > MAX_LOC:
-            return Refusal(Reason.TOO_LONG, f"{len(url)} characters, at most {MAX_LOC} can be listed")
+        length = len(self.published(url))
+        if length > MAX_LOC:
+            return Refusal(Reason.TOO_LONG, f"{length} characters, at most {MAX_LOC} can be listed")
         if not self.scope.admits(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not at or below {self.scope.prefix}")
-        excluded = _matching(self._exclude, url, "--exclude")
-        if excluded := excluded or _matching(self._exclude_listing, url, "--exclude-listing"):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
+        excluded = self._matching(self._exclude, url, "--exclude")
+        if excluded := excluded or self._matching(self._exclude_listing, url, "--exclude-listing"):
             return excluded
-        if self._include and not any(pattern.search(url) for pattern in self._include):
+        if self._include and not self._matching(self._include, url, "--include"):
             return Refusal(Reason.EXCLUDED_BY_RULE, "no --include pattern matches")
         return None
 
-
-def _matching(patterns: list[re.Pattern[str]], url: str, option: str) -> Refusal | None:
-    for pattern in patterns:
-        if pattern.search(url):
-            return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.pattern}")
-    return None
+    def _matching(self, patterns: list[re.Pattern[str]], url: str, option: str) -> Refusal | None:
+        for pattern in patterns:
+            if pattern.search(url) or (self.address and pattern.search(self.address.published(url))):
+                return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.pattern}")
+        return None

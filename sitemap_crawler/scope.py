@@ -24,6 +24,8 @@ _BEFORE_AT = re.compile(f"{_SCHEME}.*@", re.IGNORECASE | re.DOTALL)
 StartRedirect = Literal["inside", "directory", "variant", "elsewhere"]
 
 _DEFAULT_NAME = "sitemap.xml"
+_MAX_ORIGINS = 10_000
+"""Whose verdict is remembered."""
 # What stays is shown to the user and becomes a directory: nothing is to be removed from it.
 _normalise = Resolver(tracking_parameters=()).normalise
 
@@ -59,9 +61,57 @@ class Scope:
     def origin(self) -> str:
         return origin_of(self.prefix)
 
+    @property
+    def words(self) -> str:
+        """What a URL outside is not."""
+        return f"at or below {self.prefix}"
+
     def admits(self, url: str) -> bool:
         # The prefix ends with /, so neither another port nor `/docs-old/` can begin with it.
         return url.startswith(self.prefix)
+
+    def reaches(self, url: str) -> bool:
+        """Whether what a URL outside redirects to may be inside."""
+        return self.admits(url)
+
+
+class DomainScope:
+    """All hosts of the registrable domain of `prefix`, which is `scheme://host[:port]/`, by that scheme and port."""
+
+    def __init__(self, prefix: str) -> None:
+        """Raises ScopeError when the host has no registrable domain."""
+        self.prefix = prefix
+        self.origin = origin_of(prefix)
+        host = host_of(prefix)
+        domain = registrable_domain(host)
+        if domain is None:
+            raise ScopeError(f"{host} is no host of a domain that can be registered: leave --subdomains out")
+        self._before, self._after = self.origin.split(host, 1)
+        self._domain = domain
+        self._admitted: dict[str, bool] = {}
+
+    @property
+    def words(self) -> str:
+        return f"at {self._before}*.{self._domain}{self._after}/"
+
+    def admits(self, url: str) -> bool:
+        origin = origin_of(url)
+        admitted = self._admitted.get(origin)
+        if admitted is None:
+            host = host_of(url)
+            same = origin == f"{self._before}{host}{self._after}"
+            # Below github.io everybody is somebody else.
+            admitted = same and registrable_domain(host) == self._domain
+            if len(self._admitted) >= _MAX_ORIGINS:
+                self._admitted.clear()
+            self._admitted[origin] = admitted
+        return admitted
+
+    def reaches(self, url: str) -> bool:
+        """Also what old links say of a site that has moved to https: it redirects."""
+        if self._before == "https://" and not self._after and url.startswith("http://"):
+            url = "https://" + url.removeprefix("http://")
+        return self.admits(url)
 
 
 def scope_for(start_url: str, sitemap_url: str | None = None) -> Scope:
@@ -109,7 +159,7 @@ def variant_of(start_url: str, target_url: str) -> str | None:
     return " and ".join(word for word in (scheme, host) if word) or None
 
 
-def redirect_of_start(start_url: str, target_url: str, scope: Scope) -> StartRedirect:
+def redirect_of_start(start_url: str, target_url: str, scope: Scope | DomainScope) -> StartRedirect:
     """Where a redirect of the start page leads.
 
     "directory": to itself plus /, in the scope or not; "inside": to another page in the scope; "variant": see

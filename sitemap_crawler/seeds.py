@@ -23,7 +23,7 @@ from sitemap_crawler.middlewares.robots import REDIRECTS, BlockedByRobots, Robot
 from sitemap_crawler.reading.sitemaps import read_sitemap
 from sitemap_crawler.seed_entries import SeedEntries
 from sitemap_crawler.sitemap.limits import MAX_BYTES
-from sitemap_crawler.urls import MAX_STORED_URL, Resolver, origin_of
+from sitemap_crawler.urls import MAX_STORED_URL, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,8 +84,8 @@ class _Seeds:
         self._crawler = crawler
         self._job = job_of(crawler)
         self._robots = crawler.get_downloader_middleware(RobotsMiddleware)
-        self._pages = Resolver(self._job.options.tracking_parameters)
-        self._sitemaps = Resolver(())
+        self._pages = self._job.rules.resolver()
+        self._sitemaps = self._job.rules.resolver(tracking=True)
         """Of a sitemap's own URL no parameter is superfluous."""
         ours = published_urls(self._job.store.connection)
         known = [url for url in map(self._sitemaps.normalise, ours) if url is not None]
@@ -124,10 +124,15 @@ class _Seeds:
             logger.info(message, self._urls, self._files, self._outside)
 
     async def _take_robots(self) -> None:
-        url = self._robots_url
+        await self._take_robots_of(self._robots_url, origin_of(self._job.start_url))
+        address = self._job.rules.address
+        if address is not None and address.robots_url is not None:
+            await self._take_robots_of(address.robots_url, origin_of(address.published_at))
+
+    async def _take_robots_of(self, url: str, origin: str) -> None:
         if self._robots is None or self._queue.knows(url) or self._ending():
             return
-        rules = await self._robots.rules_for(origin_of(url))
+        rules = await self._robots.rules_for(origin)
         if self._ending():
             return
         lines = SeedEntries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))

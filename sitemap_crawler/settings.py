@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.request import getproxies
-
 from sitemap_crawler import __version__
 
 BOT_NAME = "sitemap-crawler"
@@ -39,12 +37,11 @@ ITEM_PIPELINES_BASE = {
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
 }
 # Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
-# headers and decompression are the download handler's.
+# headers, decompression, proxies and logins are the download handler's.
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
     "sitemap_crawler.middlewares.cookies.LocalCookies": 700,
-    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
     # Next to the network, so that it sees every request leave and every answer come.
     "sitemap_crawler.middlewares.politeness.PolitenessMiddleware": 950,
 }
@@ -56,6 +53,7 @@ EXTENSIONS_BASE = {
     "sitemap_crawler.probes.Probes": 600,
     "sitemap_crawler.exporter.Exporter": 900,
 }
+COMMANDS_MODULE = "sitemap_crawler.commands"
 LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
 
 # In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.
@@ -79,7 +77,6 @@ DOWNLOAD_TIMEOUT = 30
 DOWNLOAD_VERIFY_CERTIFICATES = True
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
-HTTPPROXY_ENABLED = bool(getproxies())
 # Looks at the source of callbacks when the crawl starts, which delays the first page for nothing.
 WARN_ON_GENERATOR_RETURN_VALUE = False
 # Both run code for whoever reaches their port.

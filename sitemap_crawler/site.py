@@ -7,7 +7,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.rules import Rules
-from sitemap_crawler.scope import Scope
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Site:
         self._apply_rules()
 
     def _apply_rules(self) -> None:
-        self.rules = Rules(self.options, scope=Scope.of_sitemap(self.sitemap_url), start_url=self.start_url)
+        self.rules = Rules(self.options, sitemap_url=self.sitemap_url, start_url=self.start_url)
 
     def move(self, sitemap_url: str) -> None:
         """Take the directory of another entry file for the scope."""

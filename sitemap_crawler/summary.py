@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SHAPES = 6
 SHAPES_NOT_LISTED = 3
+HOSTS = 50
 WIDTH = 120
 
 
@@ -45,6 +46,10 @@ def _numbers(report: Report) -> Table:
         _add_shapes(table, report.shapes.get(reason, []), limit=SHAPES_NOT_LISTED)
     changes = report.changes
     table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
+    for row in report.hosts[:HOSTS]:
+        table.add_row(Text(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
+    if len(report.hosts) > HOSTS:
+        table.add_row("(other hosts)", f"{len(report.hosts) - HOSTS:,}")
     written = sum(file["written"] for file in report.files)
     table.add_row("files (written anew)", f"{len(report.files):,} ({written:,})")
     table.add_row("requests", f"{report.requests:,}")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from ada_url import join_url, normalize_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # Longer URLs are counted by whoever finds them, not stored: they come from traps and broken templates, and a sitemap
 # could not list them anyway.
@@ -83,9 +83,15 @@ class Resolver:
     stay as they were written.
     """
 
-    __slots__ = ("_ancestors", "_base", "_base_url", "_cache", "_directory", "_parameter", "_path_parameters", "_root")
+    __slots__ = (
+        "_alias", "_ancestors", "_base", "_base_url", "_cache", "_directory", "_parameter", "_path_parameters", "_root",
+    )  # fmt: skip
 
-    def __init__(self, tracking_parameters: Sequence[str] = TRACKING_PARAMETERS) -> None:
+    def __init__(
+        self, tracking_parameters: Sequence[str] = TRACKING_PARAMETERS, *, alias: Callable[[str], str] | None = None
+    ) -> None:
+        """`alias` gives the URL that is meant by a normalised one."""
+        self._alias = alias
         names = "|".join(
             re.escape(name[:-1]) + "[^=&/;]*" if name.endswith("*") else re.escape(name) for name in tracking_parameters
         )
@@ -115,7 +121,8 @@ class Resolver:
 
     def normalise(self, url: str) -> str | None:
         """The normal form of an absolute URL, or None where that is no usable http(s) URL."""
-        return self._parse(url, None, "utf-8")
+        normal = self._parse(url, None, "utf-8")
+        return normal if normal is None or self._alias is None else self._alias(normal)
 
     def _enter(self, base: str) -> None:
         self._base = base
@@ -130,6 +137,8 @@ class Resolver:
         href = key[1]
         plain = self._plain(href)
         url = plain or self._parse(href, self._base_url, charset)
+        if self._alias is not None and url is not None:
+            url = self._alias(url)
         bounded = len(key[0]) + len(href) + len(url or "") <= _MAX_CACHED_LENGTH
         if bounded and (plain or _CACHEABLE.fullmatch(href)):
             if len(self._cache) >= _MAX_CACHED:

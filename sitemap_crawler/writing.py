@@ -10,7 +10,6 @@ from sitemap_crawler.inventory.runs import last_finished_run
 from sitemap_crawler.inventory.store import InventoryError, open_store
 from sitemap_crawler.options import Options
 from sitemap_crawler.places import check_places
-from sitemap_crawler.report import Outcome
 from sitemap_crawler.site import Site
 
 if TYPE_CHECKING:
@@ -32,15 +31,16 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         if run is None:
             raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
         remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
-        # Where the start page has moved, everything is seen from its new address.
-        options = Options.parse({**remembered, "start_url": run.start_url, **given, "state": str(path)})
+        # Where the start page has moved, everything is seen from its new address; a public one stands for the first.
+        remembered["start_url"] = run.requested_url if "public_url" in remembered else run.start_url
+        options = Options.parse({**remembered, **given, "state": str(path)})
         check_places(options, state=path, config=config)
-        site = Site(options, store, run, replaces=_replaces(options, {**remembered, "start_url": run.start_url}))
+        site = Site(options, store, run, replaces=_replaces(options, remembered))
         if "sitemap_url" in given:
             site.move(options.entry_url)
         with decisions_kept(store.connection) as kept:
             report = conclude(site, None)
-            kept.renewed = site.replaces and report.outcome in (Outcome.PUBLISHED, Outcome.UNCHANGED)
+            kept.renewed = site.replaces and report.has_published
         report.deliver(options)
         return report
     finally:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sitemap_crawler.decide import Decision, Facts, Settlement, Warned
 from sitemap_crawler.options import Options
 from sitemap_crawler.rules import Reason, Rules
-from sitemap_crawler.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +33,7 @@ GOOD = Facts(
 
 def rules(**options: object) -> Rules:
     parsed = Options.parse({"start_url": SITE, **options})
-    return Rules(parsed, scope=Scope.of_sitemap(parsed.entry_url), start_url=SITE)
+    return Rules(parsed, sitemap_url=parsed.entry_url, start_url=SITE)
 
 
 def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[Warned]]:

@@ -43,7 +43,10 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         (["crawl", "http://"], ["http://"]),
         (["crawl", "http://[::1/"], ["http://[::1/"]),
         (["crawl", "not a url"], ["not a url"]),
-        (["crawl", "http://user:secret@127.0.0.1/"], ["user and password"]),
+        (
+            ["crawl", "http://127.0.0.1/", "--sitemap-url", "http://user:secret@127.0.0.1/sitemap.xml"],
+            ["user and password"],
+        ),
         (["crawl", "http://127.0.0.1/", "--max-pages", "many"], ["max_pages", "many"]),
         (["crawl", "http://127.0.0.1/", "--max-pages", "0"], ["max_pages", "0"]),
         (["crawl", "http://127.0.0.1/", "--max-urls", "50001"], ["max_urls", "50001", "50000"]),
@@ -260,7 +263,7 @@ def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None
     ("arguments", "code", "words"),
     [
         (["-a", "url=nonsense"], 2, "nonsense"),
-        (["-a", "bogus=1"], 2, "unknown option bogus"),
+        (["-a", "bogus=1"], 2, "unknown spider argument bogus"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_MAXPAGES=1"], 2, "SITEMAP_MAX_PAGES"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_STATE=/proc/x/y"], 1, "/proc/x/y"),
         (["-a", "url=http://127.0.0.1/", "-s", "SITEMAP_OUTPUT=/proc/x/y"], 1, "/proc/x/y"),

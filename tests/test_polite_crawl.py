@@ -185,6 +185,25 @@ def test_the_longest_pause_is_a_setting(program: Program, site: WebServer) -> No
     assert "SITEMAP_MAX_RETRY_AFTER is 1 s" in result.last_line
 
 
+def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(program: Program, site: WebServer) -> None:
+    paths = build(site, 40)
+    well = dict(site.pages)
+    site.pages.update(dict.fromkeys(paths[20:], Answer(status=503)))
+    result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=1", "-s", "SITEMAP_MAX_BACK_OFF=0.5")
+    assert (result.code, result.report["outcome"]) == (4, "interrupted")
+    assert re.fullmatch(
+        r"127\.0\.0\.1 has been overloaded or away for \d+ s \(SITEMAP_MAX_OUTAGE is 1 s\): "
+        r"run the same command when it is well to continue",
+        result.last_line,
+    )
+    site.pages.update(well)
+    site.clear_log()
+    result = program.crawl(site.url("/"), *ONE)
+    assert_all_listed(result, 41)
+    assert result.report["run"] == 1
+    assert not set(site.paths()) & set(paths[:20]) - {"/robots.txt"}
+
+
 def test_the_rate_falls_while_the_server_fails_and_recovers(program: Program, site: WebServer) -> None:
     paths = build(site, 80)
     outage: list[float] = []

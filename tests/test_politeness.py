@@ -31,7 +31,8 @@ ORIGIN = "https://www.example.com"
 
 
 def pace(**more: Any) -> Pace:
-    values = {"delay": 0.0, "max_crawl_delay": 30.0, "max_back_off": 60.0, "max_retry_after": 600.0, "ceiling": None}
+    values = {"delay": 0.0, "max_crawl_delay": 30.0, "max_back_off": 60.0, "max_retry_after": 600.0}
+    values |= {"max_outage": 120.0, "ceiling": None}
     made = Pace(**{**values, **more})
     made.begin()
     return made
@@ -334,9 +335,34 @@ def test_a_pause_that_is_too_long_closes_the_host(asked: float, limit: float, to
     assert not host.closed
 
 
+def test_a_host_that_only_fails_is_given_up() -> None:
+    host = pace(max_outage=120.0)
+    assert ask(host, 503, at=10.0).outage == 0
+    assert ask(host, None, at=130.0).outage == 0
+    assert not host.closed
+    assert ask(host, 503, at=130.5) == Verdict(outage=120.5)
+    assert (host.closed, host.free, host.next_at(1e9)) == (True, False, math.inf)
+
+
+@pytest.mark.parametrize("status", [200, 304, 404, 500])
+def test_any_other_answer_ends_an_outage(status: int) -> None:
+    host = pace(max_outage=120.0)
+    ask(host, 503, at=0.0)
+    ask(host, status, at=100.0)
+    assert ask(host, 503, at=130.0).outage == 0
+    assert ask(host, 503, at=250.0).outage == 0
+    assert ask(host, 503, at=250.1).outage == pytest.approx(120.1)
+
+
+def test_an_outage_counts_through_the_pauses_that_a_host_asks_for() -> None:
+    host = pace(max_outage=120.0)
+    assert ask(host, 503, at=0.0, retry_after=121.0) == Verdict(pause=121.0)
+    assert ask(host, 503, at=121.0, retry_after=121.0) == Verdict(outage=121.0)
+
+
 def test_until_robots_txt_is_known_one_request_is_enough() -> None:
     values = {"delay": 0.0, "max_crawl_delay": 30.0, "max_back_off": 60.0, "max_retry_after": 600.0}
-    host = Pace(**values, ceiling=None)
+    host = Pace(**values, max_outage=120.0, ceiling=None)
     assert (host.allowed, host.free) == (1, False)
     host.begin()
     assert (host.allowed, host.free) == (math.inf, True)
@@ -469,13 +495,14 @@ def test_a_page_waits_longer_for_every_try(tries: int, seconds: float) -> None:
 
 
 def test_the_settings_are_those_of_the_options() -> None:
-    values = {"delay": 0.5, "max_crawl_delay": 2, "max_back_off": 3, "max_retry_after": 4}
+    values = {"delay": 0.5, "max_crawl_delay": 2, "max_back_off": 3, "max_retry_after": 4, "max_outage": 5}
     host = Paces(Options.parse({"start_url": f"{ORIGIN}/", **values})).of(ORIGIN)
     host.begin()
     assert host.delay == 0.5
     assert host.robots_ask(ORIGIN, 10.0) == 2.0
     assert delays(host, [503] * 10)[-1] == 3.0
     assert ask(host, 503, retry_after=5.0).too_long
+    assert ask(host, 503, at=6.0).outage == 6.0
 
 
 @given(
@@ -490,7 +517,7 @@ def test_the_settings_are_those_of_the_options() -> None:
     )
 )
 def test_whatever_happens_nothing_leaves_too_early_or_never(events: list[Any]) -> None:
-    host = pace(delay=0.5, ceiling=8)
+    host = pace(delay=0.5, ceiling=8, max_outage=math.inf)
     now = 0.0
     for status, took, retry_after, repeated in events:
         due = max(now, host.next_at(now))

@@ -68,7 +68,7 @@ def remember(inventory: Path, publication: Publication) -> None:
 def files_of(inventory: Path) -> dict[str, str | None]:
     with open_inventory(inventory) as opened:
         found = opened.find([START + path for path in PATHS])
-        return {path: opened.file_of(found[START + path]) for path in PATHS}
+        return {path: opened.file_of(found[START + path], START + path) for path in PATHS}
 
 
 def test_sections_and_rules_are_remembered(inventory: Path, tmp_path: Path) -> None:

@@ -223,7 +223,8 @@ class Bench:
         self.asked: list[str] = []
         self.status = 200
         self.body = RULES.encode()
-        self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/")
+        rules = SimpleNamespace(address=None)
+        self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/", rules=rules)
         self.job.paces = Paces(Options.parse({"start_url": self.job.start_url}))
         self.job.remember_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse

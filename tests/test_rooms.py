@@ -14,6 +14,8 @@ import sitemap_crawler
 PACKAGE = Path(sitemap_crawler.__file__).parent
 KNOW_SCRAPY = (
     "sitemap_crawler.front",
+    "sitemap_crawler.entrance",
+    "sitemap_crawler.commands",
     "sitemap_crawler.settings",
     "sitemap_crawler.logs",
     "sitemap_crawler.job",

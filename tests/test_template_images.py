@@ -189,7 +189,7 @@ def test_on_a_large_site_what_was_left_out_stays_out(large: Made) -> None:
 
 
 def test_without_candidates_the_pages_are_not_counted(large: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError
 
     monkeypatch.setattr(module, "_images_of_all", fail)

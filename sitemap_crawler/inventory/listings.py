@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, func, literal, null, select
+from sqlalchemy import and_, delete, func, literal, null, select, true
 from sqlalchemy.dialects.sqlite import insert
 
+from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import changes, decisions, listings, urls
 
 if TYPE_CHECKING:
@@ -64,18 +65,28 @@ def differences_since_published(
     return found
 
 
-def remember_listed(connection: Connection, run: int) -> None:
-    """What is decided now is the published set; how it differs from the one before is kept with the run."""
+def next_publication(connection: Connection) -> int:
+    """The number of the publication that follows the last one that changed anything."""
     with connection.begin():
-        publication = (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
-        for kind, query in _differences():
+        return (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
+
+
+def remember_listed(connection: Connection, run: int, *, publication: int, prefix: str | None = None) -> None:
+    """What is decided now is the published set, below `prefix` only if there is one; how it differs from the one before
+    is kept with the run."""
+    ours = None if prefix is None else select(urls.c.id).where(below(prefix))
+    with connection.begin():
+        for kind, difference in _differences():
+            query = difference if ours is None else difference.where(difference.selected_columns[0].in_(ours))
             rows = query.add_columns(literal(publication), literal(run), literal(str(kind)))
             connection.execute(insert(changes).from_select(_CHANGE_COLUMNS, rows))
         gone = listings.c.url_id.not_in(select(decisions.c.url_id).where(_LISTED))
-        connection.execute(delete(listings).where(gone))
-        statement = insert(listings).from_select(
-            ["url_id", "lastmod"], select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED)
-        )
+        now = select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED)
+        if ours is not None:
+            now = now.where(decisions.c.url_id.in_(ours))
+        theirs = true() if ours is None else listings.c.url_id.in_(ours)
+        connection.execute(delete(listings).where(gone, theirs))
+        statement = insert(listings).from_select(["url_id", "lastmod"], now)
         new = statement.excluded
         moved = listings.c.lastmod.is_distinct_from(new.lastmod)
         connection.execute(

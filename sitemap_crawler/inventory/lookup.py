@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_right
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, create_engine, func, inspect, null, select
@@ -31,6 +31,7 @@ from sitemap_crawler.inventory.schema import (
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
 from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
+from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
     import re
@@ -195,53 +196,68 @@ class Inventory:
                     first.setdefault(target, array("q")).append(page)
         return {target: Referrers(count, first.get(target, array("q"))) for target, count in counts.items()}
 
-    def file_of(self, entry: Entry) -> str | None:
-        """The published file that holds the URL."""
-        place = self._place
+    def file_of(self, entry: Entry, url: str) -> str | None:
+        """The published file that holds the page, whose public address is `url`."""
+        host = host_of(url) if self._subdomains else None
+        place = self._place(host)
         if not entry.published or place is None:
             return None
+        files = self._files(place)
         # The pages of a directory that has no section are in the default one.
-        rows = self._files.get(self._sections.section_of(entry.url)) or self._files.get(place.section, [])
-        at = bisect_right(rows, (entry.url, "\U0010ffff"))
-        return rows[at - 1][1] if at else None
+        rows = files.get(self._sections(place).section_of(url)) or files.get(place.section, [])
+        at = bisect_right(rows, (url, "\U0010ffff"))
+        if not at:
+            return None
+        return f"{host}/{rows[at - 1][1]}" if host else rows[at - 1][1]
 
     def _stream(self, query: Select[Any]) -> Iterator[Any]:
         with closing(self._connection.execution_options(yield_per=STREAM_ROWS).execute(query)) as rows:
             yield from rows
 
-    @cached_property
-    def _files(self) -> dict[str, list[tuple[str, str]]]:
+    @cache  # noqa: B019 - an inventory is open for one command
+    def _files(self, place: _Place) -> dict[str, list[tuple[str, str]]]:
         """By section: first URL and name of each file with pages, in order."""
-        place = self._place
         files: dict[str, list[tuple[str, str]]] = {}
-        if place is not None:
-            query = select(published.c.section, published.c.first, published.c.name).where(
-                published.c.directory == place.directory,
-                published.c.entry == place.entry,
-                published.c.rules == place.rules,
-                published.c.urls > 0,
-                published.c.section.not_in(RESERVED_SECTIONS),
-            )
-            for row in self._connection.execute(query.order_by(published.c.first, published.c.name)):
-                files.setdefault(row.section, []).append((row.first, row.name))
+        query = select(published.c.section, published.c.first, published.c.name).where(
+            published.c.directory == place.directory,
+            published.c.entry == place.entry,
+            published.c.rules == place.rules,
+            published.c.urls > 0,
+            published.c.section.not_in(RESERVED_SECTIONS),
+        )
+        for row in self._connection.execute(query.order_by(published.c.first, published.c.name)):
+            files.setdefault(row.section, []).append((row.first, row.name))
         return files
 
-    @cached_property
-    def _sections(self) -> Sections:
+    @cache  # noqa: B019
+    def _sections(self, place: _Place) -> Sections:
         """Those by which the files were made, whatever the options are now."""
-        return Sections.of_signature(self._place.rules if self._place else "")
+        return Sections.of_signature(place.rules)
 
     @cached_property
-    def _place(self) -> _Place | None:
-        """That of the set at the sitemap's own URL; without XML, the first text file."""
+    def _published_by(self) -> tuple[str | None, dict[str, Any]]:
+        """The sitemap's URL and the options of the last run that has published."""
         good = runs.c.ended_by.in_(("finished", "limit")) & runs.c.outcome.in_(PUBLISHED)
         decided = select(runs.c.sitemap_url, runs.c.options).where(good).order_by(runs.c.id.desc()).limit(1)
         entry_url, options = self._connection.execute(decided).first() or (None, None)
+        return entry_url, options or {}
+
+    @property
+    def _subdomains(self) -> bool:
+        return bool(self._published_by[1].get("subdomains"))
+
+    @cache  # noqa: B019
+    def _place(self, host: str | None) -> _Place | None:
+        """That of the set at the sitemap's own URL, or of the host's; without XML, the first text file."""
+        entry_url, options = self._published_by
         columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
         entries = select(*columns).where(published.c.name == published.c.entry, published.c.section.in_(("", TEXT)))
-        # Not a copy that was written elsewhere, when it can be told.
-        output = (options or {}).get("output", "")
+        output = options.get("output", "")
+        if host:
+            output = f"{output}/{host}"
+            entries = entries.where(published.c.directory == output)
         ours = (
+            # Not a copy that was written elsewhere, when it can be told.
             (published.c.directory == output).desc(),
             (published.c.url == entry_url).desc(),
             (published.c.section == "").desc(),

@@ -54,7 +54,8 @@ class Publications:
         rows = self._rows(files)
         with self._connection.begin():
             self._connection.execute(delete(published).where(*self._conditions()))
-            self._connection.execute(insert(published), rows)
+            if rows:
+                self._connection.execute(insert(published), rows)
 
     def _conditions(self) -> list[ColumnElement[bool]]:
         return [published.c[name] == value for name, value in self._where.items()]
@@ -75,6 +76,13 @@ class Publications:
             }
             for file in files
         ]
+
+
+def publications_in(connection: Connection, directory: Path) -> list[Publications]:
+    """Those of every entry file in the directory."""
+    query = select(published.c.entry).where(published.c.directory == str(directory.absolute())).distinct()
+    with connection.begin():
+        return [Publications(connection, directory, entry) for entry in connection.scalars(query)]
 
 
 def published_urls(connection: Connection) -> set[str]:

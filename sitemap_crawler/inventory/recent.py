@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sqlalchemy import and_, func, select
 
+from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.listings import Change
 from sitemap_crawler.inventory.schema import changes, decisions, observations, runs, urls
 
@@ -24,8 +25,8 @@ class RecentPage(NamedTuple):
     kind: Literal["added", "changed"]
 
 
-def recent_pages(connection: Connection, *, limit: int) -> Iterator[RecentPage]:
-    """The listed pages with the newest dates, newest first.
+def recent_pages(connection: Connection, *, limit: int, prefix: str | None = None) -> Iterator[RecentPage]:
+    """The listed pages, below `prefix` if there is one, with the newest dates, newest first.
 
     A page without a date has that of the run that added it, except those of the first publication: when they appeared
     nobody knows.
@@ -43,7 +44,7 @@ def recent_pages(connection: Connection, *, limit: int) -> Iterator[RecentPage]:
         .outerjoin(latest, latest.c.url_id == decisions.c.url_id)
         .outerjoin(changes, and_(changes.c.url_id == latest.c.url_id, changes.c.publication == latest.c.publication))
         .outerjoin(runs, runs.c.id == changes.c.run)
-        .where(decisions.c.decision == "listed", moment.is_not(None))
+        .where(decisions.c.decision == "listed", moment.is_not(None), below(prefix))
         .order_by(moment.desc(), urls.c.url)
         .limit(limit)
     )

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 
+from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import observations, urls
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def take_back(connection: Connection, run: int) -> None:
-    """That nothing leads to a URL, and that it fails since then: the next run may be the first to say so."""
+def take_back(connection: Connection, run: int, *, prefix: str | None = None) -> None:
+    """That nothing leads to a URL, and that it fails since then: the next run may be the first to say so. Of the URLs
+    below `prefix` only, if there is one."""
     with connection.begin():
-        connection.execute(update(urls).where(urls.c.unlinked_since == run).values(unlinked_since=None))
+        unlinked = (urls.c.unlinked_since == run) & below(prefix)
+        connection.execute(update(urls).where(unlinked).values(unlinked_since=None))
         failing = observations.c.failed_since == run
+        if prefix is not None:
+            failing &= observations.c.url_id.in_(select(urls.c.id).where(below(prefix)))
         connection.execute(update(observations).where(failing).values(failed_since=run + 1))

@@ -11,6 +11,8 @@ from sitemap_crawler.robots import MAX_BYTES, RobotsTxt, robots_evidence
 from sitemap_crawler.urls import origin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
 
@@ -27,13 +29,19 @@ def remember_robots(connection: Connection, run: int, origin: str, *, agent: str
 class RememberedRobots:
     """The files of a run and later ones. A run that did not ask for any has none."""
 
-    def __init__(self, connection: Connection, run: int) -> None:
+    def __init__(self, connection: Connection, run: int, *, published: Callable[[str], str]) -> None:
+        """`published` gives the public address of a URL, by which it may be forbidden, too."""
+        self._published = published
         with connection.begin():
             rows = connection.execute(select(robots).where(robots.c.run >= run)).all()
         self._files = {row.origin: (RobotsTxt.parse(row.body), row.agent) for row in rows}
 
     def evidence_against(self, url: str) -> str | None:
         """Why robots.txt forbids `url`; None when it doesn't."""
+        evidence, public = self._evidence(url), self._published(url)
+        return self._evidence(public) if evidence is None and public != url else evidence
+
+    def _evidence(self, url: str) -> str | None:
         origin = origin_of(url)
         if origin not in self._files:
             return None

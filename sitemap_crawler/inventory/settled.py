@@ -9,6 +9,7 @@ from sqlalchemy import and_, case, false, func, null, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.decide import Decision, Facts
+from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
@@ -110,8 +111,9 @@ class Settled:
                 values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
                 connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
 
-    def listed(self, *, history: bool = False) -> Iterator[ListedPage]:
-        """The pages to write, in the order of their URLs' bytes; with the `history` of their changes if wanted."""
+    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPage]:
+        """The pages to write, in the order of their URLs' bytes; below `prefix` if there is one; with the `history` of
+        their changes if wanted."""
         past = _history()
         changed = (past.c.first, past.c.last, past.c.changes) if history else (null(), null(), null())
         query = (
@@ -121,7 +123,7 @@ class Settled:
             )
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(observations, observations.c.url_id == decisions.c.url_id)
-            .where(decisions.c.decision == "listed")
+            .where(decisions.c.decision == "listed", below(prefix))
             .order_by(urls.c.url)
         )  # fmt: skip
         if history:

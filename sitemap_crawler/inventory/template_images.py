@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, null, select
 
+from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.schema import template_images as remembered_images
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
@@ -35,17 +36,18 @@ READ_ROWS = 50  # of which each may have MAX_IMAGES of the longest URLs
 WRITE_ROWS = 500
 
 
-def template_images(connection: Connection, *, listed: int) -> frozenset[str]:
-    """Return the images to leave out now; `listed` is the number of pages whose decision this is. Writes nothing."""
+def template_images(connection: Connection, *, listed: int, prefix: str | None = None) -> frozenset[str]:
+    """Return the images to leave out now; `listed` is the number of pages whose decision this is, below `prefix` if
+    there is one. Writes nothing."""
     if listed < MIN_PAGES:
         return frozenset()
     with connection.begin():
         remembered = frozenset(connection.scalars(select(remembered_images.c.url)))
-        sample = list(connection.scalars(_sample()))
+        sample = list(connection.scalars(_sample(prefix)))
         counts = count_pages(_images_of(connection, sample), frequent(_images_of(connection, sample)) | remembered)
         if listed > len(sample):
             candidates = remembered.union(image for image, count in counts.items() if 2 * count >= len(sample))
-            counts = count_pages(_images_of_all(connection), candidates) if candidates else Counter()
+            counts = count_pages(_images_of_all(connection, prefix), candidates) if candidates else Counter()
     return of_template(counts, listed=listed, remembered=remembered)
 
 
@@ -94,9 +96,9 @@ def count_pages(pages: Iterable[Collection[str]], candidates: Collection[str]) -
     return counts
 
 
-def _sample() -> Select[Any]:
+def _sample(prefix: str | None) -> Select[Any]:
     query = select(urls.c.id).join(decisions, decisions.c.url_id == urls.c.id)
-    return query.where(decisions.c.decision == "listed").order_by(urls.c.key).limit(SAMPLE)
+    return query.where(decisions.c.decision == "listed", below(prefix)).order_by(urls.c.key).limit(SAMPLE)
 
 
 def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
@@ -105,8 +107,10 @@ def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
         yield from _images(connection, select(observations.c.extras).where(chunk))
 
 
-def _images_of_all(connection: Connection) -> Iterator[list[str]]:
+def _images_of_all(connection: Connection, prefix: str | None) -> Iterator[list[str]]:
     query = select(observations.c.extras).join(decisions, decisions.c.url_id == observations.c.url_id)
+    if prefix is not None:
+        query = query.join(urls, urls.c.id == observations.c.url_id).where(below(prefix))
     yield from _images(connection, query.where(decisions.c.decision == "listed"))
 
 

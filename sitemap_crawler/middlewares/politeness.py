@@ -43,7 +43,11 @@ LOOK_UP = 1.0
 
 
 class Postponed(IgnoreRequest):
-    """The host must not be asked now; the request is to be made another time."""
+    """The crawl ends before the host may be asked; the request is to be made another time."""
+
+
+class HostClosed(IgnoreRequest):
+    """The host, not the start page's, must not be asked any more; the crawl goes on without it."""
 
 
 class PolitenessMiddleware:
@@ -68,8 +72,11 @@ class PolitenessMiddleware:
     async def _turn(self, pace: Pace, request: Request) -> None:
         """Raises Postponed when the turn will not come in this crawl."""
         while (wait := _wait(pace, request, now := time.monotonic())) > 0:
-            if pace.closed or self._ending():
-                raise Postponed(f"{host_of(request.url)} must not be asked now")
+            host = host_of(request.url)
+            if self._ending() or (pace.closed and host == host_of(self._job.start_url)):
+                raise Postponed(f"{host} must not be asked now")
+            if pace.closed:
+                raise HostClosed(f"{host} is overloaded, away, or asks to be left alone for too long")
             await asyncio.sleep(min(wait, LOOK_UP))
         # No await between the look at the pace and this: nobody else leaves in the same moment.
         self._leave(pace, request, now)
@@ -99,7 +106,9 @@ class PolitenessMiddleware:
         if answer is Answer.PRESSURE:
             self._crawler.stats.inc_value("politeness/back-pressure")
             meta[NOT_BEFORE] = now + self._paces.delay_again(meta.get("retry_times", 0) + 1)
-        if verdict.pause:
+        if verdict.outage:
+            self._give_up(request.url, verdict.outage)
+        elif verdict.pause:
             self._pause(request.url, verdict)
         elif verdict.back_off is not None:
             self._back_off(request.url, verdict.back_off)
@@ -108,13 +117,24 @@ class PolitenessMiddleware:
         host = host_of(url)
         self._crawler.stats.inc_value("politeness/pauses")
         logger.info("%s asks to be left alone for %.0f s (Retry-After)", host, math.ceil(verdict.pause))
-        job = self._job
-        if verdict.too_long and host == host_of(job.start_url) and job.interruption is None:
+        if verdict.too_long:
             until = datetime.now(UTC) + timedelta(seconds=math.ceil(verdict.pause))
-            limit = f"SITEMAP_MAX_RETRY_AFTER is {job.options.max_retry_after:g} s"
+            limit = f"SITEMAP_MAX_RETRY_AFTER is {self._job.options.max_retry_after:g} s"
             words = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
-            job.interrupt(f"{words}: run the same command then to continue")
-            end_crawl(self._crawler, "asked-to-wait")
+            self._interrupt(host, f"{words}: run the same command then to continue", reason="asked-to-wait")
+
+    def _give_up(self, url: str, seconds: float) -> None:
+        host = host_of(url)
+        logger.warning("%s has been overloaded or away for %.0f s: it is left alone", host, seconds)
+        limit = f"SITEMAP_MAX_OUTAGE is {self._job.options.max_outage:g} s"
+        words = f"{host} has been overloaded or away for {seconds:.0f} s ({limit})"
+        self._interrupt(host, f"{words}: run the same command when it is well to continue", reason="outage")
+
+    def _interrupt(self, host: str, message: str, *, reason: str) -> None:
+        job = self._job
+        if host == host_of(job.start_url) and job.interruption is None:
+            job.interrupt(message)
+            end_crawl(self._crawler, reason)
 
     def _back_off(self, url: str, seconds: float) -> None:
         self._crawler.stats.inc_value("politeness/back-offs")

@@ -76,9 +76,17 @@ class RobotsMiddleware:
     async def process_request(self, request: Request) -> None:
         if "robots" in request.meta:
             return
-        origin = origin_of(request.url)
+        await self._check(request.url)
+        address = job_of(self._crawler).rules.address
+        if address is not None and address.robots_url is not None:
+            public = address.published(request.url)
+            if public != request.url:
+                await self._check(public)
+
+    async def _check(self, url: str) -> None:
+        origin = origin_of(url)
         rules = await self.rules_for(origin)
-        rule = None if rules is None else rules.rule_against(request.url, self._agent)
+        rule = None if rules is None else rules.rule_against(url, self._agent)
         if rule is not None:
             self._crawler.stats.inc_value("robots/blocked")
             raise BlockedByRobots(robots_evidence(origin, rule))
@@ -105,7 +113,7 @@ class RobotsMiddleware:
 
     async def _load(self, origin: str, *, earlier: _Fetched | None) -> RobotsTxt | None:
         try:
-            body = await self._read(f"{origin}/robots.txt")
+            body = await self._read(self._url_of(origin))
         except RobotsUnavailable:
             # Section 2.4: what was had before may be used longer when nothing newer can be had.
             if earlier is None or earlier.rules.exception() is not None:
@@ -120,6 +128,13 @@ class RobotsMiddleware:
         rules = job.robots[origin] = RobotsTxt.parse(body)
         self._keep_delay(origin, rules)
         return rules
+
+    def _url_of(self, origin: str) -> str:
+        """Where robots.txt of an origin is; that of a site's public address is among what is crawled."""
+        address = job_of(self._crawler).rules.address
+        if address is not None and address.robots_url is not None and address.published_at == f"{origin}/":
+            return address.robots_url
+        return f"{origin}/robots.txt"
 
     def _keep_delay(self, origin: str, rules: RobotsTxt) -> None:
         asked = rules.crawl_delay(self._agent)
@@ -159,5 +174,5 @@ class RobotsMiddleware:
         job = job_of(self._crawler)
         # An engine that stops has ended the request, which says nothing of the site.
         if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
-            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled, try again later", ends_run=False)
+            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled before it is", ends_run=False)
             end_crawl(self._crawler, "robots-unavailable")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from datetime import UTC, datetime
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
@@ -13,17 +12,11 @@ from scrapy.exceptions import CloseSpider
 
 from sitemap_crawler.conditional import asked_plainly
 from sitemap_crawler.downloader import BOMB, TRUNCATED
+from sitemap_crawler.entrance import job_or_exit
 from sitemap_crawler.failures import failure_words
-from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
-from sitemap_crawler.job import Job, OutputError
-from sitemap_crawler.locate import default_state_path
-from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.middlewares.politeness import Postponed
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
-from sitemap_crawler.options import OptionError, Options, apply_options
-from sitemap_crawler.places import check_places
-from sitemap_crawler.readers import readers_of
 from sitemap_crawler.reading.content import DECOMPRESSION_BOMB, media_type
 from sitemap_crawler.reading.document import parse_document
 from sitemap_crawler.reading.hints import looks_like_script_shell
@@ -31,7 +24,7 @@ from sitemap_crawler.reading.links import find_links
 from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
 from sitemap_crawler.scope import redirect_of_start
 from sitemap_crawler.seeds import read_seeds
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -41,6 +34,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
+
+    from sitemap_crawler.job import Job
+    from sitemap_crawler.urls import Resolver
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +52,9 @@ class SiteSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, job: Job | None = None, **kwargs: Any) -> SiteSpider:
         """Our command line brings the job; `scrapy crawl` and Scrapyd have it made here, of settings and arguments."""
         spider = super().from_crawler(crawler)
-        spider.job = job if job is not None else _job_or_exit(crawler, kwargs)
+        spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
-        spider.resolver = Resolver(spider.job.options.tracking_parameters)
+        spider.resolver = spider.job.rules.resolver()
         return spider
 
     resolver: Resolver
@@ -101,15 +97,19 @@ class SiteSpider(Spider):
 
     def failed(self, failure: Failure) -> Iterator[Page]:
         """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
-        if isinstance(failure.value, (Postponed, RobotsUnavailable)):
-            return
         request = failure.request  # type: ignore[attr-defined]
+        if isinstance(failure.value, Postponed) or self._ends_crawl(failure.value, request.url):
+            return
         observation = Observation(request.meta["queued"].id, datetime.now(UTC))
         if isinstance(failure.value, BlockedByRobots):
             observation.blocked_by = str(failure.value)
         else:
             observation.error = failure_words(failure.value)
         yield Page(request.meta["queued"], observation)
+
+    def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
+        """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
+        return isinstance(error, RobotsUnavailable) and origin_of(url) == origin_of(self.job.start_url)
 
     def _read(self, page: Page, body: bytes) -> None:
         url = page.queued.url
@@ -161,33 +161,6 @@ def _share_concurrency(settings: BaseSettings) -> None:
     name = "CONCURRENT_REQUESTS_PER_DOMAIN"
     if (settings.getpriority(name) or 0) < (settings.getpriority("CONCURRENT_REQUESTS") or 0):
         settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
-
-
-def _job_or_exit(crawler: Crawler, arguments: dict[str, Any]) -> Job:
-    """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
-    try:
-        apply_options(crawler.settings, spider_arguments(arguments), priority="cmdline")
-        options = Options.from_settings(crawler.settings)
-        state = Path(options.state) if options.state else default_state_path(options.entry_url)
-        check_places(options, state=state, config=None)
-        return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
-    except OptionError as error:
-        message, code = str(error), 2
-    except InventoryBusy as error:
-        message, code = str(error), 4
-    except (InventoryError, OutputError) as error:
-        message, code = str(error), 1
-    logger.error(message)
-    leave_quietly()
-    raise SystemExit(code)
-
-
-def spider_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Spider arguments by option name: `url` is the start URL, Scrapyd's own begin with an underscore."""
-    values = {name: value for name, value in arguments.items() if not name.startswith("_")}
-    if "url" in values:
-        values["start_url"] = values.pop("url")
-    return values
 
 
 def _text_headers(response: Response) -> dict[str, list[str]]:

@@ -1,0 +1,1 @@
+"""What the project changes of Scrapy's own commands."""
