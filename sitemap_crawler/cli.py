@@ -12,7 +12,8 @@ import click
 from sitemap_crawler import __version__
 from sitemap_crawler.cli_history import diff, runs
 from sitemap_crawler.cli_inventory import CommandFailed, explain, failures, inventory_options, pages
-from sitemap_crawler.options import OptionError, Options
+from sitemap_crawler.option_errors import OptionError
+from sitemap_crawler.options import Options
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:

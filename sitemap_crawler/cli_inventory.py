@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.options import OptionError
+from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ from sitemap_crawler.job import Job, OutputError
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.network import check_network
-from sitemap_crawler.options import SETTING_PREFIX, OptionError, Options, apply_options, check_names
+from sitemap_crawler.option_errors import OptionError, check_names
+from sitemap_crawler.option_sources import apply_options
+from sitemap_crawler.options import SETTING_PREFIX, Options
 from sitemap_crawler.places import check_places
 from sitemap_crawler.readers import readers_of
 from sitemap_crawler.report import EXIT_CODES

@@ -16,7 +16,9 @@ from sitemap_crawler.job import Job
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly, quieten_scrapy
 from sitemap_crawler.network import check_network
-from sitemap_crawler.options import OptionError, Options, apply_options, check_names, read_site_file
+from sitemap_crawler.option_errors import OptionError, check_names
+from sitemap_crawler.option_sources import apply_options, read_site_file
+from sitemap_crawler.options import Options
 from sitemap_crawler.places import check_places
 from sitemap_crawler.profiles import settings_module
 from sitemap_crawler.readers import readers_of

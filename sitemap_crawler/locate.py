@@ -183,7 +183,8 @@ def _named(path: Path, start_url: str | None, *, any_page: bool) -> Path:
 
 
 def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
-    from sitemap_crawler.options import Options, read_site_file
+    from sitemap_crawler.option_sources import read_site_file
+    from sitemap_crawler.options import Options
 
     values, _ = read_site_file(config)
     if start_url is not None:

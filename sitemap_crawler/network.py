@@ -6,7 +6,7 @@ import os
 import ssl
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.options import OptionError
+from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.proxies import Proxies, ProxyError
 
 if TYPE_CHECKING:

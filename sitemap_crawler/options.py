@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sitemap_crawler.access import Access, AccessError, of_environment, take_url_credentials
 from sitemap_crawler.addresses import PublicAddress
+from sitemap_crawler.option_errors import OptionError, check_names
 from sitemap_crawler.option_types import (
     Format,
     Formats,
@@ -39,7 +38,7 @@ from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.urls import TRACKING_PARAMETERS, last_segment, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
@@ -47,10 +46,6 @@ MAX_RUNS = 1_000_000
 """Of settings that count runs: more than a million nights."""
 WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of a writing, beside those that the inventory remembers."""
-
-
-class OptionError(ValueError):
-    """An option has an unknown name or a value that can't be used; the message is one line with the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,52 +492,6 @@ class Options(BaseModel):
         except AccessError as error:
             raise OptionError(str(error)) from error
         return cls.parse({**values, **added}) if added else options
-
-
-def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) -> None:
-    """Put options by name into Scrapy settings. Raises OptionError for a name that is no option."""
-    check_names(values, Options.model_fields, kind="option")
-    for name, value in values.items():
-        settings.set(Options.setting(name), value, priority=priority)
-
-
-def check_names(
-    names: Iterable[str], known: Iterable[str], *, kind: str, otherwise: str = "see --help for the names"
-) -> None:
-    """Raises OptionError at the first unknown name, with the nearest right one, or what helps `otherwise`."""
-    known = list(known)
-    for name in names:
-        if name not in known:
-            # Two letters in the wrong order are much of a short name.
-            near = get_close_matches(name, known, n=1, cutoff=0.75 if len(name) > 4 else 0.6)
-            hint = f"did you mean {near[0]}?" if near else otherwise
-            raise OptionError(f"unknown {kind} {name}: {hint}")
-
-
-def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options and the Scrapy settings (table `settings`) of a TOML site file; its paths are relative to it.
-
-    Raises OptionError when it can't be read or has a key that is no option.
-    """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OptionError(f"cannot read the site file {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise OptionError(f"the site file {path} is not UTF-8: save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise OptionError(f"the site file {path} is not TOML: {error}: write each option as name = value") from error
-    settings = values.pop("settings", {})
-    if not isinstance(settings, dict):
-        raise OptionError(f"{path}: settings must be a table of Scrapy settings: write [settings]")
-    try:
-        check_names(values, Options.model_fields, kind="key")
-    except OptionError as error:
-        raise OptionError(f"{path}: {error}") from error
-    for name in ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file"):
-        if isinstance(values.get(name), str) and "://" not in values[name]:
-            values[name] = str(path.parent / values[name])
-    return values, settings
 
 
 def _first_problem(error: ValidationError) -> str:

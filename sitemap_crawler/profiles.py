@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.options import OptionError
+from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.locate import default_state_path
-from sitemap_crawler.options import OptionError
+from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.report import EXIT_CODES, Outcome
 from sitemap_crawler.sitemap.names import Names
 

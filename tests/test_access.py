@@ -16,7 +16,8 @@ from names import give_names
 from webserver import Answer, LoggedRequest, WebServer, page
 
 from sitemap_crawler.access import Access
-from sitemap_crawler.options import OptionError, Options
+from sitemap_crawler.option_errors import OptionError
+from sitemap_crawler.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from made_inventory import make_inventory
 from sitemap_crawler.inventory.lookup import NotAnInventory
 from sitemap_crawler.inventory.store import InventoryError
 from sitemap_crawler.locate import LocateError, default_state_path, find_inventory, inventory_for, state_directory
-from sitemap_crawler.options import OptionError
+from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.spellings import SpellingError, absolute_spellings, directories_above, spellings
 from sitemap_crawler.urls import Resolver
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from webserver import WebServer, page
 
-from sitemap_crawler.options import OptionError, Options, check_names, read_site_file
+from sitemap_crawler.option_errors import OptionError, check_names
+from sitemap_crawler.option_sources import read_site_file
+from sitemap_crawler.options import Options
 
 if TYPE_CHECKING:
     from pathlib import Path

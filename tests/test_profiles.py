@@ -12,7 +12,8 @@ import pytest
 from scrapy.settings import Settings
 from webserver import WebServer, page
 
-from sitemap_crawler.options import OptionError, Options, check_names
+from sitemap_crawler.option_errors import OptionError, check_names
+from sitemap_crawler.options import Options
 from sitemap_crawler.profiles import settings_module
 
 if TYPE_CHECKING:
