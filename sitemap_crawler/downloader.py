@@ -24,6 +24,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, Response
 
+from sitemap_crawler.content_coding import CodingError, Unpacker
 from sitemap_crawler.job import job_of
 from sitemap_crawler.network import load_client_certificate, trust_authorities
 from sitemap_crawler.proxies import Proxies, Proxy
@@ -46,8 +47,6 @@ PROXY = "the proxy"
 """Begins the message of an error that is the proxy's, not the host's."""
 BOMB_RATIO = 200
 """Pages of markup that repeats itself come to 100 bytes from one, deflate can come to 1,000."""
-MAX_DRAINED = 8
-"""Bounds of a body that are unpacked, and thrown away, to see whether it is a bomb."""
 
 
 class BoundedDownloadHandler:
@@ -68,6 +67,7 @@ class BoundedDownloadHandler:
         options = self._job.options
         self._max_body = options.max_body
         self._access = options.access
+        self._unpacks = settings.getbool("COMPRESSION_ENABLED")
         self._max_size = settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize
         self._timeout = aiohttp.ClientTimeout(total=settings.getfloat("DOWNLOAD_TIMEOUT"))
         self._ssl = _ssl_context(settings, options)
@@ -84,6 +84,8 @@ class BoundedDownloadHandler:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_default_headers(settings),
             skip_auto_headers=("Content-Type",),
+            # It knows one coding of one name, and takes a body without its end for whole.
+            auto_decompress=False,
             max_line_size=MAX_HEADER,
             max_field_size=MAX_HEADER,
         )
@@ -122,7 +124,7 @@ class BoundedDownloadHandler:
             raise CannotResolveHostError(_told_of(proxy, error)) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(_told_of(proxy, error)) from error
-        except aiohttp.ClientPayloadError as error:
+        except (aiohttp.ClientPayloadError, CodingError) as error:
             raise ResponseDataLossError(str(error)) from error
         except aiohttp.ClientError as error:
             raise DownloadFailedError(_told_of(proxy, error)) from error
@@ -157,21 +159,19 @@ class BoundedDownloadHandler:
         size = 0
         flags = None
         bound = min(request.meta.get("max_body", self._max_body), self._max_size)
-        async for chunk in response.content.iter_any():
-            if size < bound:
-                # Without a copy of all that came, later.
-                chunks.append(chunk if size + len(chunk) <= bound else chunk[: bound - size])
+        unpacker = Unpacker(response.headers.get("Content-Encoding", "")) if self._unpacks else None
+        async for packed in response.content.iter_any():
+            chunk = unpacker.unpack(packed, bound + 1 - size) if unpacker else packed
+            # Without a copy of all that came, later.
+            chunks.append(chunk if size + len(chunk) <= bound else chunk[: bound - size])
             size += len(chunk)
             if size > bound:
-                bomb_size = BOMB_RATIO * response.content.total_raw_bytes
-                # What has come may be much more than what is unpacked of it.
-                if size < bomb_size <= MAX_DRAINED * bound:
-                    continue
-                flags = [TRUNCATED if size < bomb_size else BOMB]
+                flags = [BOMB if unpacker and size >= BOMB_RATIO * unpacker.packed else TRUNCATED]
                 response.close()
                 break
         else:
-            flags = [TRUNCATED] if size > bound else None
+            if unpacker:
+                unpacker.end()
         body = b"".join(chunks)
         chunks.clear()
         answer = Response(request.url, status=response.status, body=body, flags=flags)

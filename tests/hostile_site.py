@@ -171,8 +171,9 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     # Encodings
     "gzip-bomb": (late(lambda: http(packed(BOMB_PAGE, 100), "Content-Encoding: gzip")), NOT_A_PAGE),
     "br-bomb": (late(lambda: http(brotli.compress(BOMB_PAGE * 40, quality=5), "Content-Encoding: br")), NOT_A_PAGE),
-    "gzip-twice": (http(gzip.compress(gzip.compress(html().encode())), "Content-Encoding: gzip"), LISTED),
-    "gzip-cut": (http(gzip.compress(html("/deep/gzip").encode() + NOISE)[:20_000], "Content-Encoding: gzip"), LISTED),
+    "gzip-twice": (http(gzip.compress(gzip.compress(html().encode())), "Content-Encoding: gzip"), NOT_A_PAGE),
+    "gzip-cut": (http(gzip.compress(html().encode() + NOISE)[:20_000], "Content-Encoding: gzip"), UNREACHABLE),
+    "x-gzip": (http(gzip.compress(html("/deep/gzip").encode()), "Content-Encoding: x-gzip"), LISTED),
     "gzip-lie": (http(html(), "Content-Encoding: gzip"), UNREACHABLE),
     "br-lie": (http(html(), "Content-Encoding: br"), UNREACHABLE),
     "unknown-encoding": (http(html("/deep/encoding"), "Content-Encoding: rot13"), LISTED),

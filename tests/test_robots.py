@@ -50,6 +50,7 @@ def build(site: WebServer) -> None:
         {"/robots.txt": moved("/r1"), "/r1": moved("/r2"), "/r2": text(RULES)},
         {**{f"/r{n}": moved(f"/r{n + 1}") for n in range(1, 5)}, "/robots.txt": moved("/r1"), "/r5": text(RULES)},
         {"/robots.txt": text(gzip.compress(RULES.encode()), headers={"Content-Encoding": "gzip"})},
+        {"/robots.txt": text(gzip.compress(RULES.encode()), headers={"Content-Encoding": "x-gzip"})},
         {"/robots.txt": Answer(f"<!DOCTYPE html>\n<title>Robots</title><pre>\n{RULES}</pre>\n")},
         {"/robots.txt": text(RULES.encode("utf-16"))},
         {"/robots.txt": text(RULES.replace("\n", "\r"))},
@@ -93,7 +94,17 @@ def test_everything_is_allowed(program: Program, site: WebServer, robots: dict[s
     assert result.listed() == [site.url("/"), site.url("/private/a"), site.url("/public")]
 
 
-@pytest.mark.parametrize("answer", [Answer(status=500), Answer(drop=True)])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=500),
+        Answer(status=429),
+        Answer(drop=True),
+        # What is lost of it, or can't be read, may forbid anything.
+        text(gzip.compress(RULES.encode())[:-9], headers={"Content-Encoding": "gzip"}),
+        text(gzip.compress(gzip.compress(RULES.encode())), headers={"Content-Encoding": "gzip"}),
+    ],
+)
 def test_nothing_is_allowed(program: Program, site: WebServer, answer: Answer) -> None:
     build(site)
     site.pages["/robots.txt"] = answer

@@ -12,7 +12,9 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from sitemap_crawler.content_coding import GZIP
 from sitemap_crawler.failures import failure_words
+from sitemap_crawler.items import is_transient
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.robots import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls import Resolver, origin_of
@@ -150,9 +152,14 @@ class RobotsMiddleware:
             raise RobotsUnavailable(f"{url}: {failure_words(error)}") from error
         if response is None:
             return None
-        if response.status >= 500:
+        if is_transient(response.status):
+            # Also 429, against the letter of RFC 9309: who is asked too often allows nothing.
             raise RobotsUnavailable(f"{url}: status {response.status}")
-        return response.body if 200 <= response.status < 300 else None
+        if not 200 <= response.status < 300:
+            return None
+        if response.body.startswith(GZIP):
+            raise RobotsUnavailable(f"{url}: it is packed once more than it says")
+        return response.body
 
     async def _fetch(self, url: str) -> Response | None:
         """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""

@@ -23,19 +23,22 @@ _HTML = re.compile(
 )
 _XML = re.compile(rb"\s*+<\?xml\b")
 _XHTML = re.compile(rb"<(?:!doctype\s++html|html)[\s>]", re.IGNORECASE)
+_GZIP = b"\x1f\x8b\x08"
 _MAGIC = (
     (b"%PDF-", "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"\x1f\x8b\x08", "application/gzip"),
     (b"PK\x03\x04", "application/zip"),
 )
 
 
 def media_type(content_type: str | None, body: bytes) -> str:
     """Return the type and subtype in lower case, sniffed from the body when the header does not say."""
+    if body.startswith(_GZIP):
+        # Packed once more than the header says, or a file under the wrong name: browsers show neither.
+        return "application/gzip"
     return _stated(content_type) or _sniff(body)
 
 
