@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sitemap_crawler.urls import directory_of, last_segment, origin_of
 
@@ -32,10 +32,6 @@ class PublicAddress:
                 break
             crawled, published = above, public_above
         return cls(crawled, published)
-
-    def moved_to(self, start_url: str) -> PublicAddress:
-        """The same once the start page has redirected to another scheme or host."""
-        return replace(self, crawled_at=origin_of(start_url) + self.crawled_at.removeprefix(origin_of(self.crawled_at)))
 
     def published(self, url: str) -> str:
         """The public address of a URL as it was crawled; others stay."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,12 +128,12 @@ def _crawl_site(
 ) -> int:
     from sitemap_crawler.front import CrawlStopped, build_settings, run_crawl
     from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
-    from sitemap_crawler.job import OutputError
+    from sitemap_crawler.job import AskedToWait, OutputError
 
     built = build_settings(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
     try:
         report = run_crawl(built, verbosity=verbosity)
-    except InventoryBusy as error:
+    except (InventoryBusy, AskedToWait) as error:
         return _fail_with_report(built, INTERRUPTED, str(error), as_json=as_json)
     except (InventoryError, OutputError) as error:
         return _fail_with_report(built, FAILED, str(error), as_json=as_json)
@@ -176,10 +177,12 @@ def _fail_with_report(settings: Settings, code: int, message: str, *, as_json: b
 
 def _tell(report: Report, *, quiet: bool, as_json: bool = False) -> int:
     # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays.
+    if as_json:
+        # Nothing else says what came of it: what can't be written is a failure, as `run` tells.
+        click.echo(json.dumps(report.to_json(), indent=2))
+        sys.stdout.flush()
     with contextlib.suppress(OSError, SystemExit):
-        if as_json:
-            click.echo(json.dumps(report.to_json(), indent=2))
-        elif not quiet:
+        if not quiet and not as_json:
             from sitemap_crawler.summary import print_summary
 
             print_summary(report)

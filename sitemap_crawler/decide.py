@@ -185,7 +185,7 @@ class Settlement:
             return orphan
         if facts.trap is not None and self._rules.may_be_trap(facts.url):
             return Refusal(Reason.LIMIT, trap_words(facts.trap, facts.url))
-        return Refusal(Reason.LIMIT, "not fetched yet, as the run ended before or other rules kept it out: crawl again")
+        return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:
         refusal = self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or _orphan(facts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
-from sitemap_crawler.job import Job, OutputError
+from sitemap_crawler.job import AskedToWait, Job, OutputError
 from sitemap_crawler.locate import state_path
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.network import check_network
@@ -42,7 +42,7 @@ def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
     _warn_of_working_directory(options, arguments)
     try:
         return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
-    except InventoryBusy as error:
+    except (InventoryBusy, AskedToWait) as error:
         _leave(INTERRUPTED, str(error), options)
     except (InventoryError, OutputError) as error:
         _leave(FAILED, str(error), options)

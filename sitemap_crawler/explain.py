@@ -73,7 +73,8 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
 
 
 def _is_unlinked(entry: Entry) -> bool:
-    return entry.unlinked or entry.reason == Reason.ORPHAN
+    # No walk comes to what is out of scope.
+    return (entry.unlinked and entry.reason != Reason.OUT_OF_SCOPE) or entry.reason == Reason.ORPHAN
 
 
 def _linked(entry: Entry) -> str | None:

@@ -23,6 +23,8 @@ from sitemap_crawler.inventory.runs import (
     fetched_in_run,
     finished_runs_ago,
     move_run,
+    pause_until,
+    remember_pause,
     remember_planned,
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
@@ -49,12 +51,16 @@ MAX_HOSTS = 1_000
 """Hosts of a domain that are crawled."""
 
 
+class AskedToWait(Exception):  # noqa: N818 - it says what happened
+    """The site has asked not to come again yet; the message is one line with the remedy."""
+
+
 class OutputError(Exception):
     """The output directory can't be written; the message names it and the remedy."""
 
 
 class Job(Site):
-    """Raises InventoryError or OutputError when what the work needs can't be used."""
+    """Raises InventoryError or OutputError when what the work needs can't be used, AskedToWait when it is too early."""
 
     def __init__(self, options: Options, *, readers: str) -> None:
         """`readers` names the code and settings that read pages, as far as they decide what is found on one."""
@@ -68,7 +74,6 @@ class Job(Site):
         self.refusal_ends_run = False
         self.interruption: str | None = None
         """Why the crawl has to go on another time, in one line."""
-        self.paces = Paces(options, not_before=_begin_at(options.random_delay))
         self.status = None if options.status is None else Status(options.status)
         self.listable = 0
         """Pages of this process that can be listed as far as they themselves say."""
@@ -78,6 +83,8 @@ class Job(Site):
         self._told_of_hosts = False
         store = open_store(state_path(options))
         try:
+            pause = _pause(options, pause_until(store.connection))
+            self.paces = Paces(options, not_before=_begin_at(pause, options.random_delay))
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
             self.traps = Traps(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))
@@ -154,7 +161,8 @@ class Job(Site):
         if host not in self._hosts and len(self._hosts) == MAX_HOSTS:
             if not self._told_of_hosts:
                 self._told_of_hosts = True
-                logger.warning("more than %d hosts: %s and those met after it are not crawled", MAX_HOSTS, host)
+                words = f"more than {MAX_HOSTS:,} hosts: this one and those met after it are not crawled"
+                self.warn("too-many-hosts", url, words)
             return False
         self._hosts.add(host)
         return True
@@ -166,8 +174,7 @@ class Job(Site):
         """Go on from `url`, where the start page has redirected, with its directory as the scope."""
         self.start_url = url
         if self.options.sitemap_url is None:
-            address = self.options.address and self.options.address.moved_to(url)
-            self.sitemap_url = self.options.default_entry_url(address.published(url) if address else url)
+            self.sitemap_url = self.options.default_entry_url(url)
         self._apply_rules()
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)
@@ -177,6 +184,14 @@ class Job(Site):
         """Nothing of this site may be crawled now. A run that is not ended goes on when all is well again."""
         if self.interruption is None:
             self.refusal, self.refusal_ends_run = message, ends_run
+
+    def postpone(self, until: datetime, message: str) -> None:
+        """The site asks not to come again before `until`."""
+        self.interrupt(message)
+        try:
+            remember_pause(self.store.connection, until.timestamp())
+        except SQLAlchemyError as error:
+            logger.warning("cannot keep until when the site wants to be left alone: %s", error)
 
     def interrupt(self, message: str) -> None:
         """The crawl can't go on now; the run does with the same command."""
@@ -194,11 +209,23 @@ class Job(Site):
         self.failure = inventory_words(self.store.path, error)
 
 
-def _begin_at(random_delay: float) -> float:
-    """When the first request may leave, by time.monotonic(): so many sites that are due at once don't begin at once."""
-    if not random_delay:
+def _pause(options: Options, until: float) -> float:
+    """Seconds that are left of a pause that the site has asked for. Raises AskedToWait when they are too many."""
+    left = until - time.time()
+    if left <= options.max_retry_after:
+        return left
+    host, moment = host_of(options.start_url), datetime.fromtimestamp(until, UTC)
+    words = f"{host} asks not to come again before {moment:%Y-%m-%d %H:%M:%S} UTC (Retry-After)"
+    raise AskedToWait(f"{words}: run the same command then to continue")
+
+
+def _begin_at(pause: float, random_delay: float) -> float:
+    """When the first request may leave, by time.monotonic(): at random, so that many sites that are due at once don't
+    begin at once."""
+    if pause <= 0 and not random_delay:
         return -math.inf
-    return time.monotonic() + random.uniform(0, random_delay)  # noqa: S311 - nothing is kept secret by it
+    chosen = random.uniform(0, random_delay)  # noqa: S311 - nothing is kept secret by it
+    return time.monotonic() + max(pause, 0.0) + chosen
 
 
 def _begin(options: Options, store: Store) -> Run:

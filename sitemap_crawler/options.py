@@ -44,6 +44,7 @@ SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
 MAX_RUNS = 1_000_000
 """Of settings that count runs: more than a million nights."""
+_ADDRESSES = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
 WRITING_ONLY = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of a writing, beside those that the inventory remembers."""
 
@@ -390,7 +391,8 @@ class Options(BaseModel):
         if self.client_key is not None and self.client_certificate is None:
             raise ValueError("client_key is given without client_certificate: give the certificate, too")
         entry_name(self.entry_url)
-        scope = scope_for(self.published(self.start_url), self.sitemap_url)
+        address = self.address_from(self.start_url)
+        scope = scope_for(address.published(self.start_url) if address else self.start_url, self.sitemap_url)
         if self.subdomains:
             self._check_subdomains(scope)
         return self
@@ -405,23 +407,19 @@ class Options(BaseModel):
             )
         DomainScope(f"{scope.origin}/")
 
-    @property
-    def address(self) -> PublicAddress | None:
-        """The two addresses of the site, where the public one is another."""
-        return PublicAddress.of(self.start_url, self.public_url) if self.public_url else None
-
-    def published(self, url: str) -> str:
-        """The public address of a URL as it was crawled."""
-        return self.address.published(url) if self.address else url
+    def address_from(self, start_url: str) -> PublicAddress | None:
+        """The two addresses of the site that is crawled from there, where the public one is another."""
+        return PublicAddress.of(start_url, self.public_url) if self.public_url else None
 
     @property
     def entry_url(self) -> str:
         """The public URL of the entry file."""
-        return self.sitemap_url or self.default_entry_url(self.published(self.start_url))
+        return self.sitemap_url or self.default_entry_url(self.start_url)
 
     def default_entry_url(self, start_url: str) -> str:
-        """Of a site that begins at this public URL."""
-        url = default_sitemap_url(start_url)
+        """Of a site that is crawled from this URL."""
+        address = self.address_from(start_url)
+        url = default_sitemap_url(address.published(start_url) if address else start_url)
         return f"{origin_of(url)}/{last_segment(url)}" if self.subdomains else url
 
     @property
@@ -505,6 +503,8 @@ def _first_problem(error: ValidationError) -> str:
     if isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
         return f"{name}: {message}"
     # What may be a user and a password in a URL is not repeated.
-    value = re.sub(r"//.*@", "//…@", str(problem["input"]))
+    value = str(problem["input"])
+    if name in _ADDRESSES:
+        value = re.sub(r"^(https?:[/\\]*)?.*@", r"\1…@", value, flags=re.IGNORECASE | re.DOTALL)
     shown = value if len(value) <= 200 else value[:200] + "…"
     return f"bad value {shown!r} for {name}: {message}"

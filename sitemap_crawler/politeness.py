@@ -38,7 +38,7 @@ SMOOTHING = 8
 """Answers over which a latency is averaged."""
 MAX_RETRY_AFTER_LENGTH = 100
 A_YEAR = 365 * 86_400
-_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?")
+_SECONDS = re.compile(r"[0-9]{1,90}(?:\.[0-9]{0,9})?")
 
 
 class Answer(Enum):
@@ -72,7 +72,7 @@ def answer_of(status: int) -> Answer:
 
 
 def retry_seconds(value: str | None, date: str | None, *, now: datetime) -> float | None:
-    """The seconds that a `Retry-After` asks to wait; None for what asks for nothing, or for more than a year.
+    """The seconds that a `Retry-After` asks to wait, a year at most; None for what asks for nothing.
 
     A date is taken against the answer's own `Date`, so that wrong clocks don't matter.
     https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
@@ -85,7 +85,7 @@ def retry_seconds(value: str | None, date: str | None, *, now: datetime) -> floa
         if moment is None:
             return None
         seconds = (moment - (parse_http_date(date) or now)).total_seconds()
-    return seconds if 0 < seconds <= A_YEAR else None
+    return min(seconds, A_YEAR) if seconds > 0 else None
 
 
 def is_loopback(host: str) -> bool:

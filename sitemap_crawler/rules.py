@@ -53,7 +53,7 @@ class Rules:
 
     def __init__(self, options: Options, *, sitemap_url: str, start_url: str) -> None:
         """`sitemap_url` is public, `start_url` is where the crawl begins now."""
-        self.address = options.address and options.address.moved_to(start_url)
+        self.address = options.address_from(start_url)
         prefix = self.crawled(Scope.of_sitemap(sitemap_url).prefix)
         self.scope = DomainScope(prefix) if options.subdomains else Scope(prefix)
         self.start_url = start_url
@@ -70,7 +70,16 @@ class Rules:
 
     def resolver(self, *, tracking: bool = False) -> Resolver:
         """How the site's links are read; with `tracking` no parameter is taken away."""
-        return Resolver(() if tracking else self._tracking_parameters, alias=self.crawled if self.address else None)
+        parameters = () if tracking else self._tracking_parameters
+        if self.address is None:
+            return Resolver(parameters)
+        return Resolver(parameters, alias=self.crawled, scheme=self.address.published_at.partition(":")[0])
+
+    @property
+    def why_unfetched(self) -> str:
+        """What may have kept a URL from being fetched that no rule here refuses."""
+        ended = "the run ended before or other rules kept it out"
+        return f"{ended}, or its host is one too many" if isinstance(self.scope, DomainScope) else ended
 
     def published(self, url: str) -> str:
         """The public address of a URL of the site."""

@@ -24,6 +24,9 @@ _BEFORE_AT = re.compile(f"{_SCHEME}.*@", re.IGNORECASE | re.DOTALL)
 StartRedirect = Literal["inside", "directory", "variant", "elsewhere"]
 
 _DEFAULT_NAME = "sitemap.xml"
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+"""What names a host and a directory: URLs allow much more."""
 _MAX_ORIGINS = 10_000
 """Whose verdict is remembered."""
 # What stays is shown to the user and becomes a directory: nothing is to be removed from it.
@@ -101,7 +104,7 @@ class DomainScope:
             host = host_of(url)
             same = origin == f"{self._before}{host}{self._after}"
             # Below github.io everybody is somebody else.
-            admitted = same and registrable_domain(host) == self._domain
+            admitted = same and _HOST.fullmatch(host) is not None and registrable_domain(host) == self._domain
             if len(self._admitted) >= _MAX_ORIGINS:
                 self._admitted.clear()
             self._admitted[origin] = admitted
@@ -168,9 +171,9 @@ def redirect_of_start(start_url: str, target_url: str, scope: Scope | DomainScop
     same_origin = origin_of(target_url) == origin_of(start_url)
     if same_origin and target_url != start_url and _same_page(_path_of(start_url), _path_of(target_url)):
         return "directory"
-    if scope.admits(target_url):
-        return "inside"
-    return "variant" if variant_of(start_url, target_url) else "elsewhere"
+    if not same_origin and variant_of(start_url, target_url):
+        return "variant"
+    return "inside" if scope.admits(target_url) else "elsewhere"
 
 
 def _usable(what: str, url: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import signal
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,11 +21,13 @@ from sitemap_crawler.texts import printable
 if TYPE_CHECKING:
     from asyncio import StreamReader
     from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 PROGRAM = "sitemap-crawler: "
 """Begins the line in which a crawl says why it failed."""
 USAGE, FAILED, INTERRUPTED = 2, EXIT_CODES[Outcome.FAILED], EXIT_CODES[Outcome.INTERRUPTED]
+_PR_SET_PDEATHSIG = 1
+"""Of prctl(2)."""
 MAX_LINE = 65_536
 """Bytes of a line that is passed on; what is longer comes in pieces."""
 
@@ -70,8 +74,12 @@ class SiteProcesses:
         if delay:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), delay)
-        plans = iter(self._plans)
-        await asyncio.gather(*(self._work(plans) for _ in range(self._parallel)))
+        if self._parallel == 1:
+            for plan in self._plans:
+                await self._work(plan)
+        else:
+            limit, hosts = asyncio.Semaphore(self._parallel), defaultdict[str, asyncio.Lock](asyncio.Lock)
+            await asyncio.gather(*(self._work_in_turn(plan, hosts[plan.host], limit) for plan in self._plans))
         return [self._results[plan] for plan in self._plans]
 
     def _stop(self) -> None:
@@ -79,11 +87,14 @@ class SiteProcesses:
         for process in self._processes:
             _end(process)
 
-    async def _work(self, plans: Iterator[SitePlan]) -> None:
-        for plan in plans:
-            result = await self._crawl(plan)
-            self._results[plan] = result
-            self._teller.ended(result)
+    async def _work_in_turn(self, plan: SitePlan, host: asyncio.Lock, limit: asyncio.Semaphore) -> None:
+        # Two crawls of a host at a time would ask it twice as often as it was promised.
+        async with host, limit:
+            await self._work(plan)
+
+    async def _work(self, plan: SitePlan) -> None:
+        self._results[plan] = result = await self._crawl(plan)
+        self._teller.ended(result)
 
     async def _crawl(self, plan: SitePlan) -> SiteResult:
         if plan.problem is not None:
@@ -100,6 +111,7 @@ class SiteProcesses:
                 stderr=PIPE,
                 # The terminal's Ctrl-C goes to this process alone, so that each child gets it once.
                 process_group=0,
+                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
             )
         except OSError as error:
             return SiteResult(plan, FAILED, str(Outcome.FAILED), f"cannot start a process: {error.strerror or error}")
@@ -132,6 +144,12 @@ def child_command(plan: SitePlan, arguments: Iterable[str]) -> list[str]:
     safe = [] if {"", os.getcwd()} & set(sys.path) else ["-P"]  # noqa: PTH109 - sys.path has strings
     program = [sys.executable, *safe, "-m", "sitemap_crawler", "crawl"]
     return [*program, f"--config={plan.config}", "--json", "--no-progress", *arguments]
+
+
+def _end_with_parent() -> None:
+    """In the child: be asked to stop when the parent is killed, which can pass nothing on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(process: Process) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.locate import default_state_path
+from sitemap_crawler.locate import state_path
 from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.report import EXIT_CODES, Outcome
 from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from sitemap_crawler.options import Options
 
@@ -36,6 +37,11 @@ class SitePlan:
     problem: str | None = None
     """Why it can't be crawled, in place of its options."""
     log_level: str = "INFO"
+
+    @property
+    def host(self) -> str:
+        """Of the start URL; of a site that can't be crawled its name."""
+        return host_of(self.options.start_url) if self.options else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,7 @@ def _check_outputs(usable: Iterable[tuple[SitePlan, Options]], taken: Mapping[Pa
 
 
 def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
-    state = Path(options.state) if options.state else default_state_path(options.entry_url)
+    state = state_path(options)
     files = {"report": options.report, "status": options.status, "log_file": options.log_file}
     return {"config": plan.config, "state": state} | {role: path for role, path in files.items() if path is not None}
 

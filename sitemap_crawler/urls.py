@@ -76,22 +76,29 @@ _MAX_CACHED_LENGTH = 1536  # of one entry, in characters
 class Resolver:
     """Resolves links to normalised URLs. Keeps the last base and recent answers: one per thread.
 
-    Normalised: resolved by the URL Standard; no fragment, no user or password; host in lower case and punycode, no
-    default port, no dot segments; escapes of unreserved characters decoded, the others in upper case, a % that begins
-    no escape written as %25; no tracking parameters and session ids, neither in the query nor in the path
+    Normalised: resolved by the URL Standard; no fragment, no user or password; host in lower case and punycode without
+    a final dot, no default port, no dot segments; escapes of unreserved characters decoded, the others in upper case, a
+    % that begins no escape written as %25; no tracking parameters and session ids, neither in the query nor in the path
     (`;jsessionid=`); no empty query. Reserved characters, `'`, empty path segments and the order of the parameters
     stay as they were written.
     """
 
     __slots__ = (
         "_alias", "_ancestors", "_base", "_base_url", "_cache", "_directory", "_parameter", "_path_parameters", "_root",
+        "_scheme",
     )  # fmt: skip
 
     def __init__(
-        self, tracking_parameters: Sequence[str] = TRACKING_PARAMETERS, *, alias: Callable[[str], str] | None = None
+        self,
+        tracking_parameters: Sequence[str] = TRACKING_PARAMETERS,
+        *,
+        alias: Callable[[str], str] | None = None,
+        scheme: str | None = None,
     ) -> None:
-        """`alias` gives the URL that is meant by a normalised one."""
+        """`alias` gives the URL that is meant by a normalised one; `scheme` is what `//host` has on other hosts than
+        the base's, if not the base's."""
         self._alias = alias
+        self._scheme = scheme
         names = "|".join(
             re.escape(name[:-1]) + "[^=&/;]*" if name.endswith("*") else re.escape(name) for name in tracking_parameters
         )
@@ -137,6 +144,8 @@ class Resolver:
         href = key[1]
         plain = self._plain(href)
         url = plain or self._parse(href, self._base_url, charset)
+        if self._scheme is not None and url is not None and href.startswith("//"):
+            url = self._elsewhere(url, self._base_url)
         if self._alias is not None and url is not None:
             url = self._alias(url)
         bounded = len(key[0]) + len(href) + len(url or "") <= _MAX_CACHED_LENGTH
@@ -145,6 +154,11 @@ class Resolver:
                 self._cache.clear()
             self._cache[key] = url
         return url
+
+    def _elsewhere(self, url: str, base: str) -> str:
+        if host_of(url) == host_of(base):
+            return url
+        return f"{self._scheme}:{url.partition(':')[2]}"
 
     def _plain(self, href: str) -> str | None:
         if href.startswith(self._root):
@@ -177,7 +191,7 @@ class Resolver:
         url, inherited, _ = url.partition("#")[0].partition("?")
         if inherited and not mark:
             return base
-        url = self._normal_path(_without_userinfo(url))
+        url = self._normal_path(_without_final_dot(_without_userinfo(url)))
         query = self._normal_query(query, charset)
         return f"{url}?{query}" if query else url
 
@@ -255,6 +269,16 @@ def _without_fragment(href: str) -> str:
 def _without_userinfo(url: str) -> str:
     at = url.rfind("@", 0, url.find("/", 8)) if "@" in url else -1
     return url if at < 0 else url[: url.index("//") + 2] + url[at + 1 :]
+
+
+def _without_final_dot(url: str) -> str:
+    """`www.example.com.` is `www.example.com` to the DNS, and to whoever reads it."""
+    origin = origin_of(url)
+    if not origin.endswith(".") and ".:" not in origin:
+        return url
+    scheme, _, authority = origin.partition("://")
+    host, colon, port = authority.partition(":")
+    return f"{scheme}://{host.rstrip('.') or host}{colon}{port}{url[len(origin) :]}"
 
 
 def _without_surrogates(text: str) -> str:

@@ -31,8 +31,8 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         if run is None:
             raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
         remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
-        # Where the start page has moved, everything is seen from its new address; a public one stands for the first.
-        remembered["start_url"] = run.requested_url if "public_url" in remembered else run.start_url
+        # Where the start page has moved, everything is seen from its new address.
+        remembered["start_url"] = run.start_url
         options = Options.parse({**remembered, **given, "state": str(path)})
         check_places(options, state=path, config=config)
         site = Site(options, store, run, replaces=_replaces(options, remembered))

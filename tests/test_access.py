@@ -309,6 +309,14 @@ def test_a_start_url_with_a_login_that_cannot_be_used(program: Program, url: str
     assert "hunter2" not in result.out + result.err
 
 
+@pytest.mark.parametrize("option", ["", "--sitemap-url", "--public-url", "--seed-sitemap"])
+def test_a_login_in_what_is_no_url_is_not_repeated(program: Program, option: str) -> None:
+    given = ["me:hunter2@127.0.0.1:1/"]
+    result = program.run("crawl", *(["http://127.0.0.1:1/", option, *given] if option else given))
+    assert result.code == 2
+    assert "hunter2" not in result.out + result.err
+
+
 def test_help_shows_no_secret(program: Program) -> None:
     program.variables["SITEMAP_CRAWLER_AUTH"] = LOGIN
     shown = program.run("crawl", "--help")

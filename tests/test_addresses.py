@@ -54,8 +54,3 @@ def test_what_only_the_preview_has_is_private() -> None:
 )
 def test_where_the_robots_txt_of_the_live_site_is(crawled_at: str, published_at: str, robots: str | None) -> None:
     assert PublicAddress(crawled_at, published_at).robots_url == robots
-
-
-def test_a_start_page_that_moves_takes_the_address_along() -> None:
-    address = PublicAddress("http://localhost/build/", "https://example.com/")
-    assert address.moved_to("https://www.localhost/x").crawled_at == "https://www.localhost/build/"

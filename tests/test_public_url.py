@@ -162,3 +162,24 @@ def test_a_public_url_that_is_none_is_refused(program: Program, site: WebServer,
     result = program.crawl(site.url("/"), "--public-url", value)
     assert (result.code, site.requests) == (2, [])
     assert "public_url" in result.last_line or "public-url" in result.last_line
+
+
+def test_what_names_no_scheme_has_that_of_the_live_site(program: Program, site: WebServer) -> None:
+    body = '<img src="//www.example.com/a.png"><img src="//cdn.example.com/b.png">'
+    own = site.url("/own").removeprefix("http:")
+    site.pages.update({"/": html("//www.example.com/a", own, body=body), "/a": page(), "/own": page()})
+    assert program.crawl(site.url("/"), "--public-url", LIVE).code == 0
+    assert locs(program) == [LIVE, f"{LIVE}a", f"{LIVE}own"]
+    images = [one.text for one in etree.parse(program.output / "sitemap.xml").iter(IMAGE)]
+    assert images == [f"{LIVE}a.png", "https://cdn.example.com/b.png"]
+
+
+def test_a_start_page_that_is_a_directory_after_all(program: Program, site: WebServer) -> None:
+    site.pages.update(
+        {"/build": Answer(status=301, headers={"Location": "/build/"}), "/build/": html("a"), "/build/a": page()}
+    )
+    result = program.crawl(site.url("/build"), "--public-url", LIVE, "--state", "s.db")
+    assert result.code == 0, result.err
+    assert locs(program) == [LIVE, f"{LIVE}a"]
+    assert program.run("write", "--state", "s.db", "-o", "copy").code == 0
+    assert (program.directory / "copy/sitemap.xml").read_bytes() == (program.output / "sitemap.xml").read_bytes()

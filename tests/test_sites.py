@@ -11,6 +11,7 @@ import pty
 import signal
 import subprocess
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -374,3 +375,30 @@ def test_a_terminal_shows_how_many_sites_are_done(three: Program) -> None:
     assert b"1 of 3 sites done; b" in shown
     assert b"a: 3 pages listed in" in shown
     assert b"pages/s" not in shown
+
+
+def test_sites_of_one_host_take_turns(program: Program, sites: WebServer) -> None:
+    for name in PAGES:
+        site_file(program, sites, name, "delay = 0.3")
+    assert program.run("crawl", "--config", "sites", "--parallel", "3").code == 0
+    times = [request.time for request in sites.requests]
+    assert min(later - earlier for earlier, later in pairwise(times)) >= 0.3
+
+
+def test_the_crawls_of_a_parent_that_is_killed_stop_gently(
+    three: Program, sites: WebServer, held: tuple[threading.Event, threading.Event]
+) -> None:
+    reached, release = held
+    command = three.command("crawl", "--config", "sites")
+    process = subprocess.Popen(command, cwd=three.directory, env=three.environment(), stderr=subprocess.PIPE)
+    assert reached.wait(60)
+    process.kill()
+    process.wait()
+    release.set()
+    # The children hold its standard error, too: it ends with the last of them.
+    assert process.stderr is not None
+    process.stderr.read()
+    process.stderr.close()
+    assert not (three.directory / "out" / "b").exists()
+    assert three.run("crawl", "--config", "sites").code == 0
+    assert {name: listed(three, sites, name) for name in PAGES} == PAGES

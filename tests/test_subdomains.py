@@ -57,6 +57,12 @@ def locs(program: Program, name: str) -> list[str]:
         ("https://foo.github.io/", "https://docs.foo.github.io/", True),
         ("https://www.example.co.uk/", "https://other.co.uk/", False),
         ("http://www.example.com:8080/", "http://example.com:8080/", True),
+        # No names that a directory or anybody else could have.
+        ("https://www.example.com/", "https://*.example.com/", False),
+        ("https://www.example.com/", "https://a..b.example.com/", False),
+        ("https://www.example.com/", "https://-a.example.com/", False),
+        ("https://www.example.com/", f"https://{'a' * 64}.example.com/", False),
+        ("https://www.example.com/", "https://my_host.example.com/", True),
         # Registered below one of its hosts.
         ("https://www.amazonaws.com/", "https://bucket.s3.amazonaws.com/", False),
     ],
@@ -213,3 +219,39 @@ def test_what_makes_no_sense_is_refused(program: Program, options: tuple[str, ..
     result = program.run("crawl", *options)
     assert result.code == 2
     assert words in result.last_line
+
+
+def test_a_start_page_that_moves_to_www_takes_the_login_along(program: Program, domain: WebServer) -> None:
+    domain.pages["http://example.co.uk/"] = Answer(status=301, headers={"Location": WWW})
+    result = program.crawl("http://example.co.uk/", *OPTIONS, "--auth", "me:secret")
+    assert result.code == 0, result.err
+    assert locs(program, "www.example.co.uk/sitemap.xml") == [WWW, f"{WWW}a"]
+    logged_in = {request.path for request in domain.requests if "authorization" in request.headers}
+    assert {WWW, f"{WWW}a"} <= logged_in
+    assert not any(path.startswith((BLOG, SHOP)) for path in logged_in)
+
+
+def test_a_final_dot_is_no_other_host(program: Program, domain: WebServer) -> None:
+    domain.pages[f"{WWW}a"] = page("http://www.example.co.uk./", "http://blog.example.co.uk./")
+    result = program.crawl(WWW, *OPTIONS)
+    assert [row["host"] for row in result.report["hosts"]] == [
+        "blog.example.co.uk",
+        "shop.example.co.uk",
+        "www.example.co.uk",
+    ]
+
+
+def test_what_leads_out_is_explained_by_what_links_to_it(program: Program, domain: WebServer) -> None:
+    program.crawl(WWW, *OPTIONS)
+    facts = json.loads(program.run("explain", "http://other.co.uk/", "--state", "state.db", "--json").out)
+    assert (facts["reason"], facts["referrer"]) == ("out-of-scope", WWW)
+
+
+def test_the_files_are_validated_host_by_host(program: Program, domain: WebServer) -> None:
+    program.crawl(WWW, *OPTIONS)
+    result = program.run("validate", "sitemaps")
+    assert (result.code, result.last_line) == (
+        2,
+        "sitemaps holds no sitemap; give one of its directories, such as sitemaps/blog.example.co.uk",
+    )
+    assert program.run("validate", "sitemaps/blog.example.co.uk").code == 0

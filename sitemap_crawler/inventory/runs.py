@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, insert, or_, select, update
+from sqlalchemy import and_, delete, func, insert, or_, select, update
 
-from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
+from sitemap_crawler.inventory.schema import UrlState, meta, observations, runs, urls
 from sitemap_crawler.inventory.store import InventoryError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 PUBLISHED = ("published", "unchanged")
+_PAUSE = "pause_until"
 """Outcomes of runs that the sitemap agrees with."""
 
 
@@ -120,6 +121,20 @@ def drop_unfinished_run(connection: Connection) -> None:
     with connection.begin():
         unfinished = runs.c.finished.is_(None)
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
+
+
+def remember_pause(connection: Connection, until: float) -> None:
+    """The site asks not to come again before `until`, in seconds since 1970."""
+    with connection.begin():
+        connection.execute(delete(meta).where(meta.c.name == _PAUSE))
+        connection.execute(insert(meta).values(name=_PAUSE, value=repr(until)))
+
+
+def pause_until(connection: Connection) -> float:
+    """0 when the site has asked for no pause."""
+    with connection.begin():
+        value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
+    return float(value) if value is not None else 0.0
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:

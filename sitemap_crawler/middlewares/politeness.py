@@ -121,20 +121,25 @@ class PolitenessMiddleware:
             until = datetime.now(UTC) + timedelta(seconds=math.ceil(verdict.pause))
             limit = f"SITEMAP_MAX_RETRY_AFTER is {self._job.options.max_retry_after:g} s"
             words = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
-            self._interrupt(host, f"{words}: run the same command then to continue", reason="asked-to-wait")
+            self._interrupt(host, f"{words}: run the same command then to continue", until=until)
 
     def _give_up(self, url: str, seconds: float) -> None:
         host = host_of(url)
         logger.warning("%s has been overloaded or away for %.0f s: it is left alone", host, seconds)
         limit = f"SITEMAP_MAX_OUTAGE is {self._job.options.max_outage:g} s"
         words = f"{host} has been overloaded or away for {seconds:.0f} s ({limit})"
-        self._interrupt(host, f"{words}: run the same command when it is well to continue", reason="outage")
+        self._interrupt(host, f"{words}: run the same command when it is well to continue")
 
-    def _interrupt(self, host: str, message: str, *, reason: str) -> None:
+    def _interrupt(self, host: str, message: str, *, until: datetime | None = None) -> None:
         job = self._job
-        if host == host_of(job.start_url) and job.interruption is None:
+        if host != host_of(job.start_url) or job.interruption is not None:
+            return
+        if until is None:
             job.interrupt(message)
-            end_crawl(self._crawler, reason)
+            end_crawl(self._crawler, "outage")
+        else:
+            job.postpone(until, message)
+            end_crawl(self._crawler, "asked-to-wait")
 
     def _back_off(self, url: str, seconds: float) -> None:
         self._crawler.stats.inc_value("politeness/back-offs")

@@ -59,7 +59,7 @@ class _Folder:
     def check_all(self) -> None:
         kinds = sitemaps_in(self._path)
         if not kinds:
-            raise TargetError(f"{self._path} holds no sitemap; give a directory with *.xml, *.xml.gz or *.txt sitemaps")
+            raise TargetError(f"{self._path} holds no sitemap; give {self._where_else()}")
         places: dict[str, Place | None] = {}
         for name, kind in kinds.items():
             if kind == "sitemapindex" and name not in self._done:
@@ -72,6 +72,13 @@ class _Folder:
                 issue = warning("unlisted-file", "no index lists this file; delete it, or list it")
                 self._run.collector.add(name, issue)
             self._check(name, f"beside {stem(name)}", places.get(stem(name)))
+
+    def _where_else(self) -> str:
+        """What to give instead: one of the directories in this one, as of a site of several hosts."""
+        below = sorted(path.name for path in self._path.iterdir() if path.is_dir() and sitemaps_in(path))
+        if below:
+            return f"one of its directories, such as {self._path / below[0]}"
+        return "a directory with *.xml, *.xml.gz or *.txt sitemaps"
 
     def check_with_children(self, index: str) -> list[Child]:
         children = self._check(index, index, None)
