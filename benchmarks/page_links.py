@@ -1,0 +1,22 @@
+"""The links of a page as one would write them by hand: one lxml parse, unique hrefs, `urljoin`."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+from lxml import etree
+
+
+def page_links(body: bytes, url: str) -> list[str]:
+    """Absolute URLs without fragments, on whatever host."""
+    root = etree.HTML(body) if body.strip() else None
+    if root is None:
+        return []
+    hrefs = {href.partition("#")[0].strip() for link in root.iter("a", "area") if (href := link.get("href"))}
+    found = []
+    for href in hrefs:
+        try:
+            found.append(urljoin(url, href))
+        except ValueError:  # no URL
+            continue
+    return found
