@@ -12,11 +12,10 @@ def page_links(body: bytes, url: str) -> list[str]:
     root = etree.HTML(body) if body.strip() else None
     if root is None:
         return []
-    hrefs = {href.partition("#")[0].strip() for link in root.iter("a", "area") if (href := link.get("href"))}
-    found = []
-    for href in hrefs:
+    found = {}
+    for href in {href for link in root.iter("a", "area") if (href := link.get("href"))}:
         try:
-            found.append(urljoin(url, href))
+            found[urljoin(url, href).partition("#")[0]] = None
         except ValueError:  # no URL
             continue
-    return found
+    return list(found)

@@ -30,7 +30,7 @@ SMOKE = {
     "site_pages": 200,
     "latency_pages": {8: 200, 32: 500},
     "memory_pages": (500, 2_000),
-    "writer_urls": 10_000,
+    "writer_urls": 5_000,
     "startup_runs": 2,
 }
 """Shows that all works; its figures are no measurement."""

@@ -41,6 +41,8 @@ def measure(plan: Plan) -> Iterator[Row]:
 
 
 def _rows(subject: str, measured: dict[str, list[Run]]) -> Iterator[Row]:
+    if OURS not in measured:
+        return
     rates = {name: [rate for rate, _ in runs] for name, runs in measured.items()}
     remarks = {
         OURS: "the writer alone: from the decided inventory to files in their place",
