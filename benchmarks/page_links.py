@@ -12,10 +12,10 @@ def page_links(body: bytes, url: str) -> list[str]:
     root = etree.HTML(body) if body.strip() else None
     if root is None:
         return []
-    found = {}
+    found = set()
     for href in {href for link in root.iter("a", "area") if (href := link.get("href"))}:
         try:
-            found[urljoin(url, href).partition("#")[0]] = None
+            found.add(urljoin(url, href).partition("#")[0])
         except ValueError:  # no URL
             continue
     return list(found)
