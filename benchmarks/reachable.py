@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from functools import partial
 from html import unescape
@@ -81,6 +82,7 @@ def _lay_out(root: Path, copy: Path, pages: list[str], beyond: set[str]) -> None
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(cut)
+            shutil.copystat(file, target)
 
 
 def _cut(path: str, beyond: set[str], found: re.Match[bytes]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -27,6 +28,7 @@ GENERATED = "generated"
 
 GENERATED_PAGES = 2_000
 SECTION_SIZE = 50  # pages
+MODIFIED = 1_700_000_000  # seconds since 1970: pages that had just changed would be dated otherwise by the next run
 CROSS_LINKS = 20  # links to pages anywhere, on each page
 WORDS = ("river", "stone", "market", "letter", "winter", "garden", "signal", "copper", "window", "harbour", "forest")
 
@@ -76,6 +78,7 @@ def generate(root: Path, *, pages: int, seed: int) -> None:
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_page(position, links, numbers), encoding="utf-8")
+        os.utime(file, (MODIFIED, MODIFIED))
 
 
 def _page(position: int, links: list[str], numbers: random.Random) -> str:
