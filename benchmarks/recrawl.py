@@ -1,59 +1,52 @@
-"""What a second run on an unchanged site costs, beside the first: seconds, bytes, requests answered with 304.
-
-See README.md in this directory.
-"""
+"""What a second run on an unchanged site costs, beside the first."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import statistics
-import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from machine import describe_machine, measured_process
+from crawlers import OURS, Crawl, ours
+from machine import RunFailed, middle_ratio, run_process, tell
 from serving import serving
-from sites import GENERATED, PACKAGED, default_site, site_root
+from sites import document_tree
+from table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plan import Plan
+    from serving import Served
+
+Pair = list[tuple[float, dict[str, Any]]]
 
 
-def measure(url: str, *, concurrency: int) -> tuple[float, float, dict[str, int], dict[str, int]]:
-    """Seconds and numbers of the report of a first run and of a second one, which must write the same bytes."""
+def measure(plan: Plan) -> Iterator[Row]:
+    for site in plan.sites:
+        with document_tree(site, pages=plan.site_pages) as tree, serving(tree.root) as served:
+            tell(tree.title)
+            pairs = [_two_runs(served, plan) for _ in range(plan.runs)]
+        seconds = [[pair[at][0] for pair in pairs] for at in (0, 1)]
+        for at, name in enumerate(("first run", "second run")):
+            report = pairs[-1][at][1]
+            remarks = "{requests:,} requests, {not_modified:,} of them answered with 304, {bytes:,} bytes".format(
+                **report
+            )
+            ratio = f"{middle_ratio(seconds[1], seconds[0]):.2f} of the first" if at else ""
+            yield Row("recrawl", tree.title, f"{OURS}, {name}", seconds[at], "s", ratio, remarks)
+
+
+def _two_runs(served: Served, plan: Plan) -> Pair:
+    """Seconds and report of each."""
     with tempfile.TemporaryDirectory(prefix="benchmark-recrawl-") as temporary:
         directory = Path(temporary)
-        report = directory / "report.json"
-        command = [sys.executable, "-m", "sitemap_crawler", "crawl", url, "-q", "--report", str(report)]
-        command += ["-o", str(directory / "sitemaps"), "--state", str(directory / "state.sqlite")]
-        command += ["--concurrency", str(concurrency)]
-        runs = []
+        pair: Pair = []
+        written = []
         for _ in range(2):
-            seconds, _peak = measured_process(command, directory)
-            found = json.loads(report.read_text(encoding="utf-8"))
-            files = {path.name: path.read_bytes() for path in (directory / "sitemaps").iterdir()}
-            runs.append(
-                (seconds, {name: found[name] for name in ("requests", "not_modified", "bytes", "listed")}, files)
-            )
-        if runs[0][2] != runs[1][2]:
-            raise SystemExit("the second run has written other bytes")
-        return runs[0][0], runs[1][0], runs[0][1], runs[1][1]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    names = "|".join((*PACKAGED, GENERATED))
-    parser.add_argument("--site", default=default_site(), help=f"{names} or a directory (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=3, help="pairs of runs (default: %(default)s)")
-    parser.add_argument("--concurrency", type=int, default=32, help="requests at a time (default: %(default)s)")
-    parser.add_argument("--pages", type=int, default=2_000, help="size of a generated site (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of a generated site (default: %(default)s)")
-    options = parser.parse_args()
-    with site_root(options.site, pages=options.pages, seed=options.seed) as root, serving(root) as (url, server):
-        print(f"{options.site} from {server}\n{describe_machine()}", flush=True)
-        pairs = [measure(url, concurrency=options.concurrency) for _ in range(options.runs)]
-    first, second = (statistics.median(pair[at] for pair in pairs) for at in (0, 1))
-    print(f"first run  {first:6.2f} s {pairs[-1][2]}\nsecond run {second:6.2f} s {pairs[-1][3]}")
-    print(f"ratio      {first / second:6.2f}")
-
-
-if __name__ == "__main__":
-    main()
+            cost = run_process(ours(Crawl(served.url, plan.concurrency, directory)), directory)
+            pair.append((cost.seconds, json.loads((directory / "report.json").read_text(encoding="utf-8"))))
+            written.append({file.name: file.read_bytes() for file in (directory / "sitemaps").iterdir()})
+        if written[0] != written[1]:
+            raise RunFailed("the second run has written other bytes")
+    return pair

@@ -1,85 +1,117 @@
-"""A static server with every file in memory, for machines without nginx: `python benchmarks/server.py DIRECTORY`.
+"""A web server for the benchmarks that runs no code of theirs: every file of a directory, held in memory.
 
-Prints its port on the first line of its output. Answers GET and HEAD with HTTP/1.1 keep-alive, nothing conditional.
+`python benchmarks/server.py LOG DIRECTORY` prints its port on the first line of its output. GET and HEAD, keep-alive,
+nothing conditional. `endless.py` serves another site with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import mimetypes
+import os
 import sys
+import time
+from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote
 
 MAX_HEAD = 65_536
+UNTHROTTLED = "LinkChecker: allowed\r\n"
+"""Without it LinkChecker asks for ten pages a second at most, whatever its configuration says."""
 
 
-def load(root: Path) -> dict[str, tuple[bytes, bytes]]:
-    """Return head and body of the answer by path."""
-    answers: dict[str, tuple[bytes, bytes]] = {}
-    for file in root.rglob("*"):
-        if not file.is_file():
-            continue
-        answer = _answer(file)
-        path = "/" + file.relative_to(root).as_posix()
-        answers[path] = answer
-        if file.name == "index.html":
-            answers[path.removesuffix("index.html")] = answer
-    return answers
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: str
+    kind: str
+    body: bytes = b""
+    headers: str = ""
+
+    def head(self) -> bytes:
+        length = "" if self.status.startswith("304") else f"Content-Length: {len(self.body)}\r\n"
+        return f"HTTP/1.1 {self.status}\r\nContent-Type: {self.kind}\r\n{length}{self.headers}\r\n".encode()
 
 
-def _answer(file: Path) -> tuple[bytes, bytes]:
+NOT_FOUND = Answer("404 Not Found", "text/plain", b"Not found")
+
+
+class Site(Protocol):
+    def answer(self, path: str, headers: dict[str, str]) -> Answer:
+        """`path` as it was sent, without its query; names and values of `headers` in lower case."""
+
+
+class Files:
+    def __init__(self, root: Path) -> None:
+        self._answers = {f"/{file.relative_to(root).as_posix()}": _answer(file) for file in root.rglob("*.*")}
+        for path in list(self._answers):
+            if path.endswith("/index.html"):
+                directory = path.removesuffix("index.html")
+                self._answers[directory] = self._answers[path]
+                moved = Answer("301 Moved Permanently", "text/html", headers=f"Location: {directory}\r\n")
+                self._answers.setdefault(directory.removesuffix("/"), moved)
+
+    def answer(self, path: str, headers: dict[str, str]) -> Answer:
+        return self._answers.get(unquote(path), NOT_FOUND)
+
+
+def _answer(file: Path) -> Answer:
+    if not file.is_file():
+        return NOT_FOUND
     kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    charset = "; charset=utf-8" if kind == "text/html" else ""
     modified = formatdate(file.stat().st_mtime, usegmt=True)
-    body = file.read_bytes()
-    return _head("200 OK", f"{kind}{charset}", len(body), f"Last-Modified: {modified}\r\n"), body
+    charset = "; charset=utf-8" if kind == "text/html" else ""
+    return Answer("200 OK", f"{kind}{charset}", file.read_bytes(), f"Last-Modified: {modified}\r\n{UNTHROTTLED}")
 
 
-def _head(status: str, kind: str, length: int, more: str = "") -> bytes:
-    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
-
-
-class Server(asyncio.Protocol):
-    def __init__(self, answers: dict[str, tuple[bytes, bytes]]) -> None:
-        self.answers = answers
-        self.received = b""
-        self.transport: asyncio.Transport | None = None
+class Connection(asyncio.Protocol):
+    def __init__(self, site: Site, log: int, delay: float) -> None:
+        self._site = site
+        self._log = log
+        self._delay = delay
+        self._received = b""
+        self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        assert self.transport is not None
-        *heads, self.received = (self.received + data).split(b"\r\n\r\n")
+        *heads, self._received = (self._received + data).split(b"\r\n\r\n")
         for head in heads:
-            self.transport.write(self._respond(head))
-            if b"\r\nconnection: close" in head.lower():
-                self.transport.close()
-        if len(self.received) > MAX_HEAD:
-            self.transport.abort()
+            if self._delay:
+                asyncio.get_running_loop().call_later(self._delay, self._respond, head)
+            else:
+                self._respond(head)
+        if len(self._received) > MAX_HEAD:
+            self._end()
 
-    def _respond(self, head: bytes) -> bytes:
-        method, _, rest = head.decode("latin-1").partition(" ")
-        path = unquote(rest.partition(" ")[0].partition("?")[0])
-        if path in self.answers:
-            answer, body = self.answers[path]
-        elif f"{path}/" in self.answers:
-            answer, body = _head("301 Moved Permanently", "text/html", 0, f"Location: {path}/\r\n"), b""
-        else:
-            body = b"Not found"
-            answer = _head("404 Not Found", "text/plain", len(body))
-        return answer if method == "HEAD" else answer + body
+    def _respond(self, head: bytes) -> None:
+        first, *lines = head.decode("latin-1").split("\r\n")
+        method, _, rest = first.partition(" ")
+        path = rest.partition(" ")[0]
+        headers = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
+        answer = self._site.answer(path.partition("?")[0], headers)
+        assert self._transport is not None
+        self._transport.write(answer.head() + (b"" if method == "HEAD" else answer.body))
+        if headers.get("connection") == "close":
+            self._transport.close()
+        os.write(self._log, f"{time.time():.3f}\t{method}\t{answer.status[:3]}\t{answer.kind}\t{path}\n".encode())
+
+    def _end(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
 
 
-async def serve(root: Path) -> None:
-    answers = load(root)
-    server = await asyncio.get_running_loop().create_server(lambda: Server(answers), "127.0.0.1", 0, backlog=512)
+async def serve(site: Site, log: Path, *, delay: float = 0.0) -> None:
+    """Forever; `delay` is what each answer takes, in seconds. The log has what serving.py reads."""
+    file = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(site, file, delay), "127.0.0.1", 0, backlog=512)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1])))
+    asyncio.run(serve(Files(Path(sys.argv[2])), Path(sys.argv[1])))

@@ -1,4 +1,7 @@
-"""Serves a directory on loopback in a process of its own: with nginx where there is one, else with server.py."""
+"""Serves a site on loopback in a process of its own, and tells from its log who has fetched what.
+
+A directory is served by nginx where there is one, else by server.py.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,19 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from machine import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 START_TIMEOUT = 30.0  # seconds
 
+# Without that header LinkChecker asks for ten pages a second at most, whatever its configuration says.
 NGINX_CONF = """\
 {user}
 daemon off;
@@ -26,11 +34,13 @@ pid nginx.pid;
 error_log error.log;
 events {{ worker_connections 1024; }}
 http {{
-    access_log off;
+    log_format hits '$msec\\t$request_method\\t$status\\t$sent_http_content_type\\t$request_uri';
+    access_log {log} hits;
     sendfile on;
     tcp_nopush on;
     keepalive_requests 1000000;
     absolute_redirect off;
+    add_header LinkChecker allowed;
     charset utf-8;
     types {{
         text/html html htm;
@@ -57,33 +67,80 @@ http {{
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    time: float  # seconds since 1970 when it had been answered
+    method: str
+    status: int
+    kind: str
+    path: str  # without the query, decoded
+
+    @property
+    def is_page(self) -> bool:
+        return self.method == "GET" and self.status == 200 and self.kind.startswith("text/html")
+
+
+class Served:
+    def __init__(self, url: str, log: Path) -> None:
+        self.url = url
+        self._log = log.open(encoding="utf-8", errors="replace")
+
+    def hits(self) -> Iterator[Hit]:
+        """What was answered since the last call."""
+        for line in self._log:
+            moment, method, status, kind, path = line.rstrip("\n").split("\t")
+            yield Hit(float(moment), method, int(status), kind, unquote(path.partition("?")[0]))
+
+    def forget(self) -> None:
+        self._log.seek(0, os.SEEK_END)
+
+
+def server_name() -> str:
+    nginx = _find_nginx()
+    if nginx is None:
+        return "the bundled asyncio server"
+    return subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True).stderr.strip().rpartition(" ")[2]
+
+
 @contextmanager
-def serving(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield the site's URL and the server's name while it is served."""
-    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
-    with _nginx(nginx, root) if nginx else _bundled(root) as served:
+def serving(root: Path) -> Iterator[Served]:
+    nginx = _find_nginx()
+    with _nginx(nginx, root) if nginx else _python("server.py", str(root)) as served:
         yield served
 
 
 @contextmanager
-def _nginx(nginx: str, root: Path) -> Iterator[tuple[str, str]]:
-    port = _free_port()
-    user = "user root;" if os.geteuid() == 0 else ""  # else its worker is nobody, who can't read a temporary directory
-    with tempfile.TemporaryDirectory(prefix="benchmark-nginx-") as prefix:
-        config = Path(prefix, "nginx.conf")
-        config.write_text(NGINX_CONF.format(user=user, port=port, root=root), encoding="utf-8")
-        command = [nginx, "-p", prefix, "-c", str(config), "-e", str(Path(prefix, "error.log"))]
-        with _running(subprocess.Popen(command, text=True)) as process:
-            _wait_for(port, process)
-            yield f"http://127.0.0.1:{port}/", _version(nginx)
+def serving_endless(pages: int, *, delay: float = 0.0) -> Iterator[Served]:
+    with _python("endless.py", str(pages), str(delay)) as served:
+        yield served
+
+
+def _find_nginx() -> str | None:
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
 
 
 @contextmanager
-def _bundled(root: Path) -> Iterator[tuple[str, str]]:
-    command = [sys.executable, str(Path(__file__).with_name("server.py")), str(root)]
-    with _running(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as process:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/", "the bundled asyncio server"
+def _nginx(nginx: str, root: Path) -> Iterator[Served]:
+    port = _free_port()
+    user = "user root;" if os.geteuid() == 0 else ""  # else its worker is nobody, who can't read a temporary directory
+    with tempfile.TemporaryDirectory(prefix="benchmark-nginx-") as prefix:
+        log = Path(prefix, "access.log")
+        config = Path(prefix, "nginx.conf")
+        config.write_text(NGINX_CONF.format(user=user, port=port, root=root, log=log), encoding="utf-8")
+        command = [nginx, "-p", prefix, "-c", str(config), "-e", str(Path(prefix, "error.log"))]
+        with _running(subprocess.Popen(command, text=True)) as process:
+            _wait_for(port, process)
+            yield Served(f"http://127.0.0.1:{port}/", log)
+
+
+@contextmanager
+def _python(script: str, *arguments: str) -> Iterator[Served]:
+    with tempfile.TemporaryDirectory(prefix="benchmark-server-") as directory:
+        log = Path(directory, "access.log")
+        command = [sys.executable, str(HERE / script), str(log), *arguments]
+        with _running(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as process:
+            assert process.stdout is not None
+            yield Served(f"http://127.0.0.1:{int(process.stdout.readline())}/", log)
 
 
 @contextmanager
@@ -110,7 +167,3 @@ def _wait_for(port: int, process: subprocess.Popen[str]) -> None:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
-
-
-def _version(nginx: str) -> str:
-    return subprocess.run([nginx, "-v"], capture_output=True, text=True, check=True).stderr.strip().rpartition(" ")[2]

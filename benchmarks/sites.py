@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from machine import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,30 +21,49 @@ if TYPE_CHECKING:
 PACKAGED = {
     "postgresql": Path("/usr/share/doc/postgresql-doc-15/html"),  # Debian's postgresql-doc-15
     "python": Path("/usr/share/doc/python3.11/html"),  # Debian's python3.11-doc
+    "rust": Path("/usr/share/doc/rust-doc/html"),  # Debian's rust-doc
 }
+TITLES = {"postgresql": "PostgreSQL's docs", "python": "Python's docs", "rust": "Rust's docs"}
 GENERATED = "generated"
 
+GENERATED_PAGES = 2_000
 SECTION_SIZE = 50  # pages
+MODIFIED = 1_700_000_000  # seconds since 1970: pages that had just changed would be dated otherwise by the next run
 CROSS_LINKS = 20  # links to pages anywhere, on each page
 WORDS = ("river", "stone", "market", "letter", "winter", "garden", "signal", "copper", "window", "harbour", "forest")
 
 
-def default_site() -> str:
-    return next((name for name, root in PACKAGED.items() if root.is_dir()), GENERATED)
+@dataclass(frozen=True, slots=True)
+class DocumentTree:
+    title: str
+    root: Path
+    paths: frozenset[str]
+    """Of the pages that a crawler should find, decoded."""
+    ordered: list[str]
+    """The same, breadth-first."""
+
+
+def installed_sites() -> list[str]:
+    return [name for name, root in PACKAGED.items() if (root / "index.html").is_file()] or [GENERATED]
 
 
 @contextmanager
-def site_root(site: str, *, pages: int, seed: int) -> Iterator[Path]:
-    """Yield the directory to serve; `pages` and `seed` are those of a generated site."""
-    if site != GENERATED:
+def document_tree(site: str, *, pages: int) -> Iterator[DocumentTree]:
+    """Yield the site, or its first `pages` pages, breadth-first from index.html, when it has more."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-site-") as temporary:
+        copy = Path(temporary, "part")
         root = PACKAGED.get(site, Path(site)).resolve()
+        if site == GENERATED:
+            root = Path(temporary, "generated")
+            generate(root, pages=min(pages, GENERATED_PAGES), seed=1)
         if not (root / "index.html").is_file():
             raise SystemExit(f"There is no {root / 'index.html'}: install its package, or choose another --site.")
-        yield root
-        return
-    with tempfile.TemporaryDirectory(prefix="benchmark-site-") as directory:
-        generate(Path(directory), pages=pages, seed=seed)
-        yield Path(directory)
+        command = [sys.executable, str(HERE / "reachable.py"), str(root), str(pages), str(copy)]
+        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        paths = found["paths"]
+        part = "first " if found["cut"] else ""
+        title = f"{TITLES.get(site, site)}, {part}{len(paths):,} pages of {found['bytes'] / len(paths) / 1e3:.0f} kB"
+        yield DocumentTree(title, copy if found["cut"] else root, frozenset(paths), paths)
 
 
 def generate(root: Path, *, pages: int, seed: int) -> None:
@@ -50,8 +76,9 @@ def generate(root: Path, *, pages: int, seed: int) -> None:
         neighbours = paths[max(position - 1, 0) : position + 2]
         links = [*navigation, *neighbours, *numbers.choices(paths, k=CROSS_LINKS)]
         file = root / path
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_page(position, links, numbers), encoding="utf-8")
+        os.utime(file, (MODIFIED, MODIFIED))
 
 
 def _page(position: int, links: list[str], numbers: random.Random) -> str:

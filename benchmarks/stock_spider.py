@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.linkextractors import LinkExtractor
@@ -20,10 +18,9 @@ class StockSpider(CrawlSpider):
     allowed_domains = ("127.0.0.1",)
     rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
 
-    def __init__(self, url: str, report: str, **kwargs: Any) -> None:
+    def __init__(self, url: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.start_urls = [url]
-        self.report = Path(report)
 
     def parse_page(self, response: Response) -> Iterator[dict[str, str | None]]:
         modified = response.headers.get("Last-Modified")
@@ -31,13 +28,3 @@ class StockSpider(CrawlSpider):
 
     def parse_start_url(self, response: Response, **kwargs: Any) -> Iterator[dict[str, str | None]]:
         return self.parse_page(response)
-
-    def closed(self, reason: str) -> None:
-        stats = self.crawler.stats
-        assert stats is not None
-        counts = {
-            "outcome": reason,
-            "requests": stats.get_value("downloader/response_count", 0),
-            "listed": stats.get_value("item_scraped_count", 0),
-        }
-        self.report.write_text(json.dumps(counts), encoding="utf-8")

@@ -1,0 +1,88 @@
+"""An inventory that no crawl has made: `python benchmarks/made_inventory.py FILE PAGES IMAGES`.
+
+PAGES pages that can be listed, each with IMAGES images and a date, one in eight with a query, in a tree of links.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert
+
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
+from sitemap_crawler.inventory.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+START = "https://www.example.com/"
+STARTED = 1_700_000_000.0
+FAN_OUT = 10
+BATCH = 5_000
+
+
+def make(path: Path, pages: int, images: int) -> None:
+    store = open_store(path)
+    run = {"requested_url": START, "start_url": START, "sitemap_url": f"{START}sitemap.xml", "started": STARTED}
+    with store.connection.begin():
+        ended = {"finished": STARTED + 1, "outcome": "published", "ended_by": "finished", "planned": True}
+        store.connection.execute(insert(runs).values(id=1, options={"start_url": START}, **run, **ended))
+        for batch in _batches(pages):
+            store.connection.execute(insert(urls), [_url(number) for number in batch])
+            store.connection.execute(insert(observations), [_observation(number, pages, images) for number in batch])
+    store.close()
+
+
+def page_url(number: int) -> str:
+    if number == 1:
+        return START
+    query = f"?id={number}&view=full" if number % 8 == 0 else ""
+    return f"{START}section-{number % 97}/an-article-of-some-length-{number}.html{query}"
+
+
+def _batches(pages: int) -> Iterator[range]:
+    for first in range(1, pages + 1, BATCH):
+        yield range(first, min(first + BATCH, pages + 1))
+
+
+def _url(number: int) -> dict[str, Any]:
+    url, depth, above = page_url(number), 0, number
+    while above > 1:
+        depth, above = depth + 1, _parent(above)
+    row = {"id": number, "key": url_key(url), "url": url, "state": int(UrlState.FETCHED), "first_seen": 1}
+    return {**row, "depth": depth, "referrer": _parent(number) if number > 1 else None}
+
+
+def _parent(number: int) -> int:
+    return (number - 2) // FAN_OUT + 1
+
+
+def _observation(number: int, pages: int, images: int) -> dict[str, Any]:
+    below = range((number - 1) * FAN_OUT + 2, min(number * FAN_OUT + 2, pages + 1))
+    mark = number.to_bytes(16)
+    found = [f"{START}images/{number % 97}/photograph-{number}-{at}.jpg" for at in range(images)]
+    return {
+        "url_id": number,
+        "run": 1,
+        "fetched": STARTED,
+        "status": 200,
+        "content_type": "text/html",
+        "body_bytes": 10_000,
+        "body_hash": mark,
+        "fingerprint": mark,
+        "noindex": False,
+        "nofollow": False,
+        "lastmod": STARTED - 60.0 * number,
+        "lastmod_source": "header",
+        "title": f"Article {number}",
+        "links": encode_links(below),
+        "extras": {"images": found} if found else None,
+    }
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

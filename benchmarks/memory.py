@@ -1,0 +1,80 @@
+"""Peak memory by the size of the site; whether the speed stays the same; what the inventory takes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers import CRAWLERS, OURS, STOCK, Crawl
+from machine import RunFailed, run_process, tell
+from serving import serving_endless
+from table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from machine import Cost
+    from plan import Plan
+    from serving import Served
+
+SHARE = 0.1  # of the pages, at the start and at the end, whose rates are compared
+EDGE = 0.02  # of the pages that are left out there: start-up, and the last answers
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    cost: Cost
+    times: array[float]
+    inventory: int
+    """Bytes; 0 when there is none."""
+    listed: int
+
+
+def measure(plan: Plan) -> Iterator[Row]:
+    """One run each: peaks differ little from run to run."""
+    for name in (OURS, STOCK):
+        smallest = 0.0
+        for pages in plan.memory_pages if plan.wants(name) else ():
+            subject = f"a made site, {pages:,} pages"
+            tell(f"{subject}, {name}")
+            try:
+                with serving_endless(pages) as served:
+                    run = _crawl(name, served, plan)
+            except RunFailed as error:
+                tell(str(error))
+                continue
+            ratio = f"{run.cost.peak / smallest:.2f} times the first size" if smallest else ""
+            smallest = smallest or run.cost.peak
+            yield Row("memory", subject, name, [run.cost.peak / 1e6], "MB", ratio, _remarks(run, pages))
+
+
+def _crawl(name: str, served: Served, plan: Plan) -> Run:
+    with tempfile.TemporaryDirectory(prefix="benchmark-memory-") as temporary:
+        directory = Path(temporary)
+        command = CRAWLERS[name].command(Crawl(served.url, plan.concurrency, directory))
+        cost = run_process(command, directory)
+        times = array("d", (hit.time for hit in served.hits() if hit.is_page))
+        if name != OURS:
+            return Run(cost, times, 0, 0)
+        report = json.loads((directory / "report.json").read_text(encoding="utf-8"))
+        return Run(cost, times, (directory / "state.sqlite").stat().st_size, report["listed"])
+
+
+def _remarks(run: Run, pages: int) -> str:
+    start, end = _rates(run.times)
+    remarks = [f"{run.cost.seconds:,.0f} s, {start:,.0f} pages/s at the start, {end:,.0f} at the end"]
+    if len(run.times) != pages:
+        remarks.append(f"{len(run.times):,} answers")
+    if run.inventory:
+        remarks.append(f"{run.listed:,} listed, inventory {run.inventory / pages:,.0f} bytes a page")
+    return "; ".join(remarks)
+
+
+def _rates(times: array[float]) -> tuple[float, float]:
+    edge, share = int(len(times) * EDGE), max(1, int(len(times) * SHARE))
+    start, end = times[edge : edge + share + 1], times[-edge - share - 1 : len(times) - edge]
+    return (len(start) - 1) / (start[-1] - start[0]), (len(end) - 1) / (end[-1] - end[0])

@@ -1,0 +1,29 @@
+"""`sitemap-crawler write` with a clock in it: `python benchmarks/timed_write.py STATE OUTPUT`.
+
+Prints as JSON the seconds that the writer took, from the decided inventory to published files, and the URLs listed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from sitemap_crawler.publishing import Publisher
+from sitemap_crawler.writing import write
+
+spent = 0.0
+publish = Publisher.publish
+
+
+def timed(self: Publisher) -> None:
+    global spent
+    started = time.perf_counter()
+    publish(self)
+    spent += time.perf_counter() - started
+
+
+Publisher.publish = timed
+report = write(Path(sys.argv[1]), {"output": sys.argv[2]}, config=None)
+print(json.dumps({"seconds": spent, "listed": report.listed, "outcome": report.outcome}))
