@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from forks import READ_AT_START, Done, Forks
 from webserver import WebServer
 
 from sitemap_crawler.validation import read_entries
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIMEOUT = 120
+
+
+@cache
+def forks() -> Forks:
+    return Forks()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -67,6 +74,14 @@ class Program:
         return [sys.executable, "-m", "sitemap_crawler", *arguments]
 
     def run(self, *arguments: str) -> Result:
+        if any(name.startswith(READ_AT_START) for name in self.variables):
+            done = self._run_anew(arguments)
+        else:
+            done = forks().run(arguments, cwd=self.directory, environment=self.environment(), timeout=TIMEOUT)
+        assert "Traceback" not in done.err, done.err
+        return Result(done.code, done.out, done.err, self.directory)
+
+    def _run_anew(self, arguments: tuple[str, ...]) -> Done:
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.directory,
@@ -76,8 +91,7 @@ class Program:
             timeout=TIMEOUT,
             check=False,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Result(done.returncode, done.stdout, done.stderr, self.directory)
+        return Done(done.returncode, done.stdout, done.stderr)
 
     def crawl(self, url: str, *options: str) -> Result:
         return self.run("crawl", url, "--report", "report.json", *options)
