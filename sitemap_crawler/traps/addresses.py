@@ -85,7 +85,8 @@ def _rounds(segment: str, length: int) -> int:
 def _parameters(query: str) -> str | None:
     if query.count("&") < MAX_SAME_NAME:
         return None
-    names = [part.partition("=")[0] for part in query.split("&")]
+    # What has no value is no choice that a page offers.
+    names = [name for name, equals, _ in (part.partition("=") for part in query.split("&")) if equals]
     if len(names) > MAX_PARAMETERS:
         return f"{TRAP}more than {MAX_PARAMETERS} parameters"
     often = next((name for name in names if names.count(name) > MAX_SAME_NAME), None)
