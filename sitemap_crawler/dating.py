@@ -6,7 +6,9 @@ then, else the time of the fetch that first saw the content changed. What is kno
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import math
+from datetime import date, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 LAST_MODIFIED = "last-modified"
 OBSERVED_CHANGE = "observed-change"
+_EPOCH = date(1970, 1, 1)
 
 
 class Dated(NamedTuple):
@@ -41,8 +44,19 @@ def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
     """Seconds since 1970 as the W3C writes them, in UTC; `day` without the time."""
     if seconds is None:
         return None
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.date().isoformat() if day else moment.isoformat(timespec="seconds")
+    days, rest = divmod(math.floor(seconds), 86_400)
+    day_text = _date_of(days)
+    if day:
+        return day_text
+    minutes, second = divmod(rest, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{day_text}T{hour:02}:{minute:02}:{second:02}+00:00"
+
+
+@lru_cache(maxsize=4_096)
+def _date_of(days: int) -> str:
+    """Of a day, by its number since 1970: a site's dates are on few days."""
+    return (_EPOCH + timedelta(days)).isoformat()
 
 
 def settle_date(before: Before | None, observed: Observation) -> Dated:

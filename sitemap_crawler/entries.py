@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sitemap_crawler.dating import w3c_datetime
-from sitemap_crawler.inventory.alternates import alternates_of
+from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
 from sitemap_crawler.inventory.inlinks import count_inlinks
 from sitemap_crawler.published import published_images, published_versions, published_videos
 from sitemap_crawler.ranking import changefreq, priority
-from sitemap_crawler.sitemap.entry import Entry
+from sitemap_crawler.sitemap.entry import NO_TEXTS, Entry
 from sitemap_crawler.sitemap.names import IMAGES, VIDEOS
 from sitemap_crawler.sitemap.news import MAX_ARTICLES, NewsEntry, is_recent, publication_date
 
@@ -55,6 +56,8 @@ class Entries:
         self._rules = site.rules
         self._host = urlsplit(prefix or site.rules.scope.prefix).netloc
         self._inlinks = self._count_inlinks() if self._options.priority else None
+        self._decorated = self._rules.address is not None or self._options.changefreq or self._options.priority
+        """Whether an entry has more than its page says."""
         self._news: list[tuple[float, str, NewsEntry]] = []
 
     def __iter__(self) -> Iterator[Entry]:
@@ -73,10 +76,14 @@ class Entries:
             yield entry
 
     def _entries(self, page: ListedPage, versions: Versions) -> Iterator[Entry]:
+        if not (self._decorated or page.images or page.videos or versions):
+            # Most pages of most sites: an address and perhaps a date.
+            yield Entry(page.url, w3c_datetime(page.lastmod, day=page.day), section=self._section_of(page.url))
+            return
         options = self._options
         images = tuple(filter(self._is_listed, page.images)) if options.images else ()
         videos = page.videos if options.videos else ()
-        texts = page.image_texts if options.image_texts else {}
+        texts = page.image_texts if options.image_texts else NO_TEXTS
         url = page.url
         if address := self._rules.address:
             url = address.published(url)
@@ -120,10 +127,18 @@ class Entries:
         keep(self._news, (article.published, page.url, entry))
 
     def _versions(self, batch: list[ListedPage]) -> dict[int, Versions]:
-        if not self._options.alternates:
+        if not self._has_versions:
             return {}
         with self._site.store.reader() as connection:
             return alternates_of(connection, [page.id for page in batch])
+
+    @cached_property
+    def _has_versions(self) -> bool:
+        """Whether any page has: on most sites none."""
+        if not self._options.alternates:
+            return False
+        with self._site.store.reader() as connection:
+            return has_alternates(connection)
 
     def _count_inlinks(self) -> array[int]:
         with self._site.store.reader() as connection:

@@ -82,6 +82,11 @@ def forget_claims(connection: Connection, run: int, sitemap: str) -> None:
         connection.execute(delete(named_alternates).where(old))
 
 
+def has_alternates(connection: Connection) -> bool:
+    """Whether any page has other language versions."""
+    return connection.execute(select(clusters.c.url_id).limit(1)).first() is not None
+
+
 def alternates_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, Versions]:
     """Return all language versions of each of these pages (some hundreds) that has others, itself among them."""
     query = select(clusters.c.url_id, clusters.c.cluster).where(clusters.c.url_id.in_(url_ids))

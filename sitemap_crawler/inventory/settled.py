@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, case, false, func, null, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
@@ -15,9 +15,10 @@ from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
 from sitemap_crawler.items import Article, Note, Video
 from sitemap_crawler.ranking import History
+from sitemap_crawler.sitemap.entry import NO_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy import Select, Subquery
     from sqlalchemy.dialects.sqlite import Insert
@@ -30,8 +31,7 @@ WRITE_ROWS = 2_000
 EXAMPLES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPage:
+class ListedPage(NamedTuple):
     """A page to write; `lastmod` in seconds since 1970, `depth` in clicks from the start page."""
 
     id: int
@@ -40,11 +40,11 @@ class ListedPage:
     lastmod: float | None
     day: bool
     """The date has no time of day."""
-    images: tuple[str, ...]
-    image_texts: dict[str, tuple[str, str]]
-    videos: tuple[Video, ...]
-    article: Article | None
-    history: History | None
+    images: tuple[str, ...] = ()
+    image_texts: Mapping[str, tuple[str, str]] = NO_TEXTS
+    videos: tuple[Video, ...] = ()
+    article: Article | None = None
+    history: History | None = None
     """None when it has none, or was not asked for."""
 
 
@@ -129,14 +129,16 @@ class Settled:
         if history:
             query = query.outerjoin(past, past.c.url_id == decisions.c.url_id)
         with self._store.reader() as connection:
-            for row in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
-                url_id, url, depth, lastmod, day, extras, *found = row
-                extras = extras or {}
+            rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
+            for url_id, url, depth, lastmod, day, extras, *found in chain.from_iterable(rows.partitions()):
+                past_changes = History(*found) if found[0] is not None else None
+                if extras is None:
+                    yield ListedPage(url_id, url, depth, lastmod, day, history=past_changes)
+                    continue
                 images = tuple(extras.get("images", ()))
                 videos = tuple(map(Video.of, extras.get("videos", ())))
                 texts = extras.get("image_texts") or {}
                 article = Article(**extras["article"]) if "article" in extras else None
-                past_changes = History(*found) if found[0] is not None else None
                 yield ListedPage(url_id, url, depth, lastmod, day, images, texts, videos, article, past_changes)
 
 

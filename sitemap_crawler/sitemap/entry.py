@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.sitemap.escaping import escape, rfc3986
+from sitemap_crawler.sitemap.escaping import escape, is_plain_url, rfc3986
 from sitemap_crawler.sitemap.limits import MAX_IMAGES, MAX_LOC
 from sitemap_crawler.sitemap.video import serialise_video
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sitemap_crawler.items import Video
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+SURELY_SHORT = MAX_LOC // 12
+"""Characters of a URL: none becomes more than twelve."""
+NO_TEXTS: Mapping[str, tuple[str, str]] = MappingProxyType({})
+
+
+class Entry(NamedTuple):
     """`lastmod` is a W3C datetime, `changefreq` and `priority` are words of the protocol; URLs are absolute and
     percent-encoded, not yet escaped for XML. `section` is where it stands, "" the default one; `alternates` are the
     language codes and URLs of all versions of the page; `image_texts` title and caption by image, empty for none."""
@@ -29,18 +33,21 @@ class Entry:
     priority: str | None = None
     section: str = ""
     alternates: tuple[tuple[str, str], ...] = ()
-    image_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    image_texts: Mapping[str, tuple[str, str]] = NO_TEXTS
 
     @property
     def too_long(self) -> bool:
-        return len(rfc3986(self.loc)) > MAX_LOC
+        return len(self.loc) > SURELY_SHORT and len(rfc3986(self.loc)) > MAX_LOC
 
 
 def serialise(entry: Entry) -> bytes:
     """One `<url>` element and a line end, UTF-8. Surplus images and videos that lack a required value are left out."""
-    parts = [f"<url><loc>{_url(entry.loc)}</loc>"]
+    begin = f"<url><loc>{_url(entry.loc)}</loc>"
     if entry.lastmod is not None:
-        parts.append(f"<lastmod>{escape(entry.lastmod)}</lastmod>")
+        begin += f"<lastmod>{escape(entry.lastmod)}</lastmod>"
+    if not (entry.images or entry.alternates or entry.videos or entry.changefreq or entry.priority):
+        return f"{begin}</url>\n".encode()
+    parts = [begin]
     if entry.changefreq is not None:
         parts.append(f"<changefreq>{entry.changefreq}</changefreq>")
     if entry.priority is not None:
@@ -58,7 +65,7 @@ def serialise(entry: Entry) -> bytes:
     return "".join(parts).encode()
 
 
-def _image(image: str, texts: Sequence[str] | None) -> str:
+def _image(image: str, texts: tuple[str, str] | None) -> str:
     title, caption = texts or ("", "")
     # The schema fixes the order.
     words = f"<image:caption>{escape(caption)}</image:caption>" if caption else ""
@@ -67,4 +74,4 @@ def _image(image: str, texts: Sequence[str] | None) -> str:
 
 
 def _url(url: str) -> str:
-    return escape(rfc3986(url))
+    return url if is_plain_url(url) else escape(rfc3986(url))

@@ -23,6 +23,8 @@ _REFERENCE = re.compile("|".join(_CHARACTERS))
 
 # Unreserved and reserved characters but the brackets, and escapes, https://www.rfc-editor.org/rfc/rfc3986#section-2
 _URL = re.compile(r"[!#-;=?-Z_a-z~]*+")
+# Those that XML takes as they are, too.
+_PLAIN_URL = re.compile(r"[!#-%(-;=?-Z_a-z~]*+")
 _NO_URL_CHARACTER = re.compile(r"[^!#-;=?-Z_a-z~]+")
 _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
@@ -40,6 +42,11 @@ def unescape(text: str) -> str:
 def without_forbidden(text: str) -> str:
     """Text without the characters that XML can't hold."""
     return _FORBIDDEN_CHARACTER.sub("", text)
+
+
+def is_plain_url(url: str) -> bool:
+    """Whether a URL stands in XML as it is, and as that RFC has it: nearly all do."""
+    return _PLAIN_URL.fullmatch(url) is not None
 
 
 def rfc3986(url: str) -> str:
