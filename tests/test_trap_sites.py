@@ -137,6 +137,28 @@ def test_session_ids(program: Program, site: WebServer, spell: str, shown: str) 
     assert program.crawl(site.url("/"), *FAST).listed() == listed
 
 
+def test_session_ids_of_every_answer_leave_the_sitemap_as_it_is(program: Program, site: WebServer) -> None:
+    """Pages that know only their next ones: each link of each run has a token that was never seen before."""
+    numbers = count()
+
+    def shop(request: LoggedRequest) -> Answer:
+        fresh = random.Random(next(numbers)).randbytes(16).hex() + "a1b2"
+        number = int(urlsplit(request.path).path.removeprefix("/page/"))
+        return Answer(page(*(f"/page/{(number + n) % 60}?sid={fresh}" for n in range(1, 6)), title=f"Page {number}"))
+
+    serve(site, "/page/0?sid=0a1b2c3d4e5f6071", shop)
+    first = program.crawl(site.url("/"), *FAST)
+    listed, excluded = first.listed(), first.report["excluded"]
+    numbered = [urlsplit(url).path.removeprefix("/page/") for url in listed if "/page/" in url]
+    assert sorted(numbered, key=int) == [str(number) for number in range(60)]
+    urls = first.report["inventory"]["urls"]
+    for _ in range(3):
+        again = program.crawl(site.url("/"), *FAST)
+        assert (again.code, again.listed()) == (0, listed)
+        assert again.report["excluded"] == excluded
+        assert again.report["inventory"]["urls"] == urls
+
+
 def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
     """Seventy pages of results, and then nothing again and again."""
 

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.reach import walk
 from sitemap_crawler.inventory.revisits import plan_revisits, readmit
 from sitemap_crawler.inventory.runs import begin_run
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
@@ -133,6 +134,7 @@ def test_of_each_page_one_session_is_left(store: Store) -> None:
     queue.leave_traps([])
     kept = [url for url, state in states(store).items() if state == UrlState.QUEUED]
     assert kept == [links[0], links[1], "page/0"]
+    assert queue.queued == 3
     later = traps_of(store)
     assert later.refusal(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293") is Trap.SESSION
     assert later.refusal(f"{SITE}page/2?sid=3a1b2c3d4e5f60718293") is None
@@ -144,3 +146,39 @@ def test_what_a_sitemap_names_is_taken_out_of_a_trap(store: Store) -> None:
     queue.add_named([SITE + SETS[-1]])
     assert states(store)[SETS[-1]] == UrlState.QUEUED
     assert states(store)[SETS[-2]] == UrlState.FACETS
+
+
+def test_sessions_that_were_fetched_or_are_under_way_are_left_too_and_the_one_that_stays_is_never_refused(
+    store: Store,
+) -> None:
+    traps = traps_of(store)
+    links = [f"page/{number}?sid={token}" for token in TOKENS for number in range(2)]
+    queue = crawl(store, traps, *links)
+    queue.lease(5)
+    for url_id in (3, 4):
+        queue.record(Observation(url_id, NOW, status=200), depth=1, links=())
+    traps.learnt.append((Trap.SESSION, "?sid={token}"))
+    queue.leave_traps([])
+    queue.record(Observation(6, NOW, status=200), depth=1, links=(f"{SITE}page/2?sid={TOKENS[0]}",))
+    queue.record(Observation(1, NOW, status=200), depth=0, links=(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293",))
+    queue.flush()
+    traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
+    queue.leave_traps([])
+    left = {url for url, state in states(store).items() if state != UrlState.SESSION}
+    assert left == {links[1], links[2], f"page/2?sid={TOKENS[0]}"}
+    with store.connection.begin():
+        reach = walk(store.connection, 1, starts=[1])
+    assert list(reach.reached[1:]) == [1, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_what_was_linked_by_another_session_leads_to_the_one_that_stays(store: Store) -> None:
+    traps = traps_of(store)
+    queue = crawl(store, traps, *(f"page?sid={token}" for token in TOKENS))
+    queue.lease(1)
+    queue.record(Observation(2, NOW, status=404), depth=1, links=())
+    traps.learnt.append((Trap.SESSION, "?sid={token}"))
+    queue.leave_traps([])
+    assert list(states(store).values()) == [UrlState.FETCHED, UrlState.QUEUED, UrlState.SESSION]
+    with store.connection.begin():
+        reach = walk(store.connection, 1, starts=[1])
+    assert (reach.aliases, list(reach.reached)) == ({4: 3}, [0, 1, 1, 1, 0])

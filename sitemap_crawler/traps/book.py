@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.traps.addresses import TRAP
 from sitemap_crawler.traps.facets import FacetBudget, facets_place
-from sitemap_crawler.traps.patterns import endless_pattern, sessions_of, shown
+from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
 from sitemap_crawler.traps.watch import Watch
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Traps:
         self._watch = Watch()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
-        self._bare: set[int] = set()
+        self._bare: dict[int, str] = {}
+        """The admitted URL of each page that has session ids."""
         self.learnt: list[tuple[Trap, str]] = []
         """What is new: it is obeyed from `obey` on."""
 
@@ -97,37 +98,37 @@ class Traps:
             self._facets.count(url)
 
     def meet(self, url: str) -> None:
-        """`url` was admitted in the past, which counts where session ids are known."""
-        for session in self._known_sessions(url):
-            self._remember(session)
+        """`url` is admitted, which counts where session ids are known."""
+        bare = self.bare(url)
+        if bare is not None and len(self._bare) < MAX_BARE:
+            self._bare.setdefault(hash(bare), url)
+
+    def bare(self, url: str) -> str | None:
+        """The URL without its session ids; None when it has none that are known."""
+        return bare_of(url, self._sessions) if self._sessions and self._applies(url) else None
+
+    def admitted(self, url: str) -> str:
+        """The URL that was admitted for the page that `url` names by any session id; `url` itself without one."""
+        bare = self.bare(url)
+        return url if bare is None else self._bare.get(hash(bare), url)
 
     def refusal(self, url: str) -> Trap | None:
         """Why a new URL is not admitted; None when it is, and then it is counted."""
         if not self._applies(url):
             return None
-        if self._endless and endless_pattern(url) in self._endless:
-            return Trap.ENDLESS
-        sessions = self._known_sessions(url)
-        if any(not self._is_new(session) for session in sessions):
-            return Trap.SESSION
-        if not self._facets.admits(url):
-            return Trap.FACETS
-        for session in sessions:
-            self._remember(session)
-        return None
+        trap = self._learnt_of(url) or (None if self._facets.admits(url) else Trap.FACETS)
+        if trap is None:
+            self.meet(url)
+        return trap
 
     def is_learnt(self, url: str) -> Trap | None:
         """Why a URL that waits since before the trap was learnt is refused after all."""
         if not self._applies(url):
             return None
-        if self._endless and endless_pattern(url) in self._endless:
-            return Trap.ENDLESS
-        sessions = self._known_sessions(url)
-        if any(not self._is_new(session) for session in sessions):
-            return Trap.SESSION
-        for session in sessions:
-            self._remember(session)
-        return None
+        trap = self._learnt_of(url)
+        if trap is None:
+            self.meet(url)
+        return trap
 
     def suspect(self, url: str) -> Suspect | None:
         """What the page of this URL may tell; None for nearly all pages."""
@@ -157,15 +158,13 @@ class Traps:
                 known.add(name)
         self.learnt = []
 
-    def _known_sessions(self, url: str) -> list[Session]:
-        return [one for one in sessions_of(url) if one.place in self._sessions] if self._sessions else []
-
-    def _is_new(self, session: Session) -> bool:
-        return hash(session.bare) not in self._bare and len(self._bare) < MAX_BARE
-
-    def _remember(self, session: Session) -> None:
-        if len(self._bare) < MAX_BARE:
-            self._bare.add(hash(session.bare))
+    def _learnt_of(self, url: str) -> Trap | None:
+        if self._endless and endless_pattern(url) in self._endless:
+            return Trap.ENDLESS
+        bare = self.bare(url)
+        if bare is None or self._bare.get(hash(bare)) == url:
+            return None
+        return Trap.SESSION if hash(bare) in self._bare or len(self._bare) >= MAX_BARE else None
 
 
 def _tokens(session: Session, links: Iterable[str]) -> list[str]:
