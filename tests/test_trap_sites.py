@@ -174,6 +174,20 @@ def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
     assert urlsplit(warning["url"]).query.startswith("offset=")
 
 
+def test_a_webcomic_of_pictures_whose_names_are_dates_loses_nothing(program: Program, site: WebServer) -> None:
+    days = [datetime.fromordinal(datetime(2019, 1, 1).toordinal() + n) for n in range(150)]
+    pages: dict[str, object] = {"/": page(f"{days[-1]:/comic/%Y/%m/%d/}")}
+    for n, day in enumerate(days):
+        strip = f'<img src="/img/{day:%Y-%m-%d}.png" alt="strip">'
+        pages[f"{day:/comic/%Y/%m/%d/}"] = page(
+            *(f"{near:/comic/%Y/%m/%d/}" for near in days[max(n - 1, 0) : n + 2]), title=f"Strip of {day}", body=strip
+        )
+    site.pages = pages  # type: ignore[assignment]
+    result = program.crawl(site.url("/"), *FAST)
+    assert sorted(result.listed()) == sorted(site.url(path) for path in pages)
+    assert "trap" not in result.report["warning_counts"]
+
+
 def test_a_trap_is_left_by_a_run_that_goes_on(program: Program, site: WebServer) -> None:
     """Interrupted by the budget of pages, and by the end of the next process."""
 
