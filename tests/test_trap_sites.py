@@ -88,6 +88,38 @@ def test_a_path_that_grows(program: Program, site: WebServer) -> None:
     assert warning["url"] == site.url("/loop/shop/cart/shop/cart/shop/cart/")
 
 
+@pytest.mark.parametrize(("items", "requests"), [(2, 100), (6, 300)])
+def test_relative_links_of_a_menu(program: Program, site: WebServer, items: int, requests: int) -> None:
+    """The server answers by the end of the path: /menu/about/news/about/ is /menu/about/, with the same links."""
+    names = ["about", "contact", "news", "team", "shop", "jobs"][:items]
+
+    def menu(request: LoggedRequest) -> Answer:
+        last = request.path.rstrip("/").rpartition("/")[2]
+        return Answer(page(*(f"{name}/" for name in names), title=f"This is {last}"))
+
+    serve(site, "/menu/", menu)
+    result = program.crawl(site.url("/"), *FAST)
+    assert result.code == 0, result.err
+    assert len(site.requests) <= 31 + requests
+    assert any("ever longer paths" in warning["message"] for warning in result.report["warnings"])
+    listed = result.listed()
+    assert {site.url(path) for path in GOOD} <= set(listed)
+    assert {site.url(f"/menu/{name}/") for name in names} <= set(listed)
+    again = program.crawl(site.url("/"), *FAST)
+    assert (again.code, again.listed()) == (0, listed)
+
+
+def test_pages_whose_paths_have_a_name_twice_are_kept(program: Program, site: WebServer) -> None:
+    paths = [f"/en/products/en/{n}/docs/{n % 7}/docs/" for n in range(200)] + [
+        f"/2020/{n:02}/{n:02}/" for n in range(1, 13)
+    ]
+    site.pages = {path: page("/", title=f"About {path}") for path in paths}
+    site.pages["/"] = page(*paths)
+    result = program.crawl(site.url("/"), *FAST)
+    assert sorted(result.listed()) == sorted(site.url(path) for path in site.pages)
+    assert "trap" not in result.report["warning_counts"]
+
+
 def test_facets(program: Program, site: WebServer) -> None:
     def products(request: LoggedRequest) -> Answer:
         chosen = [part for part in urlsplit(request.path).query.split("&") if part]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.traps.addresses import TRAP
 from sitemap_crawler.traps.facets import FacetBudget, facets_place
 from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
+from sitemap_crawler.traps.rounds import is_round, last_of, names_twice
 from sitemap_crawler.traps.watch import Watch
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Trap(IntEnum):
     FACETS = 5
     ENDLESS = 6
     SESSION = 7
+    ROUND = 8
 
 
 def trap_words(trap: int, url: str) -> str:
@@ -38,6 +40,8 @@ def trap_words(trap: int, url: str) -> str:
         return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} goes on and on, and the pages are all alike"
+    if trap == Trap.ROUND:
+        return f"{TRAP}the same pages again and again under ever longer paths"
     sessions = sessions_of(url)
     return f"{TRAP}the same page under ever new session ids, {shown(sessions[0].place if sessions else url)}"
 
@@ -47,6 +51,8 @@ class Suspect(NamedTuple):
 
     pattern: str | None
     sessions: list[Session]
+    twice: list[str]
+    """The names that its path has twice."""
     wanted: bool
     """Whether its content has to be known."""
 
@@ -61,7 +67,8 @@ class Suspect(NamedTuple):
         """What a link counts as when pages are compared."""
         places = {session.place for session in self.sessions}
         url = next((other.bare for other in sessions_of(url) if other.place in places), url) if places else url
-        return endless_pattern(url) or url if self.pattern is not None else url
+        url = endless_pattern(url) or url if self.pattern is not None else url
+        return last_of(url) if self.twice else url
 
 
 class Traps:
@@ -73,6 +80,7 @@ class Traps:
         self._watch = Watch()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
+        self._rounds: set[str] = set()
         self._bare: dict[int, str] = {}
         """The admitted URL of each page that has session ids."""
         self.learnt: list[tuple[Trap, str]] = []
@@ -81,12 +89,13 @@ class Traps:
     @property
     def known(self) -> dict[str, list[str]]:
         """What was learnt, for JSON."""
-        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions)}
+        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions), "rounds": sorted(self._rounds)}
 
     def know(self, known: dict[str, list[str]]) -> None:
         """What an earlier run has learnt."""
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
+        self._rounds.update(known.get("rounds", ()))
 
     @property
     def knows_sessions(self) -> bool:
@@ -132,13 +141,13 @@ class Traps:
 
     def suspect(self, url: str) -> Suspect | None:
         """What the page of this URL may tell; None for nearly all pages."""
-        pattern, sessions = endless_pattern(url), sessions_of(url)
-        if (pattern is None and not sessions) or not self._applies(url):
+        pattern, sessions, twice = endless_pattern(url), sessions_of(url), names_twice(url)
+        if (pattern is None and not sessions and not twice) or not self._applies(url):
             return None
         if pattern in self._endless:
             pattern = None
         sessions = [session for session in sessions if session.place not in self._sessions]
-        return Suspect(pattern, sessions, self._watch.wants(pattern, sessions))
+        return Suspect(pattern, sessions, twice, self._watch.wants(pattern, sessions, twice))
 
     def page(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
         """Learn from a page; its content and links where they are wanted."""
@@ -149,18 +158,22 @@ class Traps:
         for session in suspect.sessions:
             if self._watch.session(session, content, renewed=_renewed(session, links)):
                 self.learnt.append((Trap.SESSION, session.place))
+        if suspect.twice:
+            self.learnt += [(Trap.ROUND, name) for name in self._watch.rounds(suspect.twice, content)]
 
     def obey(self) -> None:
         """What was learnt counts from now on."""
+        places = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.ROUND: self._rounds}
         for trap, name in self.learnt:
-            known = self._endless if trap is Trap.ENDLESS else self._sessions
-            if len(known) < MAX_LEARNT:
-                known.add(name)
+            if len(places[trap]) < MAX_LEARNT:
+                places[trap].add(name)
         self.learnt = []
 
     def _learnt_of(self, url: str) -> Trap | None:
         if self._endless and endless_pattern(url) in self._endless:
             return Trap.ENDLESS
+        if self._rounds and is_round(url, self._rounds):
+            return Trap.ROUND
         bare = self.bare(url)
         if bare is None or self._bare.get(hash(bare)) == url:
             return None

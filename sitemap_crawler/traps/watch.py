@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.traps.recent import Recent
+from sitemap_crawler.traps.rounds import Rounds
+from sitemap_crawler.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,16 +87,24 @@ class Watch:
     def __init__(self) -> None:
         self._pages: Recent[_Pages] = Recent(_Pages, MAX_WATCHED)
         self._tokens: Recent[_Token] = Recent(_Token, MAX_WATCHED)
+        self._rounds: Recent[Rounds] = Recent(Rounds, MAX_WATCHED)
 
-    def wants(self, pattern: str | None, sessions: Sequence[Session]) -> bool:
+    def wants(self, pattern: str | None, sessions: Sequence[Session], twice: Sequence[str] = ()) -> bool:
         """Whether the content of the page has to be known."""
-        return (pattern is not None and self._pages[pattern].contents is not None) or any(
-            not self._tokens[session.place].settled for session in sessions
+        return (
+            (pattern is not None and self._pages[pattern].contents is not None)
+            or any(not self._tokens[session.place].settled for session in sessions)
+            or (bool(twice) and not self._rounds[origin_of(twice[0])].settled)
         )
 
     def page(self, pattern: str, content: bytes | None) -> bool:
         """Whether this page shows that the pattern is endless; without its content it is only counted."""
         return self._pages[pattern].add(content)
+
+    def rounds(self, twice: Sequence[str], content: bytes) -> list[str]:
+        """The names that this page shows to be those of a site whose paths go round."""
+        rounds = self._rounds[origin_of(twice[0])]
+        return [] if rounds.settled else rounds.add(twice, content)
 
     def session(self, session: Session, content: bytes, *, renewed: bool) -> bool:
         """Whether this page shows that there are session ids in that place."""
