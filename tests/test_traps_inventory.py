@@ -40,10 +40,10 @@ def everywhere(url: str, _depth: int) -> bool:
     return url.startswith(SITE)
 
 
-def traps_of(store: Store, budget: int = 5_000) -> Traps:
+def traps_of(store: Store, budget: int = 5_000, run: int = 1) -> Traps:
     traps = Traps(budget, applies=lambda _: budget > 0)
     with store.connection.begin():
-        load_traps(store.connection, traps)
+        load_traps(store.connection, traps, run=run)
     return traps
 
 
@@ -182,3 +182,29 @@ def test_what_was_linked_by_another_session_leads_to_the_one_that_stays(store: S
     with store.connection.begin():
         reach = walk(store.connection, 1, starts=[1])
     assert (reach.aliases, list(reach.reached)) == ({4: 3}, [0, 1, 1, 1, 0])
+
+
+LISTS = [f"{SITE}list?offset={number}" for number in range(200)]
+ROUNDS = [f"{SITE}{number}/team/x/team/" for number in range(200)]
+SESSIONS = [f"{SITE}page/{number % 20}?sid=0a1b2c3d4e5f{number:08}" for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "needed"), [(LISTS, 100), (ROUNDS, 50), (SESSIONS, 20 + 30)], ids=["list", "rounds", "sessions"]
+)
+def test_a_trap_is_learnt_by_a_run_that_is_killed_again_and_again(store: Store, pages: list[str], needed: int) -> None:
+    def go_on(at: int, run: int = 1) -> bool:
+        traps = traps_of(store, run=run)
+        queue = crawl(store, traps)
+        for url in pages[at : at + 10]:
+            suspect = traps.suspect(url)
+            assert suspect is not None
+            assert suspect.wanted
+            links = [f"{SITE}{number}?sid=0a1b2c3d4e5f99999999" for number in range(2)]
+            traps.page(suspect, url.partition("?")[0].encode() * (pages is SESSIONS), links)
+        queue.record(Observation(1, NOW, status=200), depth=0, links=())
+        queue.flush()
+        return bool(traps.learnt)
+
+    assert [at for at in range(0, needed, 10) if go_on(at)] == [needed - 10]
+    assert not go_on(needed, run=2)

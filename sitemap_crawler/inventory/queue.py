@@ -15,7 +15,7 @@ from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.observed import Observed
 from sitemap_crawler.inventory.reach import queue_admitted, walk
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
-from sitemap_crawler.inventory.traps import refuse_learnt, remember_learnt
+from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 from sitemap_crawler.traps.book import Traps
@@ -191,6 +191,9 @@ class Queue:
             fetched = [observation.url_id for observation, _, _ in pages]
             self._set_state(fetched, UrlState.FETCHED, unless=TRAPPED)
             self._write_nofollow()
+            if self._traps.counted:
+                remember_counts(self._connection, self._traps, run=self._run)
+        self._traps.counted = False
         self._buffer = []
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:

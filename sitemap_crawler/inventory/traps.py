@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 NAME = "traps"
-"""Of the row of `meta` that has what was learnt, as JSON."""
+"""Of the row of `meta` that has what was learnt, as JSON,"""
+COUNTS = "trap-counts"
+"""and of that which has what the pages of a run tell so far: one that is killed again and again must end, too."""
 ROWS = 2_000
 _ALIVE = or_(observations.c.status.is_(None), observations.c.status < 400)
 """Of two sessions of a page one that is an error is none that counts."""
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
 
 
-def load_traps(connection: Connection, traps: Traps) -> None:
-    """What was learnt, and what was admitted so far."""
+def load_traps(connection: Connection, traps: Traps, *, run: int) -> None:
+    """What was learnt, what was admitted so far, and what this run has counted."""
     _load_learnt(connection, traps)
+    counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS))
+    if counts is not None and (counted := json.loads(counts))["run"] == run:
+        traps.restore(counted)
     for row in _rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count(row.url)
     if traps.knows_sessions:
@@ -34,8 +39,16 @@ def load_traps(connection: Connection, traps: Traps) -> None:
 
 
 def remember_learnt(connection: Connection, traps: Traps) -> None:
-    connection.execute(delete(meta).where(meta.c.name == NAME))
-    connection.execute(insert(meta).values(name=NAME, value=json.dumps(traps.known)))
+    _remember(connection, NAME, traps.known)
+
+
+def remember_counts(connection: Connection, traps: Traps, *, run: int) -> None:
+    _remember(connection, COUNTS, {"run": run, **traps.counts})
+
+
+def _remember(connection: Connection, name: str, value: dict[str, Any]) -> None:
+    connection.execute(delete(meta).where(meta.c.name == name))
+    connection.execute(insert(meta).values(name=name, value=json.dumps(value, default=sorted)))
 
 
 def refuse_learnt(connection: Connection, traps: Traps) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitemap_crawler.traps.addresses import TRAP
 from sitemap_crawler.traps.facets import FacetBudget, facets_place
@@ -85,6 +85,8 @@ class Traps:
         """The admitted URL of each page that has session ids."""
         self.learnt: list[tuple[Trap, str]] = []
         """What is new: it is obeyed from `obey` on."""
+        self.counted = False
+        """Whether there are counts that nobody wrote down."""
 
     @property
     def known(self) -> dict[str, list[str]]:
@@ -96,6 +98,15 @@ class Traps:
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
         self._rounds.update(known.get("rounds", ()))
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """What was counted of pages, for JSON."""
+        return self._watch.counts
+
+    def restore(self, counts: dict[str, Any]) -> None:
+        """What an earlier process of this run has counted."""
+        self._watch.restore(counts)
 
     @property
     def knows_sessions(self) -> bool:
@@ -151,15 +162,17 @@ class Traps:
 
     def page(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
         """Learn from a page; its content and links where they are wanted."""
-        if suspect.pattern is not None and self._watch.page(suspect.pattern, content):
+        self.counted = True
+        said = None if content is None else content.hex()
+        if suspect.pattern is not None and self._watch.page(suspect.pattern, said):
             self.learnt.append((Trap.ENDLESS, suspect.pattern))
-        if content is None:
+        if said is None:
             return
         for session in suspect.sessions:
-            if self._watch.session(session, content, renewed=_renewed(session, links)):
+            if self._watch.session(session, said, renewed=_renewed(session, links)):
                 self.learnt.append((Trap.SESSION, session.place))
         if suspect.twice:
-            self.learnt += [(Trap.ROUND, name) for name in self._watch.rounds(suspect.twice, content)]
+            self.learnt += [(Trap.ROUND, name) for name in self._watch.rounds(suspect.twice, said)]
 
     def obey(self) -> None:
         """What was learnt counts from now on."""

@@ -53,15 +53,19 @@ class Rounds:
     seen: int = 0
     total: int = 0
     new: int = 0
-    contents: set[bytes] = field(default_factory=set)
+    contents: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     """Of the pages that were met before."""
+
+    @property
+    def count(self) -> int:
+        return self.total + self.seen
 
     @property
     def settled(self) -> bool:
         return len(self.contents) >= MAX_CONTENTS
 
-    def add(self, names: Iterable[str], content: bytes) -> list[str]:
+    def add(self, names: Iterable[str], content: str) -> list[str]:
         """The names to be learnt when the epoch that ends with this page shows a trap."""
         self.seen += 1
         if content not in self.contents:
