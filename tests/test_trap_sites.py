@@ -191,6 +191,32 @@ def test_session_ids_of_every_answer_leave_the_sitemap_as_it_is(program: Program
         assert again.report["inventory"]["urls"] == urls
 
 
+@pytest.mark.parametrize("sessions", [True, False], ids=["sessions", "versions"])
+def test_session_ids_that_last_for_a_run(program: Program, site: WebServer, sessions: bool) -> None:
+    """The first page gives the visitor an id that all links keep; what has other content is another version."""
+    runs = count()
+
+    def start(request: LoggedRequest) -> Answer:
+        fresh = random.Random(next(runs)).randbytes(16).hex() + "a1b2"
+        return Answer(page(*(f"/page/{number}?token={fresh}" for number in range(40))))
+
+    def shop(request: LoggedRequest) -> Answer:
+        path, _, query = request.path.partition("?")
+        number = int(path.removeprefix("/page/"))
+        said = "" if sessions else f"<p>{'New in this version. ' * int(query[-5], 16)}</p>"
+        links = [f"/page/{(number + step) % 40}?{query}" for step in range(1, 4)]
+        return Answer(page(*links, title=f"Page {number}", body=said))
+
+    site.pages = CatchAll({"/": start}, shop)  # type: ignore[assignment]
+    listed = program.crawl(site.url("/"), *FAST).listed()
+    assert len(listed) == 41
+    results = [program.crawl(site.url("/"), *FAST) for _ in range(2)]
+    assert [result.code for result in results] == [0, 0]
+    assert [result.listed() == listed for result in results] == [sessions, sessions]
+    if sessions:
+        assert results[0].report["inventory"]["urls"] == results[1].report["inventory"]["urls"]
+
+
 def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
     """Seventy pages of results, and then nothing again and again."""
 

@@ -27,7 +27,7 @@ _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
 
 def load_traps(connection: Connection, traps: Traps, *, run: int) -> None:
     """What was learnt, what was admitted so far, and what this run has counted."""
-    _load_learnt(connection, traps)
+    load_learnt(connection, traps)
     counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
         traps.restore(counted)
@@ -61,7 +61,7 @@ def refuse_learnt(connection: Connection, traps: Traps) -> None:
 def session_aliases(connection: Connection) -> dict[int, int]:
     """By the id of each URL that was refused as another session of a page, the one that was admitted for the page."""
     traps = Traps(0, applies=lambda _: True)
-    _load_learnt(connection, traps)
+    load_learnt(connection, traps)
     if not traps.knows_sessions:
         return {}
     kept: dict[int, int] = {}
@@ -73,7 +73,7 @@ def session_aliases(connection: Connection) -> dict[int, int]:
     return {row_id: to for row_id, to in found if to is not None}
 
 
-def _load_learnt(connection: Connection, traps: Traps) -> None:
+def load_learnt(connection: Connection, traps: Traps) -> None:
     known = connection.scalar(select(meta.c.value).where(meta.c.name == NAME))
     if known is not None:
         traps.know(json.loads(known))
