@@ -53,9 +53,10 @@ class Rounds:
     seen: int = 0
     total: int = 0
     new: int = 0
-    contents: set[str] = field(default_factory=set)
+    contents: dict[str, list[str]] = field(default_factory=dict)
+    """With the names of the first page of each."""
     names: set[str] = field(default_factory=set)
-    """Of the pages that were met before."""
+    """Of the pages that were met again."""
 
     @property
     def count(self) -> int:
@@ -69,10 +70,10 @@ class Rounds:
         """The names to be learnt when the epoch that ends with this page shows a trap."""
         self.seen += 1
         if content not in self.contents:
-            self.contents.add(content)
+            self.contents[content] = list(names)
             self.new += 1
         elif len(self.names) < MAX_NAMES:
-            self.names.update(names)
+            self.names.update(names, self.contents[content])
         if self.seen < self.epoch:
             return []
         found = sorted(self.names) if self.new <= NEW * self.epoch else []
