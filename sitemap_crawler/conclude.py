@@ -14,6 +14,7 @@ from sitemap_crawler.guards import Refused, start_page_problem
 from sitemap_crawler.hints import few_pages_hints
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.findings import Findings
+from sitemap_crawler.inventory.lasting_sessions import learn_lasting_sessions
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.refused import take_back
 from sitemap_crawler.inventory.robots import RememberedRobots
@@ -142,6 +143,9 @@ class _Conclusion:
         with connection.begin():
             reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
             settle_reach(connection, reach, run=site.run.id, proved=proved)
+            if proved and learn_lasting_sessions(connection, run=site.run.id, applies=site.rules.may_be_trap):
+                reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
+                settle_reach(connection, reach, run=site.run.id, proved=proved)
 
     def _settle(self) -> None:
         site, report = self._site, self._report

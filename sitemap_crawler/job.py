@@ -129,7 +129,7 @@ class Job(Site):
         changed = self._changed_options() if run.planned else []
         trap = self.traps.refusal
         with connection.begin():
-            load_traps(connection, self.traps)
+            load_traps(connection, self.traps, run=run.id)
             if not run.planned:
                 since = finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id)
                 plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every, trap=trap)

@@ -88,6 +88,38 @@ def test_a_path_that_grows(program: Program, site: WebServer) -> None:
     assert warning["url"] == site.url("/loop/shop/cart/shop/cart/shop/cart/")
 
 
+@pytest.mark.parametrize(("items", "requests"), [(2, 100), (6, 300)])
+def test_relative_links_of_a_menu(program: Program, site: WebServer, items: int, requests: int) -> None:
+    """The server answers by the end of the path: /menu/about/news/about/ is /menu/about/, with the same links."""
+    names = ["about", "contact", "news", "team", "shop", "jobs"][:items]
+
+    def menu(request: LoggedRequest) -> Answer:
+        last = request.path.rstrip("/").rpartition("/")[2]
+        return Answer(page(*(f"{name}/" for name in names), title=f"This is {last}"))
+
+    serve(site, "/menu/", menu)
+    result = program.crawl(site.url("/"), *FAST)
+    assert result.code == 0, result.err
+    assert len(site.requests) <= 31 + requests
+    assert any("ever longer paths" in warning["message"] for warning in result.report["warnings"])
+    listed = result.listed()
+    assert {site.url(path) for path in GOOD} <= set(listed)
+    assert {site.url(f"/menu/{name}/") for name in names} <= set(listed)
+    again = program.crawl(site.url("/"), *FAST)
+    assert (again.code, again.listed()) == (0, listed)
+
+
+def test_pages_whose_paths_have_a_name_twice_are_kept(program: Program, site: WebServer) -> None:
+    paths = [f"/en/products/en/{n}/docs/{n % 7}/docs/" for n in range(200)] + [
+        f"/2020/{n:02}/{n:02}/" for n in range(1, 13)
+    ]
+    site.pages = {path: page("/", title=f"About {path}") for path in paths}
+    site.pages["/"] = page(*paths)
+    result = program.crawl(site.url("/"), *FAST)
+    assert sorted(result.listed()) == sorted(site.url(path) for path in site.pages)
+    assert "trap" not in result.report["warning_counts"]
+
+
 def test_facets(program: Program, site: WebServer) -> None:
     def products(request: LoggedRequest) -> Answer:
         chosen = [part for part in urlsplit(request.path).query.split("&") if part]
@@ -137,6 +169,54 @@ def test_session_ids(program: Program, site: WebServer, spell: str, shown: str) 
     assert program.crawl(site.url("/"), *FAST).listed() == listed
 
 
+def test_session_ids_of_every_answer_leave_the_sitemap_as_it_is(program: Program, site: WebServer) -> None:
+    """Pages that know only their next ones: each link of each run has a token that was never seen before."""
+    numbers = count()
+
+    def shop(request: LoggedRequest) -> Answer:
+        fresh = random.Random(next(numbers)).randbytes(16).hex() + "a1b2"
+        number = int(urlsplit(request.path).path.removeprefix("/page/"))
+        return Answer(page(*(f"/page/{(number + n) % 60}?sid={fresh}" for n in range(1, 6)), title=f"Page {number}"))
+
+    serve(site, "/page/0?sid=0a1b2c3d4e5f6071", shop)
+    first = program.crawl(site.url("/"), *FAST)
+    listed, excluded = first.listed(), first.report["excluded"]
+    numbered = [urlsplit(url).path.removeprefix("/page/") for url in listed if "/page/" in url]
+    assert sorted(numbered, key=int) == [str(number) for number in range(60)]
+    urls = first.report["inventory"]["urls"]
+    for _ in range(3):
+        again = program.crawl(site.url("/"), *FAST)
+        assert (again.code, again.listed()) == (0, listed)
+        assert again.report["excluded"] == excluded
+        assert again.report["inventory"]["urls"] == urls
+
+
+@pytest.mark.parametrize("sessions", [True, False], ids=["sessions", "versions"])
+def test_session_ids_that_last_for_a_run(program: Program, site: WebServer, sessions: bool) -> None:
+    """The first page gives the visitor an id that all links keep; what has other content is another version."""
+    runs = count()
+
+    def start(request: LoggedRequest) -> Answer:
+        fresh = random.Random(next(runs)).randbytes(16).hex() + "a1b2"
+        return Answer(page(*(f"/page/{number}?token={fresh}" for number in range(40))))
+
+    def shop(request: LoggedRequest) -> Answer:
+        path, _, query = request.path.partition("?")
+        number = int(path.removeprefix("/page/"))
+        said = "" if sessions else f"<p>{'New in this version. ' * int(query[-5], 16)}</p>"
+        links = [f"/page/{(number + step) % 40}?{query}" for step in range(1, 4)]
+        return Answer(page(*links, title=f"Page {number}", body=said))
+
+    site.pages = CatchAll({"/": start}, shop)  # type: ignore[assignment]
+    listed = program.crawl(site.url("/"), *FAST).listed()
+    assert len(listed) == 41
+    results = [program.crawl(site.url("/"), *FAST) for _ in range(2)]
+    assert [result.code for result in results] == [0, 0]
+    assert [result.listed() == listed for result in results] == [sessions, sessions]
+    if sessions:
+        assert results[0].report["inventory"]["urls"] == results[1].report["inventory"]["urls"]
+
+
 def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
     """Seventy pages of results, and then nothing again and again."""
 
@@ -150,6 +230,20 @@ def test_a_next_page_for_ever(program: Program, site: WebServer) -> None:
     warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 400)
     assert "/list?offset={number}" in warning["message"]
     assert urlsplit(warning["url"]).query.startswith("offset=")
+
+
+def test_a_webcomic_of_pictures_whose_names_are_dates_loses_nothing(program: Program, site: WebServer) -> None:
+    days = [datetime.fromordinal(datetime(2019, 1, 1).toordinal() + n) for n in range(150)]
+    pages: dict[str, object] = {"/": page(f"{days[-1]:/comic/%Y/%m/%d/}")}
+    for n, day in enumerate(days):
+        strip = f'<img src="/img/{day:%Y-%m-%d}.png" alt="strip">'
+        pages[f"{day:/comic/%Y/%m/%d/}"] = page(
+            *(f"{near:/comic/%Y/%m/%d/}" for near in days[max(n - 1, 0) : n + 2]), title=f"Strip of {day}", body=strip
+        )
+    site.pages = pages  # type: ignore[assignment]
+    result = program.crawl(site.url("/"), *FAST)
+    assert sorted(result.listed()) == sorted(site.url(path) for path in pages)
+    assert "trap" not in result.report["warning_counts"]
 
 
 def test_a_trap_is_left_by_a_run_that_goes_on(program: Program, site: WebServer) -> None:

@@ -14,6 +14,7 @@ from sitemap_crawler.traps.addresses import TRAP, address_trap, month_of
 from sitemap_crawler.traps.book import Trap, Traps
 from sitemap_crawler.traps.facets import FacetBudget, distinct, facets_of
 from sitemap_crawler.traps.patterns import endless_pattern, is_token, sessions_of
+from sitemap_crawler.traps.rounds import names_twice
 from sitemap_crawler.traps.tally import MAX_TRAPS, Tally
 from sitemap_crawler.traps.watch import FIRST_EPOCH
 
@@ -222,6 +223,49 @@ def test_random_tokens(text: str, token: bool) -> None:
     assert is_token(text) is token
     expected = [("?sid={token}", text, f"{HOST}/a?sid={{token}}")] if token and len(text) >= 12 else []
     assert [tuple(one) for one in sessions_of(f"{HOST}/a?sid={text}")] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/a/b/a", ["a"]),
+        ("/a/a/", ["a"]),
+        ("/a/b/a/b/c.html?x=/y/y", ["a", "b"]),
+        ("/a/b/c/", []),
+        ("/2020/01/01/x", []),
+        ("/", []),
+    ],
+)
+def test_names_that_a_path_has_twice(path: str, names: list[str]) -> None:
+    assert names_twice(HOST + path) == [f"{HOST}/{name}" for name in names]
+
+
+def test_paths_that_go_round_are_learnt_by_their_names() -> None:
+    paths = ["/".join(names) for size in (3, 4) for names in product(["news", "team", "jobs"], repeat=size)]
+    pages = [(f"{HOST}/{path}/", path.rpartition("/")[2].encode(), []) for path in paths]
+    traps = everything()
+    assert feed(traps, pages) is not None
+    traps.obey()
+    for path, trap in {
+        "/jobs/news/": None,
+        "/jobs/": None,
+        "/jobs/x/y/": None,
+        "/x/x/x/": None,
+        "/jobs/x/jobs/": Trap.ROUND,
+        "/news/jobs/team": Trap.ROUND,
+    }.items():
+        assert traps.refusal(HOST + path) is trap, path
+    assert traps.refusal("https://other.example.com/news/jobs/team") is None
+    later = everything()
+    later.know(traps.known)
+    assert later.refusal(f"{HOST}/news/jobs/team") is Trap.ROUND
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_paths_that_have_a_name_twice_and_differ_are_none(share: float) -> None:
+    pages = [(f"{HOST}/docs/{n}/docs/", b"%d" % (n if n * share % 1 < share else 0), []) for n in range(5_000)]
+    traps = everything()
+    assert feed(traps, pages) is None
 
 
 def test_where_a_token_stands() -> None:

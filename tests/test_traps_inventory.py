@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.reach import walk
 from sitemap_crawler.inventory.revisits import plan_revisits, readmit
 from sitemap_crawler.inventory.runs import begin_run
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
@@ -39,10 +40,10 @@ def everywhere(url: str, _depth: int) -> bool:
     return url.startswith(SITE)
 
 
-def traps_of(store: Store, budget: int = 5_000) -> Traps:
+def traps_of(store: Store, budget: int = 5_000, run: int = 1) -> Traps:
     traps = Traps(budget, applies=lambda _: budget > 0)
     with store.connection.begin():
-        load_traps(store.connection, traps)
+        load_traps(store.connection, traps, run=run)
     return traps
 
 
@@ -133,6 +134,7 @@ def test_of_each_page_one_session_is_left(store: Store) -> None:
     queue.leave_traps([])
     kept = [url for url, state in states(store).items() if state == UrlState.QUEUED]
     assert kept == [links[0], links[1], "page/0"]
+    assert queue.queued == 3
     later = traps_of(store)
     assert later.refusal(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293") is Trap.SESSION
     assert later.refusal(f"{SITE}page/2?sid=3a1b2c3d4e5f60718293") is None
@@ -144,3 +146,65 @@ def test_what_a_sitemap_names_is_taken_out_of_a_trap(store: Store) -> None:
     queue.add_named([SITE + SETS[-1]])
     assert states(store)[SETS[-1]] == UrlState.QUEUED
     assert states(store)[SETS[-2]] == UrlState.FACETS
+
+
+def test_sessions_that_were_fetched_or_are_under_way_are_left_too_and_the_one_that_stays_is_never_refused(
+    store: Store,
+) -> None:
+    traps = traps_of(store)
+    links = [f"page/{number}?sid={token}" for token in TOKENS for number in range(2)]
+    queue = crawl(store, traps, *links)
+    queue.lease(5)
+    for url_id in (3, 4):
+        queue.record(Observation(url_id, NOW, status=200), depth=1, links=())
+    traps.learnt.append((Trap.SESSION, "?sid={token}"))
+    queue.leave_traps([])
+    queue.record(Observation(6, NOW, status=200), depth=1, links=(f"{SITE}page/2?sid={TOKENS[0]}",))
+    queue.record(Observation(1, NOW, status=200), depth=0, links=(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293",))
+    queue.flush()
+    traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
+    queue.leave_traps([])
+    left = {url for url, state in states(store).items() if state != UrlState.SESSION}
+    assert left == {links[1], links[2], f"page/2?sid={TOKENS[0]}"}
+    with store.connection.begin():
+        reach = walk(store.connection, 1, starts=[1])
+    assert list(reach.reached[1:]) == [1, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_what_was_linked_by_another_session_leads_to_the_one_that_stays(store: Store) -> None:
+    traps = traps_of(store)
+    queue = crawl(store, traps, *(f"page?sid={token}" for token in TOKENS))
+    queue.lease(1)
+    queue.record(Observation(2, NOW, status=404), depth=1, links=())
+    traps.learnt.append((Trap.SESSION, "?sid={token}"))
+    queue.leave_traps([])
+    assert list(states(store).values()) == [UrlState.FETCHED, UrlState.QUEUED, UrlState.SESSION]
+    with store.connection.begin():
+        reach = walk(store.connection, 1, starts=[1])
+    assert (reach.aliases, list(reach.reached)) == ({4: 3}, [0, 1, 1, 1, 0])
+
+
+LISTS = [f"{SITE}list?offset={number}" for number in range(200)]
+ROUNDS = [f"{SITE}{number}/team/x/team/" for number in range(200)]
+SESSIONS = [f"{SITE}page/{number % 20}?sid=0a1b2c3d4e5f{number:08}" for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "needed"), [(LISTS, 100), (ROUNDS, 50), (SESSIONS, 20 + 30)], ids=["list", "rounds", "sessions"]
+)
+def test_a_trap_is_learnt_by_a_run_that_is_killed_again_and_again(store: Store, pages: list[str], needed: int) -> None:
+    def go_on(at: int, run: int = 1) -> bool:
+        traps = traps_of(store, run=run)
+        queue = crawl(store, traps)
+        for url in pages[at : at + 10]:
+            suspect = traps.suspect(url)
+            assert suspect is not None
+            assert suspect.wanted
+            links = [f"{SITE}{number}?sid=0a1b2c3d4e5f99999999" for number in range(2)]
+            traps.page(suspect, url.partition("?")[0].encode() * (pages is SESSIONS), links)
+        queue.record(Observation(1, NOW, status=200), depth=0, links=())
+        queue.flush()
+        return bool(traps.learnt)
+
+    assert [at for at in range(0, needed, 10) if go_on(at)] == [needed - 10]
+    assert not go_on(needed, run=2)

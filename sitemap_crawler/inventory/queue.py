@@ -15,7 +15,7 @@ from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.observed import Observed
 from sitemap_crawler.inventory.reach import queue_admitted, walk
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
-from sitemap_crawler.inventory.traps import refuse_learnt, remember_learnt
+from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 from sitemap_crawler.traps.book import Traps
@@ -128,6 +128,7 @@ class Queue:
 
     def leave_traps(self, held: Iterable[QueuedUrl]) -> None:
         """Refuse what waits in the traps that were learnt since; `held` are leased URLs that are given back."""
+        self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
             self._traps.obey()
@@ -166,8 +167,13 @@ class Queue:
             return
         ids: dict[str, int] = {}
         discovered: dict[str, tuple[int, int | None]] = {}
+        renamed: dict[str, str] = {}
+        sessions = self._traps.knows_sessions
         for observation, depth, links in pages:
-            for url, clicks in _targets(observation, links):
+            for found, clicks in _targets(observation, links):
+                url = self._traps.admitted(found) if sessions else found
+                if url != found:
+                    renamed[found] = url
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
@@ -178,10 +184,16 @@ class Queue:
                         discovered[url] = (below, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
+            ids |= {found: ids[url] for found, url in renamed.items()}
             observed = [(page, [ids[url] for url in links if self._follows(url)]) for page, _, links in pages]
             self._observed.write(observed, ids)
-            self._set_state([observation.url_id for observation, _, _ in pages], UrlState.FETCHED)
+            # A trap that was learnt since it was leased keeps it.
+            fetched = [observation.url_id for observation, _, _ in pages]
+            self._set_state(fetched, UrlState.FETCHED, unless=TRAPPED)
             self._write_nofollow()
+            if self._traps.counted:
+                remember_counts(self._connection, self._traps, run=self._run)
+        self._traps.counted = False
         self._buffer = []
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:
@@ -252,9 +264,10 @@ class Queue:
         for chunk in _chunks(list(keys)):
             yield from self._connection.execute(query.where(urls.c.key.in_(chunk)))
 
-    def _set_state(self, ids: list[int], state: UrlState) -> None:
+    def _set_state(self, ids: list[int], state: UrlState, *, unless: Iterable[int] = ()) -> None:
         for chunk in _chunks(ids):
-            self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(state=int(state)))
+            which = urls.c.id.in_(chunk) & urls.c.state.not_in(unless)
+            self._connection.execute(update(urls).where(which).values(state=int(state)))
 
     def _count_queued(self) -> int:
         query = select(func.count()).select_from(urls).where(urls.c.state == int(UrlState.QUEUED))

@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, func, or_, select, update
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Reach:
     """Clicks from the nearest start page, a redirect takes none."""
     referrers: array[int]
     """The page that leads there, one of those with the fewest clicks; 0 for what a sitemap names or is a start page."""
+    aliases: dict[int, int]
+    """What a link to a URL counts for: the admitted session of the same page."""
 
 
 def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
@@ -46,7 +49,8 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
     the place of theirs, it must not be lost.
     """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
-    reach = Reach(bytearray(size), array("H", [UNREACHED]) * size, array("I", bytes(4 * size)))
+    depths, referrers = array("H", [UNREACHED]) * size, array("I", bytes(4 * size))
+    reach = Reach(bytearray(size), depths, referrers, session_aliases(connection))
     _spread(connection, reach, array("I", sorted(set(starts))), range(BELOW_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
     named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
@@ -112,8 +116,8 @@ def _in_order(ids: array[int], size: int) -> array[int]:
 
 
 def _meet(reach: Reach, page: int, targets: Iterable[int], found: array[int]) -> None:
-    reached = reach.reached
-    for target in targets:
+    reached, aliases = reach.reached, reach.aliases
+    for target in (aliases.get(target, target) for target in targets) if aliases else targets:
         if not reached[target]:
             reached[target] = 1
             reach.referrers[target] = page
@@ -130,7 +134,9 @@ def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Ite
 
 def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
     """Write what differs from what the crawl believed. `proved`: the run saw the whole site, so absence counts."""
-    for rows in _batches(connection, select(urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)):
+    columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)
+    # Links to another session are links to the one that was admitted.
+    for rows in _batches(connection, select(*columns).where(urls.c.state != int(UrlState.SESSION))):
         changed = []
         for row in rows:
             if reach.reached[row.id]:

@@ -45,6 +45,7 @@ class UrlState(IntEnum):
     FACETS = Trap.FACETS
     ENDLESS = Trap.ENDLESS
     SESSION = Trap.SESSION
+    ROUND = Trap.ROUND
     """Refused for a trap, in this run and in later ones."""
 
 

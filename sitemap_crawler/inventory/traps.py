@@ -8,60 +8,102 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
+from sitemap_crawler.traps.book import Trap, Traps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection, Select
 
-    from sitemap_crawler.traps.book import Traps
-
 NAME = "traps"
-"""Of the row of `meta` that has what was learnt, as JSON."""
+"""Of the row of `meta` that has what was learnt, as JSON,"""
+COUNTS = "trap-counts"
+"""and of that which has what the pages of a run tell so far: one that is killed again and again must end, too."""
 ROWS = 2_000
+_ALIVE = or_(observations.c.status.is_(None), observations.c.status < 400)
+"""Of two sessions of a page one that is an error is none that counts."""
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
 
 
-def load_traps(connection: Connection, traps: Traps) -> None:
-    """What was learnt, and what was admitted so far."""
-    known = connection.scalar(select(meta.c.value).where(meta.c.name == NAME))
-    if known is not None:
-        traps.know(json.loads(known))
-    for rows in _batches(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
-        for row in rows:
-            traps.count(row.url)
+def load_traps(connection: Connection, traps: Traps, *, run: int) -> None:
+    """What was learnt, what was admitted so far, and what this run has counted."""
+    load_learnt(connection, traps)
+    counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS))
+    if counts is not None and (counted := json.loads(counts))["run"] == run:
+        traps.restore(counted)
+    for row in _rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
+        traps.count(row.url)
     if traps.knows_sessions:
-        _meet(connection, traps)
+        for row in _rows(connection, _observed().where(_ADMITTED, _ALIVE)):
+            traps.meet(row.url)
 
 
 def remember_learnt(connection: Connection, traps: Traps) -> None:
-    connection.execute(delete(meta).where(meta.c.name == NAME))
-    connection.execute(insert(meta).values(name=NAME, value=json.dumps(traps.known)))
+    _remember(connection, NAME, traps.known)
+
+
+def remember_counts(connection: Connection, traps: Traps, *, run: int) -> None:
+    _remember(connection, COUNTS, {"run": run, **traps.counts})
+
+
+def _remember(connection: Connection, name: str, value: dict[str, Any]) -> None:
+    connection.execute(delete(meta).where(meta.c.name == name))
+    connection.execute(insert(meta).values(name=name, value=json.dumps(value, default=sorted)))
 
 
 def refuse_learnt(connection: Connection, traps: Traps) -> None:
-    """Refuse of what waits, and was never fetched, what is in a trap that was learnt."""
-    waits = urls.c.state == int(UrlState.QUEUED)
-    fetched = observations.c.url_id.is_not(None)
+    """Refuse what is in a trap that was learnt and was never fetched, and of what was all but one session of a page."""
     if traps.knows_sessions:
-        _meet(connection, traps, waiting=False)
-    query = select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
-    for rows in _batches(connection, query.where(waits, ~fetched, urls.c.depth > 0)):
-        states = [(row.id, traps.is_learnt(row.url)) for row in rows]
+        _refuse(connection, _observed().where(observations.c.status < 400), lambda url: _other_session(traps, url))
+    _refuse(connection, _observed().where(observations.c.url_id.is_(None)), traps.is_learnt)
+
+
+def session_aliases(connection: Connection) -> dict[int, int]:
+    """By the id of each URL that was refused as another session of a page, the one that was admitted for the page."""
+    traps = Traps(0, applies=lambda _: True)
+    load_learnt(connection, traps)
+    if not traps.knows_sessions:
+        return {}
+    kept: dict[int, int] = {}
+    for row in _rows(connection, _observed().where(_ADMITTED, _ALIVE)):
+        if (bare := traps.bare(row.url)) is not None:
+            kept.setdefault(hash(bare), row.id)
+    refused = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.SESSION))
+    found = ((row.id, kept.get(hash(traps.bare(row.url)))) for row in _rows(connection, refused))
+    return {row_id: to for row_id, to in found if to is not None}
+
+
+def load_learnt(connection: Connection, traps: Traps) -> None:
+    known = connection.scalar(select(meta.c.value).where(meta.c.name == NAME))
+    if known is not None:
+        traps.know(json.loads(known))
+
+
+def _observed() -> Select[Any]:
+    return select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
+
+
+def _other_session(traps: Traps, url: str) -> Trap | None:
+    traps.meet(url)
+    return Trap.SESSION if traps.admitted(url) != url else None
+
+
+def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str], Trap | None]) -> None:
+    """But not the start pages and what a sitemap names: these are admitted first."""
+    wanted = or_(urls.c.depth == 0, urls.c.named.is_not(None))
+    for row in _rows(connection, query.where(_ADMITTED, wanted)):
+        trap_of(row.url)
+    for rows in _batches(connection, query.where(_ADMITTED, ~wanted)):
+        states = [(row.id, trap_of(row.url)) for row in rows]
         refused = [{"b_id": row_id, "b_state": int(trap)} for row_id, trap in states if trap is not None]
         if refused:
             statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
             connection.execute(statement, refused)
 
 
-def _meet(connection: Connection, traps: Traps, *, waiting: bool = True) -> None:
-    query = select(urls.c.id, urls.c.url).where(_ADMITTED)
-    if not waiting:
-        query = query.outerjoin(observations, observations.c.url_id == urls.c.id)
-        query = query.where(or_(urls.c.state != int(UrlState.QUEUED), observations.c.url_id.is_not(None)))
+def _rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
     for rows in _batches(connection, query):
-        for row in rows:
-            traps.meet(row.url)
+        yield from rows
 
 
 def _batches(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
@@ -56,42 +56,56 @@ def fingerprint(document: Document) -> bytes:
     Of structured data only what a product or an article says of itself counts; the rest of it repeats the page or is
     about its date, its ratings and its site.
     """
-    text, references = content_of(document)
+    content = content_of(document)
     digest = blake2b(_title(document), digest_size=SIZE)
-    for part in (text, references, _structured(document)):
+    for part in (content.text, content.references, _structured(document)):
         digest.update(b"\0")
         digest.update(part)
     return digest.digest()
 
 
-def content_of(document: Document) -> tuple[bytes, bytes]:
-    """Return the words and the references of the main content, or of the whole body where that is empty."""
+class Content(NamedTuple):
+    """Words without white space; what is linked, and what is embedded or stated as data, a line each."""
+
+    text: bytes
+    links: bytes
+    rest: bytes
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.references)
+
+    @property
+    def references(self) -> bytes:
+        return (self.links + b"\n" + self.rest).strip()
+
+
+def content_of(document: Document) -> Content:
+    """Return the main content, or that of the whole body where it is empty."""
     body = next(document.root.iterchildren("body"), None)
     if body is None:
         body = document.root
     main = next(body.iter("main"), None)
     if main is not None:
         found = _read(document, main, survey(main).left_out)
-        if any(found):
+        if found:
             return found
     seen = survey(body)
     if seen.main is not None:
         found = _read(document, seen.main, seen.left_out)
-        if seen.kind == MAIN + 1 and any(found):
+        if seen.kind == MAIN + 1 and found:
             return found
         # The only article of a page may be a teaser, and the element that is called "content" a shell.
         rest = _read(document, body, seen.left_out)
-        if any(found) and 2 * len(found[0]) >= len(rest[0]):
+        if found and 2 * len(found.text) >= len(rest.text):
             return found
     else:
         rest = _read(document, body, seen.left_out)
-    if any(rest):
+    if rest:
         return rest
     return _read(document, body, {element for element in seen.left_out if element.tag in CODE_TAGS})
 
 
-def _read(document: Document, root: etree._Element, left_out: set[etree._Element]) -> tuple[bytes, bytes]:
-    """Return the text, without white space, and the references."""
+def _read(document: Document, root: etree._Element, left_out: set[etree._Element]) -> Content:
     above: set[etree._Element] = set()  # what has something in it that is left out
     elsewhere: set[etree._Element] = set()  # what is not in root, or in something that is left out itself
     inside: set[etree._Element] = set()  # the references in what is left out
@@ -110,8 +124,10 @@ def _read(document: Document, root: etree._Element, left_out: set[etree._Element
         else:
             elsewhere.update(ancestors)
     text = b"".join(_pieces(root, left_out, above)) if above else text_of(root)
-    references = _references(document, root, inside) + b"\n" + _microdata(document, root, left_out)
-    return content_words(text), references.strip()
+    stated = _microdata(document, root, left_out)
+    embedded = _embedded(document, root, inside)
+    rest = _lasting(embedded) + b"\n" + stated if embedded else stated
+    return Content(content_words(text), _lasting(_links(document, root, inside)), rest)
 
 
 def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etree._Element]) -> Iterator[bytes]:
@@ -134,12 +150,19 @@ def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etre
             yield tail.encode()
 
 
-def _references(document: Document, root: etree._Element, inside: set[etree._Element]) -> bytes:
+def _links(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
     links = document.all("a") if root.getparent() is document.root else root.iter("a")
-    found = [link.get("href") or "" for link in links if link not in inside]
-    if any(map(document.all, _MEDIA)):
-        found += [_medium(element) for element in root.iter(*_MEDIA) if element not in inside]
-    joined = "\n".join(found)
+    return [link.get("href") or "" for link in links if link not in inside]
+
+
+def _embedded(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
+    if not any(map(document.all, _MEDIA)):
+        return []
+    return [_medium(element) for element in root.iter(*_MEDIA) if element not in inside]
+
+
+def _lasting(references: list[str]) -> bytes:
+    joined = "\n".join(references)
     if "?" in joined or ";" in joined or _PROTECTED in joined:
         joined = _VOLATILE.sub("", joined)
     return joined.encode()

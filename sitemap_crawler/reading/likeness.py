@@ -11,11 +11,12 @@ from sitemap_crawler.reading.fingerprint import SIZE, content_of
 from sitemap_crawler.reading.main_content import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from sitemap_crawler.reading.document import Document
 
 MAX_REFERENCES = 500
+MAX_METAS = 1_000
 
 _DIGITS = b"0123456789"
 _WHITE_SPACE = b" \t\r\n\f\v"
@@ -31,19 +32,30 @@ def likeness(
 ) -> bytes:
     """Return SIZE bytes that stand for the main content; `dateless`: without digits and the names of months and days.
 
-    A reference counts by what `name_of` makes of its URL; the words `without` count for nothing.
+    A link counts by what `name_of` makes of its URL, what is embedded by itself: a page may be a picture, whose name is
+    a date. The words `without` count for nothing.
     """
-    text, references = content_of(document)
+    content = content_of(document)
     titles = document.all("title")
-    words = (text_of(titles[0]) if titles else b"").translate(None, _WHITE_SPACE) + b"\0" + text
+    words = (text_of(titles[0]) if titles else b"").translate(None, _WHITE_SPACE) + b"\0" + content.text
     for word in without:
         words = words.replace(word.encode(), b"")
     if dateless:
         words = _DATE_WORDS.sub(b"", words.translate(None, _DIGITS))
     digest = blake2b(words, digest_size=SIZE)
-    hrefs = references.decode().split("\n")
+    hrefs = content.links.decode().split("\n")
     named = dict.fromkeys(name_of(document.resolve(href) or href) for href in islice(hrefs, MAX_REFERENCES))
-    for name in (*named, *hrefs[MAX_REFERENCES:]):
+    embedded = content.rest.decode()
+    for word in without:
+        embedded = embedded.replace(word, "")
+    for name in (*named, *hrefs[MAX_REFERENCES:], embedded, *_shared_images(document)):
         digest.update(b"\0")
         digest.update(name.encode())
     return digest.digest()
+
+
+def _shared_images(document: Document) -> Iterator[str]:
+    """What it shows to those who share it."""
+    for meta in islice(document.all("meta"), MAX_METAS):
+        if meta.get("property") == "og:image":
+            yield meta.get("content") or ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.urls import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 DATE, NUMBER, TOKEN = "{date}", "{number}", "{token}"
 _MAX_TOKENS = 3
@@ -59,6 +62,18 @@ def sessions_of(url: str) -> list[Session]:
             if len(found) == _MAX_TOKENS:
                 break
     return found
+
+
+def bare_of(url: str, places: Container[str]) -> str | None:
+    """The URL without its tokens in these places; None when it has none there."""
+    start = len(origin_of(url))
+
+    def replaced(match: re.Match[str]) -> str:
+        known = is_token(match[0]) and _place(url[: start + match.start()]) + TOKEN in places
+        return TOKEN if known else match[0]
+
+    rest = _WHOLE.sub(replaced, url[start:])
+    return url[:start] + rest if rest != url[start:] else None
 
 
 def is_token(text: str) -> bool:

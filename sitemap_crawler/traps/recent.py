@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -27,3 +28,7 @@ class Recent(Generic[_T]):
             kept = self._old.pop(name, None)
             found = self._young[name] = self._make() if kept is None else kept
         return found
+
+    def top(self, size: int, count: Callable[[_T], int]) -> list[tuple[str, _T]]:
+        """Those with the largest counts."""
+        return nlargest(size, {**self._old, **self._young}.items(), key=lambda item: count(item[1]))
