@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LAST_MODIFIED = "last-modified"
 OBSERVED_CHANGE = "observed-change"
 _EPOCH = date(1970, 1, 1)
+_TWO_DIGITS = [f"{number:02}" for number in range(60)]
 
 
 class Dated(NamedTuple):
@@ -50,7 +51,7 @@ def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
         return day_text
     minutes, second = divmod(rest, 60)
     hour, minute = divmod(minutes, 60)
-    return f"{day_text}T{hour:02}:{minute:02}:{second:02}+00:00"
+    return f"{day_text}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}+00:00"
 
 
 @lru_cache(maxsize=4_096)

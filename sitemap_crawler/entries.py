@@ -18,7 +18,7 @@ from sitemap_crawler.sitemap.news import MAX_ARTICLES, NewsEntry, is_recent, pub
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from sitemap_crawler.inventory.alternates import Versions
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Article
     from sitemap_crawler.site import Site
 
-BATCH_PAGES = 500
 MAX_NEWS = 10 * MAX_ARTICLES
 """Articles that are written, the newest: no newspaper has more in two days."""
 
@@ -63,10 +62,14 @@ class Entries:
     def __iter__(self) -> Iterator[Entry]:
         options = self._options
         self._news = []
-        for batch in _batches(self._settled.listed(history=options.changefreq, prefix=self._prefix)):
+        for batch in self._settled.listed(history=options.changefreq, prefix=self._prefix):
             versions = self._versions(batch)
             for page in batch:
-                yield from self._entries(page, versions.get(page.id, ()))
+                if self._decorated or page.images or page.videos or page.id in versions:
+                    yield from self._entries(page, versions.get(page.id, ()))
+                else:
+                    # Most pages of most sites: an address and perhaps a date.
+                    yield Entry(page.url, w3c_datetime(page.lastmod, day=page.day), section=self._section_of(page.url))
                 if options.news_name is not None and page.article is not None:
                     self._add_news(options.news_name, page, page.article)
 
@@ -76,10 +79,6 @@ class Entries:
             yield entry
 
     def _entries(self, page: ListedPage, versions: Versions) -> Iterator[Entry]:
-        if not (self._decorated or page.images or page.videos or versions):
-            # Most pages of most sites: an address and perhaps a date.
-            yield Entry(page.url, w3c_datetime(page.lastmod, day=page.day), section=self._section_of(page.url))
-            return
         options = self._options
         images = tuple(filter(self._is_listed, page.images)) if options.images else ()
         videos = page.videos if options.videos else ()
@@ -143,14 +142,3 @@ class Entries:
     def _count_inlinks(self) -> array[int]:
         with self._site.store.reader() as connection:
             return count_inlinks(connection)
-
-
-def _batches(pages: Iterable[ListedPage]) -> Iterator[list[ListedPage]]:
-    batch: list[ListedPage] = []
-    for page in pages:
-        batch.append(page)
-        if len(batch) == BATCH_PAGES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -201,5 +201,6 @@ class Publisher:
         self.changed |= bool(publication.removed) or any(file.written for file in publication.files)
 
     def _locs(self) -> Iterator[str]:
-        for page in self._settled.listed(prefix=self._set.span):
-            yield self._site.rules.published(page.url)
+        for batch in self._settled.listed(prefix=self._set.span):
+            for page in batch:
+                yield self._site.rules.published(page.url)

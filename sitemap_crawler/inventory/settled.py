@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, case, false, func, null, or_, select, update
@@ -111,9 +110,9 @@ class Settled:
                 values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
                 connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
 
-    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPage]:
-        """The pages to write, in the order of their URLs' bytes; below `prefix` if there is one; with the `history` of
-        their changes if wanted."""
+    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[list[ListedPage]]:
+        """The pages to write, a thousand at a time, in the order of their URLs' bytes; below `prefix` if there is one;
+        with the `history` of their changes if wanted."""
         past = _history()
         changed = (past.c.first, past.c.last, past.c.changes) if history else (null(), null(), null())
         query = (
@@ -130,16 +129,29 @@ class Settled:
             query = query.outerjoin(past, past.c.url_id == decisions.c.url_id)
         with self._store.reader() as connection:
             rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
-            for url_id, url, depth, lastmod, day, extras, *found in chain.from_iterable(rows.partitions()):
-                past_changes = History(*found) if found[0] is not None else None
-                if extras is None:
-                    yield ListedPage(url_id, url, depth, lastmod, day, history=past_changes)
-                    continue
-                images = tuple(extras.get("images", ()))
-                videos = tuple(map(Video.of, extras.get("videos", ())))
-                texts = extras.get("image_texts") or {}
-                article = Article(**extras["article"]) if "article" in extras else None
-                yield ListedPage(url_id, url, depth, lastmod, day, images, texts, videos, article, past_changes)
+            for batch in rows.partitions():
+                yield [_listed_page(*row) for row in batch]
+
+
+def _listed_page(
+    url_id: int,
+    url: str,
+    depth: int,
+    lastmod: float | None,
+    day: bool,
+    extras: dict[str, Any] | None,
+    first: float | None,
+    last: float | None,
+    changed: int | None,
+) -> ListedPage:
+    past = History(first, last, changed) if first is not None and last is not None and changed is not None else None
+    if extras is None:
+        return ListedPage(url_id, url, depth, lastmod, day, history=past)
+    images = tuple(extras.get("images", ()))
+    videos = tuple(map(Video.of, extras.get("videos", ())))
+    texts = extras.get("image_texts") or NO_TEXTS
+    article = Article(**extras["article"]) if "article" in extras else None
+    return ListedPage(url_id, url, depth, lastmod, day, images, texts, videos, article, past)
 
 
 def _history() -> Subquery:

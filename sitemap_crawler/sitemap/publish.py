@@ -178,15 +178,16 @@ class _Serialiser:
         """Section, loc and serialised entry."""
         largest = self._max_bytes - EMPTY_SIZE
         for entry in entries:
-            extra = entry.section in MEDIA_SECTIONS
-            if extra and self.omitted and self.omitted[-1] == entry.loc:
+            section, loc = entry.section, entry.loc
+            extra = section in MEDIA_SECTIONS
+            if extra and self.omitted and self.omitted[-1] == loc:
                 continue
             data = b"" if entry.too_long else serialise(entry)
-            if entry.too_long or len(data) > largest:
-                (self.omitted_extras if extra else self.omitted).append(entry.loc)
+            if not data or len(data) > largest:
+                (self.omitted_extras if extra else self.omitted).append(loc)
             else:
                 self.listed += not extra
-                yield entry.section, entry.loc, data
+                yield section, loc, data
 
     def news(self, entries: Iterable[NewsEntry]) -> Iterator[tuple[str, bytes]]:
         """Loc and serialised entry, newest first."""
