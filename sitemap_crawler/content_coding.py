@@ -82,6 +82,8 @@ class _Zlib:
         self._wbits = wbits
         self._object = zlib.decompressobj(wbits)
         self._begun = False
+        self._held = b""
+        """What may be the first byte of another member."""
 
     @property
     def complete(self) -> bool:
@@ -92,15 +94,24 @@ class _Zlib:
             self._begun = True
             if self._wbits == zlib.MAX_WBITS and not _has_wrapper(data):
                 self._object = zlib.decompressobj(-zlib.MAX_WBITS)
+        data, self._held = self._held + data, b""
         found = b""
-        while data and room > 0 and not self._object.eof:
+        while data and room > 0 and self._goes_on(data):
             unpacked = self._object.decompress(data, room)
             found, room = found + unpacked, room - len(unpacked)
             data = self._object.unused_data
-            if self._object.eof and data.startswith(GZIP):
-                self._object = zlib.decompressobj(self._wbits)
-        # What follows the end is passed over, as browsers do.
         return found
+
+    def _goes_on(self, data: bytes) -> bool:
+        """Whether `data` is part of a member; what else follows the end is passed over, as browsers do."""
+        if not self._object.eof:
+            return True
+        if data == GZIP[:1]:
+            self._held = data
+        if not data.startswith(GZIP):
+            return False
+        self._object = zlib.decompressobj(self._wbits)
+        return True
 
 
 def _has_wrapper(data: bytes) -> bool:

@@ -93,13 +93,7 @@ def check_numbers(settings: BaseSettings) -> None:
             usable = False
         if not usable:
             raise OptionError(f"bad value {settings[name]!r} for setting {name}: give a number above 0")
-    for name in (
-        "ROBOTSTXT_OBEY",
-        "DOWNLOAD_VERIFY_CERTIFICATES",
-        "COOKIES_ENABLED",
-        "RETRY_ENABLED",
-        "HTTPPROXY_ENABLED",
-    ):
+    for name in SWITCHES:
         try:
             settings.getbool(name)
         except ValueError:

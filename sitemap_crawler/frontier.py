@@ -7,13 +7,14 @@ import time
 from collections import deque
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.conditional import conditions
+from sitemap_crawler.items import QueuedUrl
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.middlewares.politeness import NOT_BEFORE
 from sitemap_crawler.urls import host_of
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from sitemap_crawler.items import QueuedUrl
 
+_Asked = TypeVar("_Asked", Request, QueuedUrl)
 _Waiting = tuple[float, int, Request]
 """When it may be asked for, by time.monotonic(), and a number that no other has."""
 LEASE_URLS = 256
+MAX_HELD = 4_096
+"""Leased URLs of hosts that have to wait, beyond which no more are leased for others."""
 MAX_LAST = 5_000
 """Requests that are kept in memory until all else is fetched."""
 
@@ -106,7 +109,9 @@ class Frontier(BaseScheduler):
         while self._later and self._later[0][0] <= time.monotonic():
             self._again.append(heappop(self._later)[2])
         if self._again:
-            return self._again.popleft() if self._is_turn_of(self._again[0].url) else None
+            again = self._take(self._again)
+            if again is not None or not self._job.options.subdomains:
+                return again
         if self._job.traps.learnt:
             self._guarded(self._leave_traps)
         if not self._ready:
@@ -115,23 +120,27 @@ class Frontier(BaseScheduler):
             if self._later:
                 self._wake_at(self._later[0][0])
             return None
-        queued = self._take()
+        queued = self._take(self._ready)
+        if queued is None and self._job.options.subdomains and len(self._ready) < MAX_HELD and self._job.queue.queued:
+            # What is leased may all be of hosts that have to wait.
+            self._refill()
+            queued = self._take(self._ready)
         if queued is None:
             return None
         self._job.fetched += 1
         return self._request(queued)
 
-    def _take(self) -> QueuedUrl | None:
-        """The first of what is leased whose host may be asked now."""
-        if self._is_turn_of(self._ready[0].url):
-            return self._ready.popleft()
-        waiting = {host_of(self._ready[0].url)}
-        for place, queued in enumerate(self._ready if self._job.options.subdomains else ()):
-            host = host_of(queued.url)
-            if host not in waiting and self._is_turn_of(queued.url):
-                del self._ready[place]
-                return queued
-            waiting.add(host)
+    def _take(self, waiting: deque[_Asked]) -> _Asked | None:
+        """The first of them whose host may be asked now."""
+        if self._is_turn_of(waiting[0].url):
+            return waiting.popleft()
+        hosts = {host_of(waiting[0].url)}
+        for place, asked in enumerate(waiting if self._job.options.subdomains else ()):
+            host = host_of(asked.url)
+            if host not in hosts and self._is_turn_of(asked.url):
+                del waiting[place]
+                return asked
+            hosts.add(host)
         return None
 
     def _is_turn_of(self, url: str) -> bool:

@@ -7,12 +7,13 @@ import logging
 import math
 import random
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from sitemap_crawler.inventory.hosts import admitted_hosts
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit, requeue_read_otherwise
 from sitemap_crawler.inventory.robots import remember_robots
@@ -83,10 +84,13 @@ class Job(Site):
         self._told_of_hosts = False
         store = open_store(state_path(options))
         try:
-            pause = _pause(options, pause_until(store.connection))
+            # Who begins anew knows better.
+            pause = 0.0 if options.fresh else _pause(options, pause_until(store.connection))
             self.paces = Paces(options, not_before=_begin_at(pause, options.random_delay))
             super().__init__(options, store, _begin(options, store))
             self.fetched = fetched_in_run(store.connection, self.run.id)
+            if options.subdomains and self.run.planned:
+                self._hosts.update(map(host_of, admitted_hosts(store.connection)))
             self.traps = Traps(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))
             self._plan(readers)
             self.queue = Queue(
@@ -186,8 +190,9 @@ class Job(Site):
             self.refusal, self.refusal_ends_run = message, ends_run
 
     def postpone(self, until: datetime, message: str) -> None:
-        """The site asks not to come again before `until`."""
+        """The site asks not to come again before `until`. It is kept for a day at most: nobody means more."""
         self.interrupt(message)
+        until = min(until, datetime.now(UTC) + timedelta(days=1))
         try:
             remember_pause(self.store.connection, until.timestamp())
         except SQLAlchemyError as error:

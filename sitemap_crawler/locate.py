@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sitemap_crawler.scope import DomainScope, Scope, default_sitemap_url
 from sitemap_crawler.spellings import absolute_spellings, any_variant, directories_above, shown
+from sitemap_crawler.urls import directory_of
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import LatestRun
@@ -158,7 +159,8 @@ def _prefix(run: LatestRun) -> str:
 
 def _admits(run: LatestRun, asked: list[str]) -> bool:
     scope = DomainScope(_prefix(run)) if run.options.get("subdomains") else Scope(_prefix(run))
-    return any(map(scope.admits, asked))
+    preview = directory_of(run.start_url) if run.options.get("public_url") else None
+    return any(scope.admits(url) or (preview is not None and url.startswith(preview)) for url in asked)
 
 
 def _starts_at(run: LatestRun, asked: list[str]) -> bool:

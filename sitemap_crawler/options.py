@@ -393,6 +393,9 @@ class Options(BaseModel):
         entry_name(self.entry_url)
         address = self.address_from(self.start_url)
         scope = scope_for(address.published(self.start_url) if address else self.start_url, self.sitemap_url)
+        if address and not scope.prefix.startswith(address.published_at):
+            remedy = f"give {address.published_at}{entry_name(self.entry_url)}"
+            raise ValueError(f"sitemap_url {self.sitemap_url} is above what START_URL is the preview of: {remedy}")
         if self.subdomains:
             self._check_subdomains(scope)
         return self

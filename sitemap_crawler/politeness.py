@@ -140,7 +140,7 @@ class Pace:
     __slots__ = (
         "_answered_at", "_asked", "_back_off", "_base", "_good", "_left_at", "_max_back_off", "_max_crawl_delay",
         "_max_outage", "_max_retry_after", "_paused_until", "_pressed_since", "_raised_at", "_throttle", "_window",
-        "begun", "closed", "delay", "free", "under_way",
+        "begun", "closed", "delay", "doubted", "free", "under_way",
     )  # fmt: skip
 
     def __init__(
@@ -169,6 +169,8 @@ class Pace:
         self._paused_until = not_before
         self._pressed_since: float | None = None
         """Since when there has been no answer but back-pressure."""
+        self.doubted = False
+        """Whether there has been no answer but back-pressure for longer than anybody waits: of some pages, or all?"""
         self.begun = False
         """Whether a request has left with all known that robots.txt says; until then one is enough."""
         self.closed = False
@@ -226,7 +228,7 @@ class Pace:
         self._answered_at = now
         if answer is Answer.PRESSURE:
             return self._outage(now) or self._pressed(left_at, now, retry_after, repeated=repeated)
-        self._pressed_since = None
+        self._pressed_since, self.doubted = None, False
         self._window.append(False)
         if answer is Answer.OTHER:
             return UNCHANGED
@@ -238,10 +240,14 @@ class Pace:
         if self._pressed_since is None:
             self._pressed_since = now
         lasts = now - self._pressed_since
-        if lasts <= self._max_outage:
+        if self.doubted or lasts <= self._max_outage:
             return None
-        self._paused(now, math.inf)
+        self.doubted = True
         return Verdict(outage=lasts)
+
+    def give_up(self, now: float) -> None:
+        """The host is not asked any more."""
+        self._paused(now, math.inf)
 
     def _pressed(self, left_at: float, now: float, retry_after: float | None, *, repeated: bool) -> Verdict:
         if not repeated:

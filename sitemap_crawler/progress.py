@@ -59,7 +59,8 @@ class Progress:
         self._loop.start(TERMINAL_INTERVAL if self._live else LOG_INTERVAL, now=True)
         pace, now = self._job.paces.of(self._job.start_url), time.monotonic()
         if pace.paused(now):
-            logger.info("the crawl begins in %s (random delay)", _duration(pace.next_at(now) - now))
+            why = " (random delay)" if self._job.options.random_delay else ""
+            logger.info("the crawl begins in %s%s", _duration(pace.next_at(now) - now), why)
         if self._job.status is not None:
             self._status_loop.start(INTERVAL, now=True)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.guards import Refused, publish_problem
 from sitemap_crawler.inventory.history import forget_runs
-from sitemap_crawler.inventory.hosts import listed_by_host, published_by_host
+from sitemap_crawler.inventory.hosts import listed_by_host, published_by_host, urls_sorted
 from sitemap_crawler.inventory.listings import next_publication, published_count, remember_listed
 from sitemap_crawler.inventory.publications import publications_in
 from sitemap_crawler.inventory.refused import take_back
@@ -63,7 +63,13 @@ class _Publishing:
 
     def publish_hosts(self) -> None:
         report, output = self._report, self._options.output
-        refused = [row for row in map(self._host_row, self._sets()) if row["outcome"] == Outcome.REFUSED]
+        sets = self._sets()
+        if not any(chosen.listed for chosen in sets):
+            report.outcome = Outcome.REFUSED
+            report.message = "no page of any host can be listed, nothing is published: the summary says why"
+            return
+        with urls_sorted(self._connection):
+            refused = [row for row in map(self._host_row, sets) if row["outcome"] == Outcome.REFUSED]
         listing = [row for row in report.hosts if row["listed"] and row["outcome"] != Outcome.REFUSED]
         words = f"{pages_in_words(sum(row['listed'] for row in listing))} of {_hosts_in_words(len(listing))}"
         if listing and not self._options.dry_run:
@@ -74,8 +80,6 @@ class _Publishing:
             report.message = f"{refused[0]['host']}: {refused[0]['message']}{others}"
             if len(refused) > 1:
                 report.message = f"{len(refused)} hosts are refused, {report.message}"
-        elif not listing:
-            report.outcome, report.message = Outcome.REFUSED, "no page of any host can be listed, nothing is published"
         elif self._options.dry_run:
             report.outcome, report.message = Outcome.DRY_RUN, f"{words} would be listed"
         else:
@@ -116,7 +120,8 @@ class _Publishing:
                 problem = str(error)
         if problem is not None:
             row |= {"outcome": Outcome.REFUSED, "message": problem}
-            take_back(self._connection, self._site.run.id, prefix=chosen.prefix)
+            if self._site.run.ended_by is None:
+                take_back(self._connection, self._site.run.id, prefix=chosen.prefix)
         self._report.hosts.append(row)
         return row
 

@@ -122,7 +122,7 @@ class _File:
     """The site file that names it."""
 
 
-def _check_outputs(usable: Iterable[tuple[SitePlan, Options]], taken: Mapping[Path, _File]) -> None:
+def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Path, _File]) -> None:
     """No site's files may have the name of a sitemap that another one writes."""
     written: dict[Path, list[tuple[SitePlan, Names]]] = {}
     for plan, options in usable:
@@ -132,6 +132,12 @@ def _check_outputs(usable: Iterable[tuple[SitePlan, Options]], taken: Mapping[Pa
             if names.derives(path.name):
                 words = f"{file.role} {path} of {file.of} has the name of a sitemap of {plan.config}"
                 raise OptionError(f"{words}: give another one")
+    for plan, options in usable:
+        output = options.output.resolve()
+        below = [other for other, theirs in usable if output in theirs.output.resolve().parents]
+        if options.subdomains and below:
+            words = f"{below[0].config} writes below the output of {plan.config}, where each host has a directory"
+            raise OptionError(f"{words}: give one of them another output directory")
     for directory, sites in written.items():
         for (one, names), (other, others) in combinations(sites, 2):
             if names.derives(others.entry) or others.derives(names.entry):

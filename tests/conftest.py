@@ -28,6 +28,11 @@ def forks() -> Forks:
     return Forks()
 
 
+def pytest_unconfigure() -> None:
+    if forks.cache_info().currsize:
+        forks().close()
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: most tests wait for a process or a server of theirs."""
     return 2 * (os.cpu_count() or 1)

@@ -43,6 +43,10 @@ class Forks:
     def __init__(self) -> None:
         self._server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
+    def close(self) -> None:
+        with self._server:
+            pass
+
     def run(self, arguments: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout: float) -> Done:
         assert self._server.stdin is not None
         with tempfile.TemporaryDirectory() as directory:

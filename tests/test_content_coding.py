@@ -59,6 +59,12 @@ def test_a_file_of_several_members_and_what_follows_its_end() -> None:
     assert unpacked("gzip", gzip.compress(b"a") + b"\0\0 padding") == b"a"
 
 
+@pytest.mark.parametrize("step", range(1, 30))
+def test_members_may_begin_in_any_chunk(step: int) -> None:
+    members = gzip.compress(b"first ") + gzip.compress(b"second")
+    assert unpacked("gzip", members, step=step) == b"first second"
+
+
 @pytest.mark.parametrize("coding", ["", "identity", "utf-8", "none", "snappy"])
 def test_what_nobody_knows_is_no_coding(coding: str) -> None:
     assert not Unpacker(coding)

@@ -45,6 +45,12 @@ def failing(times: int, *, status: int = 503, headers: dict[str, str] | None = N
     return lambda _: Answer(then) if next(asked) >= times else Answer(status=status, headers=headers or {})
 
 
+def dying_after(times: int) -> Page:
+    """There is none, and after so many answers the server is overloaded."""
+    asked = count()
+    return lambda _: Answer(status=404 if next(asked) < times else 503)
+
+
 def gaps(site: WebServer) -> list[float]:
     return [later.time - earlier.time for earlier, later in pairwise(site.requests)]
 
@@ -202,6 +208,7 @@ def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(pro
     paths = build(site, 40)
     well = dict(site.pages)
     site.pages.update(dict.fromkeys(paths[20:], Answer(status=503)))
+    site.pages["/robots.txt"] = dying_after(1)
     result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=1", "-s", "SITEMAP_MAX_BACK_OFF=0.5")
     assert (result.code, result.report["outcome"]) == (4, "interrupted")
     assert re.fullmatch(
@@ -209,12 +216,22 @@ def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(pro
         r"run the same command when it is well to continue",
         result.last_line,
     )
-    site.pages.update(well)
+    site.pages = dict(well)
     site.clear_log()
     result = program.crawl(site.url("/"), *ONE)
     assert_all_listed(result, 41)
     assert result.report["run"] == 1
     assert not set(site.paths()) & set(paths[:20]) - {"/robots.txt"}
+
+
+def test_pages_that_always_fail_are_no_dead_server(program: Program, site: WebServer) -> None:
+    """They are asked for last, so that nothing else is left that the server would answer."""
+    paths = build(site, 30)
+    site.pages.update(dict.fromkeys(paths[16:], Answer(status=503)))
+    result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=0.5", "-s", "SITEMAP_MAX_BACK_OFF=0.1")
+    assert (result.code, result.report["listed"]) == (0, 16)
+    assert result.report["excluded"] == {"server-error": 15}
+    assert site.paths().count(paths[-1]) == 3
 
 
 def test_the_rate_falls_while_the_server_fails_and_recovers(program: Program, site: WebServer) -> None:

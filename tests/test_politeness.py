@@ -342,6 +342,10 @@ def test_a_host_that_only_fails_is_given_up() -> None:
     assert ask(host, None, at=130.0).outage == 0
     assert not host.closed
     assert ask(host, 503, at=130.5) == Verdict(outage=120.5)
+    # Some pages may fail that are all that is left: it is asked for something else first.
+    assert (host.doubted, host.closed) == (True, False)
+    assert ask(host, 503, at=140.0).outage == 0
+    host.give_up(141.0)
     assert (host.closed, host.free, host.next_at(1e9)) == (True, False, math.inf)
 
 
@@ -353,6 +357,8 @@ def test_any_other_answer_ends_an_outage(status: int) -> None:
     assert ask(host, 503, at=130.0).outage == 0
     assert ask(host, 503, at=250.0).outage == 0
     assert ask(host, 503, at=250.1).outage == pytest.approx(120.1)
+    ask(host, status, at=251.0)
+    assert not host.doubted
 
 
 def test_an_outage_counts_through_the_pauses_that_a_host_asks_for() -> None:
@@ -503,7 +509,9 @@ def test_the_settings_are_those_of_the_options() -> None:
     assert host.robots_ask(ORIGIN, 10.0) == 2.0
     assert delays(host, [503] * 10)[-1] == 3.0
     assert ask(host, 503, retry_after=5.0).too_long
-    assert ask(host, 503, at=6.0).outage == 6.0
+    dead = Paces(Options.parse({"start_url": f"{ORIGIN}/", **values})).of(ORIGIN)
+    ask(dead, 503)
+    assert ask(dead, 503, at=5.1).outage == 5.1
 
 
 @given(

@@ -103,6 +103,8 @@ def test_a_sitemap_url_is_public_and_its_directory_the_scope(program: Program, s
     result = program.crawl(site.url("/a/"), "--public-url", f"{LIVE}a/", "--sitemap-url", f"{LIVE}map.xml")
     assert result.code == 0, result.err
     assert locs(program, "map.xml") == [f"{LIVE}a/", f"{LIVE}a/1", f"{LIVE}b"]
+    result = program.crawl(site.url("/a/"), "--public-url", f"{LIVE}other/", "--sitemap-url", f"{LIVE}map.xml")
+    assert (result.code, f"give {LIVE}other/map.xml" in result.last_line) == (2, True)
     result = program.crawl(site.url("/a/"), "--public-url", f"{LIVE}a/", "--sitemap-url", f"{LIVE}b/map.xml")
     assert result.code == 2
     assert "outside the sitemap's directory" in result.last_line
@@ -153,8 +155,10 @@ def test_the_preview_and_the_live_site_are_two_sites(program: Program, site: Web
     """Without --state: the inventory of the preview is not that of a crawl of the live address."""
     site.pages.update({"/": html("/a"), "/a": page()})
     assert program.crawl(site.url("/"), "--public-url", LIVE).code == 0
-    explained = program.run("explain", f"{LIVE}a", "--json")
-    assert json.loads(explained.out)["decision"] == "listed"
+    with WebServer({"/": page()}) as other:
+        assert program.crawl(other.url("/"), "-o", "other").code == 0
+    for url in (f"{LIVE}a", site.url("/a")):
+        assert json.loads(program.run("explain", url, "--json").out)["decision"] == "listed"
 
 
 @pytest.mark.parametrize("value", ["www.example.com", "/docs/", "https://www.example.com/?a=b"])

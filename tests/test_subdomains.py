@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -165,6 +165,8 @@ def test_a_dead_host_does_not_end_the_run(program: Program, domain: WebServer) -
     many = [f"{SHOP}{number}" for number in range(12)]
     domain.pages[SHOP] = page(*many)
     domain.pages.update(dict.fromkeys(many, Answer(status=503)))
+    asked = count()
+    domain.pages[f"{SHOP}robots.txt"] = lambda _: Answer(status=404 if next(asked) < 1 else 503)
     options = ("-s", "SITEMAP_MAX_OUTAGE=0.5", "-s", "SITEMAP_MAX_BACK_OFF=0.2", "--concurrency", "1")
     result = program.crawl(WWW, *OPTIONS, *options)
     assert result.code == 0, result.err
@@ -197,6 +199,33 @@ def test_a_host_that_is_gone_is_withdrawn_when_that_is_said_to_be_right(program:
     assert (result.code, (program.output / "shop.example.co.uk/sitemap.xml").exists()) == (0, False)
     result = program.crawl(WWW, *OPTIONS)
     assert (result.code, result.report["outcome"]) == (0, "unchanged")
+
+
+def test_nothing_to_list_at_all_withdraws_nothing(program: Program, domain: WebServer) -> None:
+    assert program.crawl(WWW, *OPTIONS).code == 0
+    before = {path: path.read_bytes() for path in program.output.rglob("*.xml")}
+    for command in (("crawl", WWW, *OPTIONS), ("write", "--state", "state.db")):
+        result = program.run(*command, "--allow-shrink", "--exclude-listing", "example")
+        assert (result.code, result.last_line) == (
+            3,
+            "no page of any host can be listed, nothing is published: the summary says why",
+        )
+        assert {path: path.read_bytes() for path in program.output.rglob("*.xml")} == before
+
+
+def test_a_pause_of_one_host_holds_no_other_up(program: Program, domain: WebServer) -> None:
+    many = [f"{WWW}{number}" for number in range(20)]
+    domain.pages[WWW] = page(f"{BLOG}post", SHOP, *many)
+    domain.pages.update(dict.fromkeys(many, page()))
+    asked = count()
+    domain.pages[f"{BLOG}post"] = lambda _: (
+        Answer(page()) if next(asked) else Answer(status=503, headers={"Retry-After": "2"})
+    )
+    assert program.crawl(WWW, *OPTIONS, "--concurrency", "1").code == 0
+    post = [request.time for request in domain.requests if request.path == f"{BLOG}post"]
+    others = [request.time for request in domain.requests if request.path.startswith(WWW)]
+    assert post[1] - post[0] >= 2.0
+    assert max(others) < post[1]
 
 
 def test_write_makes_the_same_sets(program: Program, domain: WebServer) -> None:

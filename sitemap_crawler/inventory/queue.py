@@ -131,9 +131,10 @@ class Queue:
         self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
-            self._traps.obey()
-            remember_learnt(self._connection, self._traps)
-            refuse_learnt(self._connection, self._traps)
+            if self._traps.obey():
+                # A look at all that waits.
+                remember_learnt(self._connection, self._traps)
+                refuse_learnt(self._connection, self._traps)
             self.queued = self._count_queued()
 
     def record(

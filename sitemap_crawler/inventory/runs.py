@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 PUBLISHED = ("published", "unchanged")
-_PAUSE = "pause_until"
 """Outcomes of runs that the sitemap agrees with."""
+_PAUSE = "pause_until"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ It is the middleware next to the network, so that robots.txt, sitemaps and secon
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from scrapy import Request
 from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
@@ -19,15 +21,15 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
+from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.politeness import Answer, answer_of, retry_seconds
-from sitemap_crawler.urls import host_of
+from sitemap_crawler.urls import host_of, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -55,6 +57,7 @@ class PolitenessMiddleware:
         self._crawler = crawler
         self._job = job_of(crawler)
         self._paces = self._job.paces
+        self._tasks: set[asyncio.Future[None]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PolitenessMiddleware:
@@ -107,7 +110,9 @@ class PolitenessMiddleware:
             self._crawler.stats.inc_value("politeness/back-pressure")
             meta[NOT_BEFORE] = now + self._paces.delay_again(meta.get("retry_times", 0) + 1)
         if verdict.outage:
-            self._give_up(request.url, verdict.outage)
+            task = asyncio.ensure_future(self._ask_once_more(request.url, verdict.outage))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         elif verdict.pause:
             self._pause(request.url, verdict)
         elif verdict.back_off is not None:
@@ -122,6 +127,20 @@ class PolitenessMiddleware:
             limit = f"SITEMAP_MAX_RETRY_AFTER is {self._job.options.max_retry_after:g} s"
             words = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
             self._interrupt(host, f"{words}: run the same command then to continue", until=until)
+
+    async def _ask_once_more(self, url: str, seconds: float) -> None:
+        """Give the host up, unless it is only some of its pages that fail: what is left at the end of a run may all be
+        such, and be asked for again and again."""
+        pace = self._paces.of(url)
+        meta = {"robots": True, "verbatim_url": True, "dont_retry": True}
+        with contextlib.suppress(Exception):
+            # Its answer comes by here, and tells the pace.
+            await self._crawler.engine.download_async(
+                Request(f"{origin_of(url)}/robots.txt", callback=NO_CALLBACK, meta=meta)
+            )
+        if pace.doubted and not self._ending():
+            pace.give_up(time.monotonic())
+            self._give_up(url, seconds)
 
     def _give_up(self, url: str, seconds: float) -> None:
         host = host_of(url)

@@ -174,13 +174,15 @@ class Traps:
         if suspect.twice:
             self.learnt += [(Trap.ROUND, name) for name in self._watch.rounds(suspect.twice, said)]
 
-    def obey(self) -> None:
-        """What was learnt counts from now on."""
+    def obey(self) -> bool:
+        """What was learnt counts from now on; whether there was anything, and room for it."""
+        before = len(self._endless) + len(self._sessions) + len(self._rounds)
         places = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.ROUND: self._rounds}
         for trap, name in self.learnt:
             if len(places[trap]) < MAX_LEARNT:
                 places[trap].add(name)
         self.learnt = []
+        return len(self._endless) + len(self._sessions) + len(self._rounds) > before
 
     def _learnt_of(self, url: str) -> Trap | None:
         if self._endless and endless_pattern(url) in self._endless:
