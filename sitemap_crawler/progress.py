@@ -12,7 +12,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from sitemap_crawler.job import job_of
-from sitemap_crawler.status import INTERVAL
+from sitemap_crawler.status import INTERVAL, rate_of
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -87,8 +87,8 @@ class Progress:
     def _line(self) -> str:
         job = self._job
         first, last = self._samples[0], self._samples[-1]
-        rate = _rate(last.done - first.done, last.time - first.time)
-        requests = _rate(last.requests - first.requests, last.time - first.time)
+        rate = rate_of(last.done - first.done, last.time - first.time)
+        requests = rate_of(last.requests - first.requests, last.time - first.time)
         parts = [
             f"{job.fetched:,} done",
             f"{job.queue.queued:,} queued",
@@ -113,10 +113,6 @@ class Progress:
         if not shrinking or rate <= 0 or queued[-1] == 0:
             return None
         return queued[-1] / rate
-
-
-def _rate(count: int, seconds: float) -> float:
-    return count / seconds if seconds > 0 else 0.0
 
 
 def _duration(seconds: float) -> str:

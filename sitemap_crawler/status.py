@@ -52,8 +52,8 @@ class Status:
         self._write(
             _of_job(job, state="waiting" if waiting else "crawling")
             | {
-                "pages_per_second": _rate(last.fetched - first.fetched, seconds),
-                "requests_per_second": _rate(last.requests - first.requests, seconds),
+                "pages_per_second": rate_of(last.fetched - first.fetched, seconds),
+                "requests_per_second": rate_of(last.requests - first.requests, seconds),
             }
         )
 
@@ -105,7 +105,8 @@ def _end(report: Report) -> dict[str, Any]:
     }
 
 
-def _rate(count: int, seconds: float) -> float:
+def rate_of(count: int, seconds: float) -> float:
+    """So many a second, to a tenth."""
     return round(count / seconds, 1) if seconds > 0 else 0.0
 
 
