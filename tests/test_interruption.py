@@ -129,6 +129,42 @@ def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
     assert fetched < PAGES
 
 
+EARLY = """
+import os, signal
+from scrapy import signals
+
+class Early:
+    @classmethod
+    def from_crawler(cls, crawler):
+        moment = os.environ["EARLY"]
+        if moment == "made":
+            cls.stop()
+        else:
+            crawler.signals.connect(cls.stop, getattr(signals, moment))
+        return cls()
+
+    @staticmethod
+    def stop():
+        os.kill(os.getpid(), getattr(signal, os.environ["EARLY_SIGNAL"]))
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["made", "spider_opened", "engine_started"])
+def test_a_stop_while_the_crawl_opens_is_not_lost(
+    program: Program, site: WebServer, moment: str, stop: signal.Signals
+) -> None:
+    build(site)
+    (program.directory / "early.py").write_text(EARLY)
+    program.variables = {"PYTHONPATH": str(program.directory), "EARLY": moment, "EARLY_SIGNAL": stop.name}
+    result = program.run("crawl", site.url("/"), "-s", 'EXTENSIONS={"early.Early": 1}')
+    assert result.code == 4, result.err
+    assert result.last_line == "interrupted; run the same command to continue"
+    assert site.paths() == []
+    program.variables = {}
+    assert program.crawl(site.url("/")).report["listed"] == PAGES
+
+
 def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[subprocess.Popen[str]]) -> None:
     gate = Gate(1)
     build(site, gate)

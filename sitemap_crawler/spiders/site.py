@@ -61,7 +61,11 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         # All pages come through the queue, which holds the start page already.
-        await read_seeds(self.crawler)
+        if self.crawler.crawling:
+            await read_seeds(self.crawler)
+        else:
+            # Scrapy forgets a signal that came while the engine was not running yet.
+            await self.crawler.engine.stop_async()
         return
         yield
 
