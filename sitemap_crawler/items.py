@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.reading.document import Document
     from sitemap_crawler.reading.page_dates import PageDate
+    from sitemap_crawler.traps.book import Suspect
 
 
 Note = str | int | list[str]
@@ -151,21 +152,35 @@ class Observation:
 class Page:
     """The item: one answered, forbidden or failed request, on its way through the pipelines.
 
-    The pipelines fill `observation`; the last one stores it and lets the document go.
+    The pipelines fill `observation`; the last one stores it and lets the document go. A page whose body is to be read
+    may be read in another process: all but the document is copied there and back.
     """
 
     queued: QueuedUrl
     observation: Observation
     headers: dict[str, list[str]] = field(default_factory=dict)
     """Response headers by lower-case name."""
+    is_start: bool = False
+    body: bytes | None = None
+    """What is to be read; None when there is nothing, or when it has been read."""
     document: Document | None = None
+    """Only in the process, and only as long as the page is being read."""
+    is_document: bool = False
+    """Whether there is or was a document."""
     links: tuple[str, ...] = ()
     nofollow_links: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    """Scripts and style sheets; those that were met on another page may be left out."""
+    suspect: Suspect | None = None
+    """What the page may tell of a trap."""
+    likeness: bytes | None = None
+    """What it has in common with others of a trap, if that is wanted."""
 
     def give_up(self, why: str) -> None:
         """The page can't be read by us: it must neither be listed blindly nor stop the crawl."""
         self.observation.status, self.observation.error = None, f"the page can't be read: {why}"
-        self.document, self.links, self.nofollow_links = None, (), ()
+        self.body, self.document, self.is_document = None, None, False
+        self.links, self.nofollow_links = (), ()
 
     def __repr__(self) -> str:
         # Scrapy logs items; a page is not something to print whole.

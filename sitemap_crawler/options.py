@@ -205,6 +205,16 @@ class Options(BaseModel):
         Flag(setting="DOWNLOAD_DELAY", metavar="SECONDS"),
         Field(ge=0, le=3600, description="seconds between two requests to a host at least"),
     ] = 0.0
+    workers: Annotated[
+        int | None,
+        Flag(metavar="N"),
+        Field(
+            ge=0,
+            le=64,
+            description="processes that read pages beside the one that crawls; default: as many as there are "
+            "processors, 4 at most; none where there is but one, with a delay, and elsewhere than on Linux",
+        ),
+    ] = None
     random_delay: Annotated[
         float,
         Flag(metavar="SECONDS"),

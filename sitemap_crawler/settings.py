@@ -23,7 +23,9 @@ DOWNLOAD_HANDLERS = {
 SCHEDULER = "sitemap_crawler.frontier.Frontier"
 ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
 # Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.
+# Those that read a page come first: they may run in another process.
 ITEM_PIPELINES_BASE = {
+    "sitemap_crawler.pipelines.document.DocumentPipeline": 0,
     "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
     "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
     "sitemap_crawler.pipelines.content.ContentPipeline": 250,
@@ -33,6 +35,9 @@ ITEM_PIPELINES_BASE = {
     "sitemap_crawler.pipelines.alternates.AlternatesPipeline": 440,
     "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,
     "sitemap_crawler.pipelines.resources.ResourcesPipeline": 500,
+    "sitemap_crawler.pipelines.likeness.LikenessPipeline": 550,
+    "sitemap_crawler.pipelines.start.StartPipeline": 600,
+    "sitemap_crawler.pipelines.search_robots.SearchRobotsPipeline": 700,
     "sitemap_crawler.pipelines.traps.TrapsPipeline": 800,
     "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
 }

@@ -23,6 +23,17 @@ PARSERS = ("HTML", "XML", "fromstring", "fromstringlist", "parse", "iterparse")
 counts: Counter[str] = Counter()
 
 
+def noted(name: str, function: Any) -> Any:
+    """Counts in other processes, too, which do not come to their exit: a byte in a file for each call."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        with Path(f"{os.environ['COUNTS']}.{name}").open("ab") as file:
+            file.write(b".")
+        return function(*arguments, **options)
+
+    return call
+
+
 def counted(name: str, function: Any) -> Any:
     def call(*arguments: Any, **options: Any) -> Any:
         counts[name] += 1
@@ -46,7 +57,7 @@ class CountedConnection(sqlite3.Connection):
 
 def main() -> None:
     for name in PARSERS:
-        setattr(etree, name, counted("parses", getattr(etree, name)))
+        setattr(etree, name, noted("parses", getattr(etree, name)))
     driver = sqlite3.connect
     for module in (sqlite3, sqlite3.dbapi2):
         module.connect = lambda *given, **options: driver(*given, **{**options, "factory": CountedConnection})  # type: ignore[attr-defined]

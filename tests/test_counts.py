@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from conftest import TIMEOUT
 from webserver import Answer, page
 
@@ -72,12 +73,14 @@ def answering(body: str) -> Callable[[LoggedRequest], Answer]:
     return answer
 
 
-def counted(program: Program, site: WebServer, name: str, *, pages: int) -> Counter[str]:
+def counted(program: Program, site: WebServer, name: str, *, pages: int, workers: int = 0) -> Counter[str]:
     """What a crawl did that listed all `pages`; the same `name` is the same inventory."""
     counts, report = program.directory / "counts.json", program.directory / "report.json"
+    parses = program.directory / "counts.json.parses"
+    parses.write_bytes(b"")
     files = ["--report", str(report), "--state", f"{name}.sqlite", "-o", name]
     done = subprocess.run(
-        [sys.executable, str(DRIVER), "crawl", site.url(), "-q", *files],
+        [sys.executable, str(DRIVER), "crawl", site.url(), "-q", "--workers", str(workers), *files],
         cwd=program.directory,
         env={**program.environment(), "COUNTS": str(counts)},
         capture_output=True,
@@ -87,14 +90,16 @@ def counted(program: Program, site: WebServer, name: str, *, pages: int) -> Coun
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(report.read_text(encoding="utf-8"))["listed"] == pages
-    return Counter(json.loads(counts.read_text(encoding="utf-8")))
+    # Each worker begins with an empty page, so as to import what reads pages.
+    return Counter(json.loads(counts.read_text(encoding="utf-8")), parses=parses.stat().st_size - workers)
 
 
-def test_what_a_further_page_costs(program: Program, site: WebServer) -> None:
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_a_further_page_costs(program: Program, site: WebServer, workers: int) -> None:
     lay_out(site, FEW)
-    few = counted(program, site, "few", pages=FEW)
+    few = counted(program, site, "few", pages=FEW, workers=workers)
     lay_out(site, MANY)
-    many = counted(program, site, "many", pages=MANY)
+    many = counted(program, site, "many", pages=MANY, workers=workers)
     assert (few["parses"], many["parses"]) == (FEW, MANY)
     further = MANY - FEW
     # A few more are due to the clock, such as those that look at the memory now and then.

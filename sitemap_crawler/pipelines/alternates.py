@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.pipelines.reading import ReadingPipeline
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class AlternatesPipeline:
+class AlternatesPipeline(ReadingPipeline):
     """The language versions that a page names; codes that are none, or that name several URLs, are warnings."""
 
     def __init__(self, resolve: Callable[[str, str, str], str | None]) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.pipelines.reading import ReadingPipeline
+
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
@@ -9,7 +11,7 @@ MAX_TITLE = 200
 """Characters: what a feed or a table shows of it."""
 
 
-class ContentPipeline:
+class ContentPipeline(ReadingPipeline):
     """The fingerprint of the content, by which a change is told from a new rendering; its date, and a title."""
 
     def process_item(self, item: Page) -> Page:

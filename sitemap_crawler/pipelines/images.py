@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.job import job_of
+from sitemap_crawler.pipelines.reading import ReadingPipeline
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class ImagesPipeline:
+class ImagesPipeline(ReadingPipeline):
     """The images that a page embeds, and their titles and captions where they are asked for."""
 
     def __init__(self, *, texts: bool) -> None:

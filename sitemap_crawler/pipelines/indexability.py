@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.pipelines.reading import ReadingPipeline
 from sitemap_crawler.reading.canonical import find_canonical
 from sitemap_crawler.reading.directives import robots_directives
 from sitemap_crawler.urls import MAX_STORED_URL
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class IndexabilityPipeline:
+class IndexabilityPipeline(ReadingPipeline):
     """Robots directives and canonical."""
 
     def __init__(self, resolve: Callable[[str, str, str], str | None]) -> None:

@@ -75,4 +75,4 @@ def _looks_listable(item: Page) -> bool:
     """As far as the page itself says: for the progress line only."""
     observation = item.observation
     moved = observation.refresh or (observation.canonical or item.queued.url) != item.queued.url
-    return item.document is not None and not observation.noindex and not moved
+    return item.is_document and not observation.noindex and not moved

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.conditional import header_mark
+from sitemap_crawler.pipelines.reading import ReadingPipeline
 from sitemap_crawler.reading.dates import last_modified, parse_http_date
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 MAX_VALIDATOR = 200
 
 
-class LastModifiedPipeline:
+class LastModifiedPipeline(ReadingPipeline):
     """The validators of the response: its entity tag, and when the server credibly says that the page changed."""
 
     def process_item(self, item: Page) -> Page:

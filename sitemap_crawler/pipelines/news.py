@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.pipelines.reading import ReadingPipeline
+
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class NewsPipeline:
+class NewsPipeline(ReadingPipeline):
     """What a page says of itself as a news article."""
 
     def process_item(self, item: Page) -> Page:

@@ -2,49 +2,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.job import job_of
-from sitemap_crawler.reading.resources import find_resources
-from sitemap_crawler.urls import MAX_STORED_URL, origin_of
+from sitemap_crawler.pipelines.reading import ReadingPipeline
+from sitemap_crawler.urls import MAX_STORED_URL
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
     from sitemap_crawler.items import Page
 
-SEARCH_ENGINE = "Googlebot"
-"""The robot that renders most pages, and so needs what they are made of."""
 MAX_SEEN = 10_000
 
 
-class ResourcesPipeline:
-    """What robots.txt keeps from search engines though it lets us in: pages, and the scripts and style sheets of
-    others, each noted at one page that needs it."""
+class ResourcesPipeline(ReadingPipeline):
+    """The scripts and style sheets that a page needs and none before it did."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._job = job_of(crawler)
+    def __init__(self) -> None:
         self._seen: set[str] = set()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> ResourcesPipeline:
-        return cls(crawler)
 
     def process_item(self, item: Page) -> Page:
         # How a page looks that search engines are told to leave out is nobody's concern.
-        if item.document is not None and self._job.robots and not item.observation.noindex:
-            blocked = [words for url in find_resources(item.document) if (words := self._blocked(url))]
-            if blocked:
-                item.observation.notes["blocked-resources"] = blocked
-            if rule := self._rule_against(item.queued.url):
-                item.observation.notes["blocked-for-search"] = f"{SEARCH_ENGINE}: {rule}"
+        if item.document is not None and not item.observation.noindex and len(self._seen) < MAX_SEEN:
+            from sitemap_crawler.reading.resources import find_resources
+
+            found = dict.fromkeys(url for url in find_resources(item.document) if len(url) <= MAX_STORED_URL)
+            item.resources = tuple([url for url in found if url not in self._seen])
+            self._seen.update(item.resources)
         return item
-
-    def _blocked(self, url: str) -> str | None:
-        if url in self._seen or len(url) > MAX_STORED_URL or len(self._seen) >= MAX_SEEN:
-            return None
-        self._seen.add(url)
-        rule = self._rule_against(url)
-        return f"{url}, which robots.txt forbids {SEARCH_ENGINE}: {rule}" if rule else None
-
-    def _rule_against(self, url: str) -> str | None:
-        robots = self._job.robots.get(origin_of(url))
-        return robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None

@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.inventory.suspects import ERROR_PAGE
+from sitemap_crawler.pipelines.reading import ReadingPipeline
 
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class SoftErrorsPipeline:
+class SoftErrorsPipeline(ReadingPipeline):
     """What a page says that answers 200 and yet is an error: for a warning, and for `probes.py`."""
 
     def process_item(self, item: Page) -> Page:

@@ -21,17 +21,6 @@ class TrapsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Page) -> Page:
-        if item.document is None or (suspect := self._traps.suspect(item.queued.url)) is None:
-            return item
-        content = None
-        if suspect.wanted:
-            from sitemap_crawler.reading.likeness import likeness
-
-            content = likeness(
-                item.document,
-                dateless=suspect.pattern is not None,
-                name_of=suspect.name_of,
-                without=suspect.tokens(item.links),
-            )
-        self._traps.page(suspect, content, item.links)
+        if item.is_document and item.suspect is not None:
+            self._traps.page(item.suspect, item.likeness, item.links)
         return item

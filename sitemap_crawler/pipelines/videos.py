@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.pipelines.reading import ReadingPipeline
+
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
 
 
-class VideosPipeline:
+class VideosPipeline(ReadingPipeline):
     """The videos that a page embeds; what lacks a required value is a warning."""
 
     def process_item(self, item: Page) -> Page:

@@ -1,14 +1,12 @@
-"""The spider `site`: makes one Page of every answer, parsed once."""
+"""The spider `site`: makes one Page of every answer."""
 
 from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
-from scrapy.exceptions import CloseSpider
 
 from sitemap_crawler.conditional import asked_plainly
 from sitemap_crawler.downloader import BOMB, TRUNCATED
@@ -18,11 +16,6 @@ from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.middlewares.politeness import Postponed
 from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.reading.content import DECOMPRESSION_BOMB, media_type
-from sitemap_crawler.reading.document import parse_document
-from sitemap_crawler.reading.hints import looks_like_script_shell
-from sitemap_crawler.reading.links import find_links
-from sitemap_crawler.reading.refresh import refresh_header_target, refresh_target
-from sitemap_crawler.scope import redirect_of_start
 from sitemap_crawler.seeds import read_seeds
 from sitemap_crawler.urls import origin_of
 
@@ -39,9 +32,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.urls import Resolver
 
 logger = logging.getLogger(__name__)
-
-READABLE = frozenset(("text/html", "application/xhtml+xml"))
-"""Content types that have links and directives of their own; others may be listed, by a setting."""
 
 
 class SiteSpider(Spider):
@@ -89,14 +79,9 @@ class SiteSpider(Spider):
         elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
-            try:
-                self._read(page, response.body)
-            except Exception as error:
-                # A page that we can't read must neither be listed blindly nor stop the crawl.
-                logger.exception("cannot read %s", queued.url)
-                page.give_up(failure_words(error))
-        if queued.url == self.job.start_url:
-            self._check_start(page)
+            page.body = response.body
+            page.suspect = self.job.traps.suspect(queued.url)
+        page.is_start = queued.url == self.job.start_url
         yield page
 
     def failed(self, failure: Failure) -> Iterator[Page]:
@@ -115,49 +100,9 @@ class SiteSpider(Spider):
         """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
         return isinstance(error, RobotsUnavailable) and origin_of(url) == origin_of(self.job.start_url)
 
-    def _read(self, page: Page, body: bytes) -> None:
-        url = page.queued.url
-        content_type = _first(page.headers, "content-type") or ""
-        observation = page.observation
-        observation.body_hash = blake2b(body, digest_size=16).digest()
-        observation.refresh = refresh_header_target(
-            page.headers.get("refresh", ()), url=url, resolve=self.resolver.resolve
-        )
-        if observation.content_type not in READABLE:
-            return
-        document = parse_document(body, url=url, content_type=content_type, resolver=self.resolver)
-        if document is None:
-            return
-        if document.deep:
-            page.observation.notes["deep-page"] = 1
-        page.document = document
-        observation.refresh = observation.refresh or refresh_target(document)
-        links = find_links(document, page.headers.get("link", ()))
-        page.links, page.nofollow_links = links.follow, links.nofollow
-
     def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
         location = _first(headers, "location")
         return self.resolver.resolve(location, url) if location else None
-
-    def _check_start(self, page: Page) -> None:
-        if page.document is not None and looks_like_script_shell(page.document):
-            page.observation.notes["script-shell"] = 1
-        target = page.observation.location or page.observation.refresh
-        if target is None:
-            return
-        job = self.job
-        kind = redirect_of_start(job.start_url, target, job.rules.scope)
-        chosen = job.options.sitemap_url is not None
-        if kind == "inside" or (chosen and job.rules.scope.admits(target)):
-            return
-        if kind == "directory" and not chosen:
-            job.adopt_start(target, notice=f"the start page redirects to {target}: its directory is the scope")
-        elif kind == "variant" and not chosen:
-            job.adopt_start(target, notice=f"the start page redirects to {target}: the crawl goes on from there")
-        else:
-            message = f"the start page {job.start_url} redirects to {target}: start from that address"
-            job.refuse(f"{message}, or change --sitemap-url" if chosen else message, ends_run=True)
-            raise CloseSpider("start-elsewhere")
 
 
 def _share_concurrency(settings: BaseSettings) -> None:
