@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, TypeVar
 
+from process_memory import PeakOfAll
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -34,7 +36,7 @@ class Cost:
 
     seconds: float  # by the clock
     cpu: float  # seconds of processors
-    peak: int  # resident set, bytes
+    peak: int  # bytes: resident set of the one process, or what all together had
     stopped: bool  # it was killed at the time limit
 
     @property
@@ -66,14 +68,16 @@ def run_process(
         timer = threading.Timer(limit or threading.TIMEOUT_MAX, _kill, (process.pid, killed))
         timer.daemon = True
         timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        with PeakOfAll(process.pid) as together:
+            _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
         timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in codes and not killed.is_set():
         tail = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
         raise RunFailed(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
-    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * MAXRSS_UNIT, killed.is_set())
+    peak = max(usage.ru_maxrss * MAXRSS_UNIT, together.bytes)
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, peak, killed.is_set())
 
 
 def _kill(pid: int, killed: threading.Event) -> None:

@@ -237,6 +237,7 @@ def _serve(connection: socket.socket, work: Callable[[Any], Any]) -> None:
     try:
         while data := connection.recv(_CHUNK):
             received += data
+            del data
             for task in _taken_from(received):
                 # One by one: of a process that dies, the first task without an answer is the one that it died over.
                 connection.sendall(b"".join(_answer(work, task)))
@@ -259,14 +260,13 @@ def _framed(message: Any) -> tuple[bytes, bytes]:
 
 
 def _taken_from(received: bytearray) -> Iterator[Any]:
-    """The messages that are there as a whole, which are removed in the end."""
-    at = 0
-    while (start := at + _LENGTH) <= len(received):
-        end = start + int.from_bytes(received[at:start], "little")
+    """The messages that are there as a whole; each is removed before it is looked at, for it may be long."""
+    while len(received) >= _LENGTH:
+        end = _LENGTH + int.from_bytes(received[:_LENGTH], "little")
         if end > len(received):
             break
         with memoryview(received) as view:
-            message = pickle.loads(view[start:end])  # noqa: S301 - it is from a process of our own
-        at = end
+            message = pickle.loads(view[_LENGTH:end])  # noqa: S301 - it is from a process of our own
+        del received[:end]
         yield message
-    del received[:at]
+        del message
