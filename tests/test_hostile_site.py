@@ -15,7 +15,7 @@ from lxml import etree
 if TYPE_CHECKING:
     from conftest import Program
 
-# Bytes, resident, of all its processes: 200 MB, and one page of 15 MB of nothing but small tags, which is a tree of 250 MB.
+# Bytes, resident, of all its processes: 200 MB, and a page of 15 MB of nothing but small tags, a tree of 250 MB.
 MAX_MEMORY = 520_000_000
 MAX_SECONDS = 60
 SCHEMAS = Path(__file__).parents[2] / "shared" / "schemas"
