@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import logging
 import os
-import pickle
 import signal
-import socket
 import sys
-import traceback
+import time
 from collections import deque
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from sitemap_crawler.worker_process import Failure, framed, start_worker, taken_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
 logger = logging.getLogger(__name__)
 
@@ -31,17 +30,16 @@ CAN_FORK = sys.platform == "linux"
 """The libraries of other systems don't survive it, or it does not exist."""
 
 ENOUGH = 4
-"""Tasks that one worker has before another one is woken."""
+"""Tasks that one worker has before another one is woken,"""
+PATIENCE = 0.05
+"""and seconds for which it may be at one of them meanwhile."""
+TOO_LONG = 180.0
+"""Seconds for which a worker may be at one task."""
+DEATHS = 2
+"""Workers that a task may cost."""
 _LOAD = attrgetter("load")
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-_LENGTH = 8
-"""Bytes before each answer that say how long it is."""
-_PR_SET_PDEATHSIG = 1
-_SIGNALS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-_CHUNK = 1 << 20
-MAX_WORDS, MAX_TRACEBACK = 1_000, 10_000
-"""Characters of an exception."""
 
 
 class WorkFailed(Exception):  # noqa: N818 - it says what happened
@@ -49,17 +47,12 @@ class WorkFailed(Exception):  # noqa: N818 - it says what happened
 
 
 class WorkerDied(Exception):  # noqa: N818 - it says what happened
-    """The process ended over the task, which is not given to another one."""
+    """Processes ended over the task; the message says how the last one did."""
 
 
 class _Traceback(Exception):  # noqa: N818 - no error: the cause of one, as text
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
-
-
-class _Failure(NamedTuple):
-    words: str
-    traceback: str
 
 
 def default_workers() -> int:
@@ -75,42 +68,94 @@ class WorkerPool(Generic[_Task, _Result]):
         """`prepare` is called first in each worker, while this process does something else."""
         self._work, self._prepare = work, prepare
         self._workers: list[_Worker] = []
+        self._missing = 0
+        """Workers that have died and whose places are empty."""
+        self._alone, self._filling = asyncio.Lock(), asyncio.Lock()
 
     @property
     def is_open(self) -> bool:
-        return bool(self._workers)
+        return bool(self._workers or self._missing)
 
     async def open(self, count: int) -> None:
         """Start so many workers, or as many as the system allows."""
-        loop = asyncio.get_running_loop()
-        for _ in range(count if CAN_FORK else 0):
-            try:
-                pid, connection = _fork(self._work, self._prepare)
-            except OSError as error:
-                logger.warning("only %d processes beside this one: %s", len(self._workers), error.strerror)
-                break
-            _, worker = await loop.create_unix_connection(partial(_Worker, pid), sock=connection)
-            self._workers.append(worker)
+        if not CAN_FORK or not count:
+            return
+        if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+            # Some supervisors leave it so: nobody would know how a worker has ended, or whose its number is by now.
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._missing = count
+        await self._fill()
 
     async def run(self, task: _Task, *, alone: bool = False) -> _Result:
         """`alone`: one such task at a time, for it takes much memory. Raises WorkFailed, WorkerDied.
 
-        Without any worker that lives, the work is done here.
+        Without any worker that can be had, the work is done here.
         """
-        while alive := [worker for worker in self._workers if worker.alive]:
-            worker = alive[0] if alone else next((one for one in alive if one.load < ENOUGH), min(alive, key=_LOAD))
-            with contextlib.suppress(_NotBegun):
+        if not alone:
+            return await self._run(task)
+        async with self._alone:
+            return await self._run(task, last=True)
+
+    async def _run(self, task: _Task, *, last: bool = False) -> _Result:
+        deaths = 0
+        while True:
+            if self._missing:
+                await self._fill()
+            if not self._workers:
+                return self._work(task)
+            worker = self._workers[-1] if last else _choice(self._workers)
+            try:
                 answer = await worker.send(task)
-                if isinstance(answer, _Failure):
-                    raise WorkFailed(answer.words) from _Traceback(answer.traceback)
-                result: _Result = answer
-                return result
-        return self._work(task)
+            except _NotBegun:
+                continue
+            except WorkerDied:
+                # Somebody else may have ended it. Two that die over the same task die of it.
+                deaths += 1
+                if deaths == DEATHS:
+                    raise
+                continue
+            if isinstance(answer, Failure):
+                raise WorkFailed(answer.words) from _Traceback(answer.traceback)
+            result: _Result = answer
+            return result
 
     def close(self) -> None:
-        for worker in self._workers:
+        workers, self._workers, self._missing = self._workers, [], 0
+        for worker in workers:
             worker.end()
-        self._workers = []
+
+    async def _fill(self) -> None:
+        """Start what is missing."""
+        loop = asyncio.get_running_loop()
+        async with self._filling:
+            while self._missing:
+                self._missing -= 1
+                try:
+                    pid, connection = start_worker(self._work, self._prepare)
+                except OSError as error:
+                    logger.warning("only %d processes beside this one: %s", len(self._workers), error.strerror)
+                    self._missing = 0
+                    return
+                make = partial(_Worker, pid, on_end=self._ended)
+                _, worker = await loop.create_unix_connection(make, sock=connection)
+                self._workers.append(worker)
+
+    def _ended(self, worker: _Worker, how: str) -> None:
+        if worker not in self._workers:
+            return
+        self._workers.remove(worker)
+        if worker.ready:
+            logger.warning("a process that reads pages %s: another one takes its place", how)
+            self._missing += 1
+        else:
+            logger.warning("a process that was to read pages %s before it had begun: there is one less", how)
+
+
+def _choice(workers: Sequence[_Worker]) -> _Worker:
+    """One that has a little to do, so that few have to be woken; but none that is long at one task."""
+    before = time.monotonic() - PATIENCE
+    quick = [worker for worker in workers if not worker.load or worker.since > before]
+    return next((worker for worker in quick if worker.load < ENOUGH), None) or min(quick or workers, key=_LOAD)
 
 
 class _NotBegun(Exception):  # noqa: N818 - it says what happened
@@ -122,13 +167,18 @@ class _Worker(asyncio.Protocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, *, on_end: Callable[[_Worker, str], None]) -> None:
         self._pid = pid
+        self._on_end = on_end
         self._asked: deque[asyncio.Future[Any]] = deque()
         self._tasks: list[bytes] = []
         """Not sent yet, in pieces."""
         self._received = bytearray()
-        self.alive = True
+        self._watch: asyncio.TimerHandle | None = None
+        self._late = False
+        self.ready = False
+        self.since = 0.0
+        """Since when it is at the task that it is at, by time.monotonic()."""
 
     @property
     def load(self) -> int:
@@ -138,135 +188,85 @@ class _Worker(asyncio.Protocol):
     def send(self, task: Any) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
         answer = loop.create_future()
+        if not self._asked:
+            self.since = time.monotonic()
         self._asked.append(answer)
         if not self._tasks:
             # To wake a process that sleeps costs as much as a page: what comes at the same time goes together.
             loop.call_soon(self._flush)
-        self._tasks += _framed(task)
+        self._tasks += framed(task)
+        if self._watch is None:
+            self._watch = loop.call_later(TOO_LONG, self._look)
         return answer
 
     def _flush(self) -> None:
-        self._transport.write(b"".join(self._tasks))
+        if len(self._tasks) == 2:
+            # One message, which may be long: without a copy of it.
+            self._transport.write(self._tasks[0])
+            self._transport.write(self._tasks[1])
+        else:
+            self._transport.write(b"".join(self._tasks))
         self._tasks.clear()
+
+    def _look(self) -> None:
+        """End it when it is at one task for too long."""
+        self._watch = None
+        if not self._asked:
+            return
+        left = self.since + TOO_LONG - time.monotonic()
+        if left > 0:
+            self._watch = asyncio.get_running_loop().call_later(left, self._look)
+        else:
+            self._late = True
+            self._kill()
 
     def end(self) -> None:
         self._transport.abort()
-        self._reap()
+        self._kill()
+        self._wait()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
-        for result in _taken_from(self._received):
+        for message in taken_from(self._received):
+            if not self.ready:
+                self.ready = True
+                continue
+            self.since = time.monotonic()
             answer = self._asked.popleft()
             if not answer.done():
-                answer.set_result(result)
+                answer.set_result(message)
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        self._kill()
+        how = self._wait()
         asked, self._asked = self._asked, deque()
-        status = self._reap()
-        why: Exception = WorkerDied(f"the process that read it ended with {_told(status)}")
+        why: Exception = WorkerDied(f"the process that read it {how}") if self.ready else _NotBegun()
         for answer in asked:
             if not answer.done():
                 answer.set_exception(why)
             why = _NotBegun()
+        self._on_end(self, how)
 
-    def _reap(self) -> int | None:
-        """Its exit code, if it has not been asked for yet; negative for a signal."""
-        if not self.alive:
-            return None
-        self.alive = False
-        # One that ends by itself has done so before this.
-        os.kill(self._pid, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+    def _kill(self) -> None:
+        # Of one that has ended by itself this changes nothing.
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
 
-
-def _told(status: int | None) -> str:
-    return f"signal {-status}" if status is not None and status < 0 else f"status {status}"
-
-
-def _fork(work: Callable[[Any], Any], prepare: Callable[[], None]) -> tuple[int, socket.socket]:
-    ours, theirs = socket.socketpair()
-    # A signal that comes before the child ignores it would be handled there by what the parent has installed.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        pid = os.fork()
+    def _wait(self) -> str:
+        """How it has ended."""
+        pid, self._pid = self._pid, 0
         if not pid:
-            _be_worker(theirs, mask, work, prepare)
-    except OSError:
-        ours.close()
-        raise
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        theirs.close()
-    return pid, ours
-
-
-def _be_worker(
-    connection: socket.socket, mask: Any, work: Callable[[Any], Any], prepare: Callable[[], None]
-) -> NoReturn:
-    status = 1
-    try:
-        # Whoever stops the crawl, by Ctrl-C or for all processes of a service, means the parent to do so.
-        signal.set_wakeup_fd(-1)
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        _let_go_of_files(connection.fileno())
-        prepare()
-        _serve(connection, work)
-        status = 0
-    finally:
-        # Nothing of the parent's may be flushed, closed or told here.
-        os._exit(status)
-
-
-def _let_go_of_files(kept: int) -> None:
-    """Locks, files and pipes would live as long as the worker does."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for standard in range(3):
-        os.dup2(null, standard)
-    os.closerange(3, kept)
-    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
-
-
-def _serve(connection: socket.socket, work: Callable[[Any], Any]) -> None:
-    received = bytearray()
-    try:
-        while data := connection.recv(_CHUNK):
-            received += data
-            del data
-            for task in _taken_from(received):
-                # One by one: of a process that dies, the first task without an answer is the one that it died over.
-                connection.sendall(b"".join(_answer(work, task)))
-    except ConnectionError:
-        # The parent has gone.
-        return
-
-
-def _answer(work: Callable[[Any], Any], task: Any) -> tuple[bytes, bytes]:
-    try:
-        return _framed(work(task))
-    except Exception as error:
-        words = f"{type(error).__name__}: {error}"[:MAX_WORDS]
-        return _framed(_Failure(words, traceback.format_exc()[-MAX_TRACEBACK:]))
-
-
-def _framed(message: Any) -> tuple[bytes, bytes]:
-    pickled = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    return len(pickled).to_bytes(_LENGTH, "little"), pickled
-
-
-def _taken_from(received: bytearray) -> Iterator[Any]:
-    """The messages that are there as a whole; each is removed before it is looked at, for it may be long."""
-    while len(received) >= _LENGTH:
-        end = _LENGTH + int.from_bytes(received[:_LENGTH], "little")
-        if end > len(received):
-            break
-        with memoryview(received) as view:
-            message = pickle.loads(view[_LENGTH:end])  # noqa: S301 - it is from a process of our own
-        del received[:end]
-        yield message
-        del message
+            return "has ended"
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        except ChildProcessError:
+            return "has ended"
+        if self._late:
+            return f"took longer than {TOO_LONG:.0f} s"
+        return f"ended with signal {-status}" if status < 0 else f"ended with status {status}"

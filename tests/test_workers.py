@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.workers import WorkerDied, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.workers import PATIENCE, WorkerDied, WorkerPool, WorkFailed, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,8 @@ def work(task: Any) -> Any:
         os._exit(rest[0])
     elif kind == "fail":
         raise LookupError(*rest)
+    elif kind == "sleep":
+        time.sleep(rest[0])
     elif kind == "strange":
         return lambda: None
     elif kind == "files":
@@ -126,12 +128,90 @@ def test_a_task_that_its_worker_dies_over_is_the_only_one_lost(task: tuple[Any, 
     assert os.getpid() not in {answer[0] for answer in answers}
 
 
-def test_without_a_worker_that_lives_the_work_is_done_here() -> None:
-    tasks = [("die", signal.SIGKILL), ("do", 1), ("die", signal.SIGKILL), ("do", 2)]
-    first, one, second, two = with_workers(2, lambda pool: all_of(pool, *tasks))
-    assert isinstance(first, WorkerDied)
-    assert isinstance(second, WorkerDied)
-    assert ([one[2], two[2]], two[0]) == ([[1], [2]], os.getpid())
+def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        for _ in range(5):
+            (died,) = await all_of(pool, ("die", signal.SIGKILL))
+            assert isinstance(died, WorkerDied)
+        return await all_of(pool, *[("do", number) for number in range(40)])
+
+    answers = with_workers(2, use)
+    assert [answer[2] for answer in answers] == [[number] for number in range(40)]
+    assert len({answer[0] for answer in answers} - {os.getpid()}) == 2
+    words = "a process that reads pages ended with signal 9: another one takes its place"
+    assert caplog.messages == [words] * 10
+
+
+def test_a_worker_that_somebody_ends_costs_nothing() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        pid, _, _ = await pool.run(("do",))
+        os.kill(pid, signal.SIGKILL)
+        return pid, await pool.run(("do", 1))
+
+    killed, (pid, _, rest) = with_workers(1, use)
+    assert rest == [1]
+    assert pid not in (killed, os.getpid())
+
+
+def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptureFixture) -> None:
+    parent = os.getpid()
+
+    def fail() -> None:
+        if os.getpid() != parent:
+            raise MemoryError
+
+    async def main() -> Any:
+        pool: WorkerPool[Any, Any] = WorkerPool(work, prepare=fail)
+        await pool.open(2)
+        answers = await all_of(pool, *[("do", number) for number in range(20)])
+        pool.close()
+        return answers
+
+    answers = asyncio.run(main())
+    assert [(answer[0], answer[2]) for answer in answers] == [(parent, [number]) for number in range(20)]
+    words = "a process that was to read pages ended with status 1 before it had begun: there is one less"
+    assert caplog.messages == [words] * 2
+
+
+def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.workers.TOO_LONG", 0.2)
+    late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
+    assert isinstance(late, WorkerDied)
+    assert str(late) == "the process that read it took longer than 0 s"
+    assert other[2] == [1]
+
+
+def test_nobody_waits_behind_a_long_task_while_another_worker_is_idle() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        long = asyncio.ensure_future(pool.run(("sleep", 60)))
+        # Until it counts as long.
+        await asyncio.sleep(2 * PATIENCE)
+        answers = await all_of(pool, *[("do", number) for number in range(6)])
+        long.cancel()
+        return answers
+
+    assert [answer[2] for answer in with_workers(2, use)] == [[number] for number in range(6)]
+
+
+IGNORED = """
+import asyncio, os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from test_workers import all_of, with_workers
+answers = with_workers(1, lambda pool: all_of(pool, ("die", signal.SIGSEGV), ("do", 1)))
+print(answers[0], answers[1][2])
+"""
+
+
+def test_a_supervisor_that_ignores_the_end_of_children_changes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IGNORED, str(Path(__file__).parent)],
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "the process that read it ended with signal 11 [1]\n"
 
 
 def test_processes_that_the_system_does_not_allow(
@@ -233,13 +313,14 @@ links.find_links = find_links_or_die
 
 def test_a_page_that_kills_its_reader_is_told_and_costs_no_other(program: Program, site: WebServer) -> None:
     paths = [f"/{number}" for number in range(40)]
-    site.pages.update({"/": page(*paths, "/bad"), **{path: page(title=path) for path in paths}, "/bad": page()})
+    bad = ["/1/bad", "/2/bad", "/3/bad"]
+    site.pages.update({"/": page(*bad, *paths), **{path: page(title=path) for path in (*paths, *bad)}})
     (program.directory / "sitecustomize.py").write_text(DEADLY)
     program.variables = {"PYTHONPATH": str(program.directory)}
     result = program.crawl(site.url("/"), "--workers", "2")
     assert result.code == 0, result.err
-    assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 1})
-    told = program.run("explain", site.url("/bad"))
+    assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 3})
+    told = program.run("explain", site.url("/2/bad"))
     assert "the page can't be read: the process that read it ended with signal 11" in told.out
 
 

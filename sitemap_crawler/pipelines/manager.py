@@ -62,8 +62,10 @@ class PagePipelineManager(ItemPipelineManager):
             await self._pool.open(default if options.workers is None else options.workers)
 
     async def close_spider_async(self) -> None:
-        self._pool.close()
-        await super().close_spider_async()
+        try:
+            await super().close_spider_async()
+        finally:
+            self._pool.close()
 
     async def process_item_async(self, item: Any) -> Any:
         *collectors, store = self.methods["process_item"]

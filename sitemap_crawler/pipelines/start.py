@@ -26,7 +26,7 @@ class StartPipeline:
         target = item.observation.location or item.observation.refresh
         if item.is_start and target is not None and not self._goes_on(target):
             end_crawl(self._crawler, "start-elsewhere")
-            # Nothing of what it names is the site's.
+            # Nothing of what it links to is the site's.
             item.links, item.nofollow_links = (), ()
         return item
 
