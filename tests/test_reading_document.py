@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from reading_page import RESOLVER, URL, page
 
 from sitemap_crawler.reading.bounds import MAX_ATTRIBUTES
-from sitemap_crawler.reading.document import COLLECTED, parse_document
+from sitemap_crawler.reading.document import parse_document
+from sitemap_crawler.reading.outline import COLLECTED
 
 TEXT = "Größe: 10 €"
 
