@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lxml import etree
 
+from sitemap_crawler.reading.allocator import tune_for_trees
 from sitemap_crawler.reading.bounds import without_attribute_flood
 from sitemap_crawler.reading.charset import UTF_8, decide_charset, to_utf8
 from sitemap_crawler.reading.outline import outline
@@ -96,6 +97,8 @@ def _without_early_end(markup: bytes) -> bytes:
         return _END_TAG.sub(b"", markup)
     return markup
 
+
+tune_for_trees()
 
 # Without huge_tree, everything nested more than 255 deep is lost.
 _PARSER = etree.HTMLParser(encoding=UTF_8, huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False)
