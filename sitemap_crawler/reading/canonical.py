@@ -53,10 +53,16 @@ def find_canonical(
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
+    canonicals = {link for link in document.all("link") if _is_canonical(link.get("rel"), link.keys())}
+    if not canonicals:
+        return
     for element in head_elements(document.root):
-        if element.tag == "link" and _is_canonical(element.get("rel"), element.keys()):
+        if element in canonicals:
             href = element.get("href")
             yield document.resolve(href) if href else None
+            canonicals.remove(element)
+            if not canonicals:
+                return
 
 
 def head_elements(root: etree._Element) -> Iterator[etree._Element]:
