@@ -53,7 +53,8 @@ def find_canonical(
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
-    canonicals = {link for link in document.all("link") if _is_canonical(link.get("rel"), link.keys())}
+    named = ((link, link.get("rel")) for link in document.all("link"))
+    canonicals = {link for link, rel in named if rel and "canonical" in rel.lower() and _is_canonical(rel, link.keys())}
     if not canonicals:
         return
     for element in head_elements(document.root):
