@@ -132,11 +132,21 @@ class Resolver:
         return normal if normal is None or self._alias is None else self._alias(normal)
 
     def _enter(self, base: str) -> None:
+        self._base_url = self._normal_base(base)
         self._base = base
-        self._base_url = self.normalise(base)
         self._directory = directory_of(self._base_url or "")
         self._root = origin_of(self._base_url or "") + "/"
         self._ancestors = [self._directory]
+
+    def _normal_base(self, base: str) -> str | None:
+        # The pages of a site follow one another.
+        if (
+            self._base_url is None
+            or not base.startswith(self._root)
+            or not _PLAIN_PATH.fullmatch(base, len(self._root))
+        ):
+            return self.normalise(base)
+        return base if self._alias is None else self._alias(base)
 
     def _resolve_uncached(self, key: tuple[str, str], charset: str) -> str | None:
         if self._base_url is None:

@@ -31,6 +31,7 @@ def canonical(markup, *headers):
         # what may precede it in the head
         "<head><noscript><img src=pixel></noscript><script>'<p>'</script><style>p{}</style><template><p></template>"
         + LINK,
+        "<head><noscript><link rel=canonical href=other></noscript>" + LINK,
         # several that agree
         f"<head>{LINK}<link rel=canonical href=/docs/c>",
         # unusable ones beside it

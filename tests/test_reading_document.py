@@ -3,12 +3,15 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reading_page import RESOLVER, URL, page
+from w3lib.encoding import html_body_declared_encoding
 
 from sitemap_crawler.reading.bounds import MAX_ATTRIBUTES
-from sitemap_crawler.reading.document import COLLECTED, parse_document
+from sitemap_crawler.reading.charset import decide_charset
+from sitemap_crawler.reading.document import parse_document
+from sitemap_crawler.reading.outline import COLLECTED
 
 TEXT = "Größe: 10 €"
 
@@ -96,6 +99,35 @@ def test_invalid_bytes_lose_no_links(charset):
 
 def test_nul_bytes_lose_no_links():
     assert hrefs(page(b"\0<p>a\0b</p>\0<a href=one>\0</a><a href=two>")) == ["one", "two"]
+
+
+_declarations = st.lists(
+    st.sampled_from(
+        [
+            *("<!doctype html>", "<!--", "-->", "<html lang=en>", "< ", "<", ">", "/>", '"', "'", " ", "=", "x", "<p>"),
+            *("<title>T</title>", "<body>", "< body", "<meta", "< META ", "<meta name=a content='>'>", " " * 4_060),
+            *(
+                '<meta charset="koi8-r">',
+                "<meta charset=cp866 />",
+                '<meta charset="big5" x>',
+                '<meta charset="cp874"/>',
+            ),
+            *('<meta http-equiv="Content-Type" content="text/html; charset=euc-jp">', '<?xml version="1.0"?>'),
+            *('<META http-equiv="content-type" CONTENT="text/html;charset=gbk" charset="x">', '<meta charset="bogus">'),
+            *('<?xml version="1.0" encoding="iso-8859-2"?>', '<?xml version="1.0" encoding="koi8-u" x<'),
+        ]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@given(_declarations)
+@example('<meta charset="utf-8')
+@example(" " * 4_075 + '<meta charset="koi8-r">')
+def test_the_usual_declarations_are_read_as_all_others_are(markup):
+    declared = html_body_declared_encoding(markup.encode())
+    expected = {"ascii": "cp1252", None: "utf-8"}.get(declared, declared)
+    assert decide_charset(markup.encode(), "") == expected
 
 
 # markup

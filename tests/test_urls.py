@@ -470,6 +470,18 @@ def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
     assert Resolver().resolve(start + path, base) == (expected if expected.startswith("http") else None)
 
 
+@given(st.sampled_from(["", "/", "../", "/../"]), _path)
+@example("", "a/../b")
+@example("/", "/a")
+@example("", "a:80/")
+def test_a_base_that_follows_another_is_normalised_too(start: str, path: str) -> None:
+    base = f"https://example.com/{start}{path}"
+    for alias in (None, lambda url: url.replace("https://example.com/", "https://www.example.com/x/")):
+        resolver = Resolver(alias=alias)
+        for page in ("https://example.com/a/b", base, base + "x"):
+            assert resolver.resolve("", page) == Resolver(alias=alias).normalise(page)
+
+
 @pytest.mark.parametrize(
     ("url", "parts"),
     [

@@ -53,10 +53,17 @@ def find_canonical(
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
+    named = ((link, link.get("rel")) for link in document.all("link"))
+    canonicals = {link for link, rel in named if rel and "canonical" in rel.lower() and _is_canonical(rel, link.keys())}
+    if not canonicals:
+        return
     for element in head_elements(document.root):
-        if element.tag == "link" and _is_canonical(element.get("rel"), element.keys()):
+        if element in canonicals:
             href = element.get("href")
             yield document.resolve(href) if href else None
+            canonicals.remove(element)
+            if not canonicals:
+                return
 
 
 def head_elements(root: etree._Element) -> Iterator[etree._Element]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import re
 
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding
 
 UTF_8 = "utf-8"
 WINDOWS_1252 = "cp1252"
@@ -18,6 +19,16 @@ _ALLOWED = frozenset(
     {UTF_8, "koi8-r", "koi8-u", "mac-roman", "gb18030", "big5hkscs", "euc_jp", "iso2022_jp", *_UTF_16}
     | {f"cp{number}" for number in (866, 874, 932, 949, *range(1250, 1259))}
     | {f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
+)
+
+# The first thing on the page that could declare a charset, in one of the ways in which nearly all pages do. What
+# differs is looked at by w3lib, in the same bytes, which takes five times as long.
+_LOOKED_AT = 4_096
+_USUAL = re.compile(
+    rb"""(?:[^<]++ | <(?!\s*+(?:meta|body) | !-- | \?xml))*+
+    (?: <\?xml\ version="1\.0"\ encoding="([\w-]++)"
+      | <meta\ (?:charset="|http-equiv="content-type"\ content="text/html;\ ?charset=)([\w-]++)"\s*+/?>)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -46,7 +57,8 @@ def _from_header(content_type: str) -> str | None:
 
 
 def _from_markup(body: bytes) -> str | None:
-    charset = html_body_declared_encoding(body)
+    usual = _USUAL.match(body, 0, _LOOKED_AT)
+    charset = resolve_encoding((usual[1] or usual[2]).decode()) if usual else html_body_declared_encoding(body)
     if charset in _UTF_16:  # what could be read byte by byte is not UTF-16: the standard's rule
         return UTF_8
     return charset if charset in _ALLOWED else None

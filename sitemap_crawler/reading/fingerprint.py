@@ -11,9 +11,10 @@ from lxml import etree
 
 from sitemap_crawler.reading.counters import content_words
 from sitemap_crawler.reading.main_content import CODE_TAGS, MAIN, survey, text_of
+from sitemap_crawler.reading.outline import span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sitemap_crawler.reading.document import Document
 
@@ -84,12 +85,12 @@ def content_of(document: Document) -> Content:
     body = next(document.root.iterchildren("body"), None)
     if body is None:
         body = document.root
-    main = next(body.iter("main"), None)
+    main = next((main for main in document.all("main") if body in main.iterancestors()), None)
     if main is not None:
-        found = _read(document, main, survey(main).left_out)
+        found = _read(document, main, survey(main, document.blocks).left_out)
         if found:
             return found
-    seen = survey(body)
+    seen = survey(body, document.blocks)
     if seen.main is not None:
         found = _read(document, seen.main, seen.left_out)
         if seen.kind == MAIN + 1 and found:
@@ -151,14 +152,30 @@ def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etre
 
 
 def _links(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
-    links = document.all("a") if root.getparent() is document.root else root.iter("a")
-    return [link.get("href") or "" for link in links if link not in inside]
+    links, hrefs = document.all("a"), document.hrefs()
+    if root.getparent() is not document.root:
+        part = _span(document, root, "a")
+        links, hrefs = links[part], hrefs[part]
+    if not inside:
+        return [href or "" for href in hrefs]
+    return [href or "" for link, href in zip(links, hrefs, strict=True) if link not in inside]
 
 
 def _embedded(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
-    if not any(map(document.all, _MEDIA)):
+    tags = [tag for tag in _MEDIA if document.all(tag)]
+    if not tags:
         return []
-    return [_medium(element) for element in root.iter(*_MEDIA) if element not in inside]
+    if len(tags) == 1:
+        elements: Iterable[etree._Element] = document.all(tags[0])[_span(document, root, tags[0])]
+    else:
+        elements = root.iter(*tags)
+    return [_medium(element) for element in elements if element not in inside]
+
+
+def _span(document: Document, root: etree._Element, tag: str) -> slice:
+    """Return which of all elements with the tag are in `root`."""
+    first = next(root.iter(tag), None)
+    return slice(0) if first is None else span(root, document.all(tag), first)
 
 
 def _lasting(references: list[str]) -> bytes:

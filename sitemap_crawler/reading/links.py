@@ -75,15 +75,19 @@ def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]
 def _references(document: Document) -> dict[str, bool]:
     """Map each distinct reference, without its fragment, to whether some link follows it."""
     references: dict[str, bool] = {}
-    for element in document.all("a") + document.all("area"):
-        href = element.get("href")
+    areas = document.all("area")
+    elements, hrefs = document.all("a"), document.hrefs()
+    if areas:
+        elements, hrefs = elements + areas, hrefs + [area.get("href") for area in areas]
+    for element, href in zip(elements, hrefs, strict=True):
         if href is None:
             continue
         cut = href.find("#")
         if cut == 0 or (cut > 0 and href[cut - 1] > " "):  # white space before the # belongs to the path
             href = href[:cut]
         if not references.get(href):
-            references[href] = not _is_nofollow(element.get("rel"))
+            rel = element.get("rel")
+            references[href] = rel is None or not _is_nofollow(rel)
     for reference in _other_references(document):
         references[reference] = True
     if document.base == document.url:
@@ -91,10 +95,10 @@ def _references(document: Document) -> dict[str, bool]:
     return references
 
 
-def _is_nofollow(rel: str | None) -> bool:
+def _is_nofollow(rel: str) -> bool:
     # Google separates the values by commas too:
     # https://developers.google.com/search/docs/crawling-indexing/qualify-outbound-links
-    return rel is not None and "nofollow" in _SEPARATORS.split(rel.lower())
+    return "nofollow" in _SEPARATORS.split(rel.lower())
 
 
 def _other_references(document: Document) -> Iterator[str]:

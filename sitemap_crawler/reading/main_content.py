@@ -4,37 +4,39 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
+from sitemap_crawler.reading.outline import BLOCKS, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # What an element is. Those from _LANDMARK on depend on where it stands, or on what is in it.
-_NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _ARTICLE = range(9)
+_NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _ARTICLE, _BODY = range(10)
 MAIN = 10  # and above: the main content, the lowest is believed first
 _NOTHING_SAID = 100
-_AS_IT_IS = frozenset({_NONE, _CONTENT})
+_AS_IT_IS = frozenset({_NONE, _CONTENT, _BODY})
 _ALWAYS_OUT = frozenset({_CODE, _NO_CONTENT})
+_BY_TAG = _ALWAYS_OUT | {_BODY}  # whatever its attributes say
 
-# Only these are looked at. Tags that a page has by the hundred (p, li, span, td) would cost more than they tell.
-_TAGS = {
+# By tag. What is not named here may be anything: its attributes tell.
+_TAGS = dict.fromkeys(BLOCKS, _NONE) | {
     "article": _ARTICLE,
     "aside": _ASIDE,
+    "body": _BODY,
     "dialog": _NO_CONTENT,
-    "div": _NONE,
     "footer": _LANDMARK,
     "form": _FORM,
     "header": _LANDMARK,
     "main": MAIN,
     "nav": _NO_CONTENT,
     "noscript": _CODE,
-    "ol": _NONE,
     "script": _CODE,
-    "section": _NONE,
     "style": _CODE,
-    "table": _NONE,
     "template": _CODE,
     "textarea": _CODE,
-    "ul": _NONE,
 }
 CODE_TAGS = frozenset(tag for tag, kind in _TAGS.items() if kind == _CODE)
 _ROLES = {
@@ -120,15 +122,16 @@ class Survey(NamedTuple):
     left_out: set[etree._Element]  # what is no content
 
 
-def survey(root: etree._Element) -> Survey:
+def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
+    """Tell what the main content of `root` is; `blocks` are all of the page."""
     best: etree._Element | None = None
     best_kind = _NOTHING_SAID
     left_out = set()
     articles = []
     conditional = 0
-    for element in root.iter(*_TAGS):
+    for element in _inside(root, blocks):
         kind = _kind(element)
-        if kind in _AS_IT_IS or element is root:
+        if kind in _AS_IT_IS:
             continue
         if kind in _ALWAYS_OUT:
             left_out.add(element)
@@ -145,9 +148,15 @@ def survey(root: etree._Element) -> Survey:
     return Survey(best, best_kind, left_out)
 
 
+def _inside(root: etree._Element, blocks: Sequence[etree._Element]) -> Sequence[etree._Element]:
+    if root.getparent() is None:
+        return blocks
+    return blocks[span(root, blocks, root)][1:]
+
+
 def _kind(element: etree._Element) -> int:
     kind = _TAGS[element.tag]
-    if kind in _ALWAYS_OUT:
+    if kind in _BY_TAG:
         return kind
     attributes: Any = element.items()  # of str, whatever the stubs say
     for name, value in attributes:

@@ -114,7 +114,7 @@ def _in_meta(document: Document) -> list[tuple[str, str]]:
 def _in_microdata(document: Document) -> list[str]:
     """Return the date of the only thing on the page that has one."""
     dates: dict[etree._Element | None, str] = {}
-    for elements in (islice(document.all("meta"), _MAX_METAS), islice(document.root.iter("time"), _MAX_TIMES)):
+    for elements in (islice(document.all("meta"), _MAX_METAS), islice(document.all("time"), _MAX_TIMES)):
         for element in elements:
             if "dateModified" not in (element.get("itemprop") or "").split():
                 continue

@@ -51,4 +51,6 @@ def _meta_values(document: Document, attribute: str, name: str) -> Iterator[str]
 
 def text_of(element: etree._Element) -> str:
     """The text in the element on one line."""
+    if not len(element):
+        return one_line(element.text or "", MAX_TITLE)
     return one_line("".join(str(text)[:MAX_LOOKED_AT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)

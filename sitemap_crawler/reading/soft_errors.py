@@ -31,6 +31,8 @@ def error_words(document: Document) -> str | None:
 
 
 def _text(element: etree._Element) -> str:
+    if not len(element):
+        return " ".join((element.text or "")[: 5 * _MAX_TEXT].split())
     pieces = (str(piece)[: 5 * _MAX_TEXT] for piece in islice(element.itertext(), _MAX_TEXTS))
     # Joined by a space, as <br> and blocks of their own part words.
     return " ".join(" ".join(pieces).split())
@@ -44,7 +46,7 @@ def _error_text(text: str) -> str | None:
 
 def _reads_like_error(text: str) -> bool:
     text = normalize("NFKC", text).casefold().replace("’", "'")
-    if _MARKERS.isdisjoint(_PUNCTUATION.sub(" ", text).split()) and max(text) < _UNSPACED:
+    if _MARKERS.isdisjoint(_WORD.findall(text)) and (text.isascii() or max(text) < _UNSPACED):
         return False
     if _is_error(text):
         return True
@@ -68,6 +70,7 @@ def _is_error(text: str, *, bare: bool = True) -> bool:
 
 
 _SEPARATOR = re.compile(r"\s[-/~>]\s|\s*(?:[–—|·•«»‹›]|::)\s*")
+_WORD = re.compile(r"\w+(?:'\w+)*")
 _PUNCTUATION = re.compile(r"[^\w']+|(?<!\w)'|'(?!\w)")
 
 # One of these words is in all that follows, save where words aren't spaced; nearly all titles have none and are done.
