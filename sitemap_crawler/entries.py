@@ -87,6 +87,8 @@ class Entries:
         """Where in the batch pages are whose entries have more than an address, a date and images."""
         if self._all_rich:
             return range(len(batch.ids))
+        if not versions and not any(batch.extras):
+            return ()
         return [
             at
             for at, (page_id, extras) in enumerate(zip(batch.ids, batch.extras, strict=True))

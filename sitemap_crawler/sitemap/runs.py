@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.sitemap.entry import PlainEntries, is_too_long, serialise, serialise_plain
+from sitemap_crawler.sitemap.entry import SURELY_SHORT, PlainEntries, is_too_long, serialise, serialise_plain
 from sitemap_crawler.sitemap.names import MEDIA_SECTIONS
 from sitemap_crawler.sitemap.shard import EMPTY_SIZE
 
@@ -49,7 +49,8 @@ class Serialiser:
 
     def _plain_runs(self, entries: PlainEntries) -> Iterator[Run]:
         data = serialise_plain(entries)
-        if any(map(is_too_long, entries.locs)) or max(map(len, data)) > self._largest:
+        short = max(map(len, entries.locs)) <= SURELY_SHORT or not any(map(is_too_long, entries.locs))
+        if not short or max(map(len, data)) > self._largest:
             for entry in entries.entries():
                 self._add(entry)
             yield from self._taken()
