@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 HERE = Path(__file__).resolve().parent
+NOT_KEPT = ("SCRAPY_", "SITEMAP_", "PYTHONDONTWRITEBYTECODE")
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes; getrusage(2) of macOS and of the others
 
 Measured = TypeVar("Measured")
@@ -47,11 +48,11 @@ class Cost:
 
 
 def environment() -> dict[str, str]:
-    """This checkout's package, and neither settings nor proxies of the user."""
+    """This checkout's package, its bytecode kept as an installed one's is, and no settings or proxies of the user."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("SCRAPY_", "SITEMAP_")) and not name.lower().endswith("_proxy")
+        if not name.startswith(NOT_KEPT) and not name.lower().endswith("_proxy")
     }
     return {**kept, "PYTHONPATH": str(HERE.parent)}
 

@@ -10,6 +10,8 @@ import sys
 def main() -> None:
     # Nothing of what is imported is ever garbage: looking for it takes a third of the start. A crawl turns it on again.
     gc.disable()
+    # No plugin of pydantic is wanted, and to look for one means reading the metadata of all that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _open_standard_streams()
     try:
         from sitemap_crawler.cli import run

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 LAST_MODIFIED = "last-modified"
 OBSERVED_CHANGE = "observed-change"
 _EPOCH = date(1970, 1, 1)
-_TWO_DIGITS = [f"{number:02}" for number in range(60)]
+_MINUTES = [f"T{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60)]
+_SECONDS = [f"{second:02}+00:00" for second in range(60)]
 
 
 class Dated(NamedTuple):
@@ -46,12 +47,10 @@ def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
     if seconds is None:
         return None
     days, rest = divmod(math.floor(seconds), 86_400)
-    day_text = _date_of(days)
     if day:
-        return day_text
-    minutes, second = divmod(rest, 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{day_text}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:{_TWO_DIGITS[second]}+00:00"
+        return _date_of(days)
+    minute, second = divmod(rest, 60)
+    return f"{_date_of(days)}{_MINUTES[minute]}{_SECONDS[second]}"
 
 
 @lru_cache(maxsize=4_096)

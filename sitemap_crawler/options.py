@@ -70,7 +70,8 @@ class Flag:
 class Options(BaseModel):
     """What a run is asked to do; frozen, and checked before the first request."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # What --help and other commands need of it is there without its validator.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     start_url: Annotated[
         PublicUrl, Flag(metavar="URL", cli=False, remembered=True), Field(description="the page where the crawl starts")

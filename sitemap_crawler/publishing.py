@@ -123,7 +123,7 @@ class Publisher:
             site,
             self._settled,
             now=self._now,
-            section_of=sections.assigner(published),
+            section_of=sections.assigner(published) if sections.signature else None,
             template=self.template,
             prefix=chosen.span,
         )
@@ -202,5 +202,4 @@ class Publisher:
 
     def _locs(self) -> Iterator[str]:
         for batch in self._settled.listed(prefix=self._set.span):
-            for page in batch:
-                yield self._site.rules.published(page.url)
+            yield from map(self._site.rules.published, batch.urls)

@@ -112,6 +112,12 @@ def test_an_authority_of_ones_own(program: Program, tmp_path: Path, authority: s
         assert result.listed() == [url_of(site), url_of(site, "/a")]
 
 
+def test_an_authority_of_the_system(program: Program, tmp_path: Path, authority: str) -> None:
+    program.variables = {"SSL_CERT_FILE": str(tmp_path / authority)}
+    with tls_site(tmp_path / "server", identity("server", issuer=AUTHORITY)) as site:
+        assert program.crawl(url_of(site)).listed() == [url_of(site), url_of(site, "/a")]
+
+
 @pytest.mark.parametrize("robots", ["ROBOTSTXT_OBEY=1", "ROBOTSTXT_OBEY=0"])
 @pytest.mark.parametrize(
     ("server", "trusted", "words"),

@@ -317,12 +317,13 @@ def test_one_temporary_file_is_open_for_each_section(tmp_path: Path) -> None:
 
     def given() -> Iterator[Entry]:
         nonlocal most
-        for number in range(300):
+        for number in range(9_000):
             yield Entry(f"{BASE}{number:04}", section=("", "posts", "shop")[number % 3])
-            descriptors = (path.resolve() for path in Path("/proc/self/fd").iterdir() if path.exists())
-            most = max(most, sum(path.parent == tmp_path for path in descriptors))
+            if number % 100 == 0:
+                descriptors = (path.resolve() for path in Path("/proc/self/fd").iterdir() if path.exists())
+                most = max(most, sum(path.parent == tmp_path for path in descriptors))
 
-    publish(given(), target(tmp_path, max_urls=10), (), NOW)
+    publish(given(), target(tmp_path, max_urls=300), (), NOW)
     assert most == 3
 
 

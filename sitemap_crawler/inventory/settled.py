@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, case, false, func, null, or_, select, update
+from sqlalchemy import Text, and_, case, false, func, or_, select, type_coerce, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.decide import Decision, Facts
@@ -17,7 +18,7 @@ from sitemap_crawler.ranking import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Select, Subquery
     from sqlalchemy.dialects.sqlite import Insert
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
     from sitemap_crawler.rules import Reason
 
 STREAM_ROWS = 1_000
+MANY_EXTRAS = 1 << 22
+"""Bytes of what a thousand rows have beside addresses and dates; of more than that only FEW_ROWS are unpacked at a
+time, as each may have a thousand of the longest URLs."""
+FEW_ROWS = 50
 WRITE_ROWS = 2_000
 EXAMPLES = 50
+
+
+Extras = dict[str, Any]
+"""What an observation has beside the columns: images, image_texts, videos, article."""
 
 
 class ListedPage(NamedTuple):
@@ -39,12 +48,44 @@ class ListedPage(NamedTuple):
     lastmod: float | None
     day: bool
     """The date has no time of day."""
-    images: tuple[str, ...] = ()
-    image_texts: Mapping[str, tuple[str, str]] = NO_TEXTS
-    videos: tuple[Video, ...] = ()
-    article: Article | None = None
-    history: History | None = None
+    extras: Extras | None
+    history: History | None
     """None when it has none, or was not asked for."""
+
+    @property
+    def image_texts(self) -> Mapping[str, tuple[str, str]]:
+        return (self.extras or {}).get("image_texts") or NO_TEXTS
+
+    @property
+    def videos(self) -> tuple[Video, ...]:
+        return tuple(map(Video.of, (self.extras or {}).get("videos", ())))
+
+    @property
+    def article(self) -> Article | None:
+        return Article(**self.extras["article"]) if self.extras and "article" in self.extras else None
+
+
+class ListedPages(NamedTuple):
+    """The fields of some pages in columns."""
+
+    ids: Sequence[int]
+    urls: Sequence[str]
+    depths: Sequence[int]
+    lastmods: Sequence[float | None]
+    days: Sequence[bool]
+    extras: Sequence[Extras | None]
+    histories: Sequence[History | None]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> ListedPages:
+        """From rows whose sixth value is JSON, and whose others make the history."""
+        ids, addresses, depths, lastmods, days, texts, *past = zip(*rows, strict=True)
+        extras = json.loads(f"[{','.join(text or 'null' for text in texts)}]") if any(texts) else texts
+        histories = [_past(*row) for row in zip(*past, strict=True)] if past else [None] * len(rows)
+        return cls(ids, addresses, depths, lastmods, days, extras, histories)
+
+    def page(self, at: int) -> ListedPage:
+        return ListedPage._make(column[at] for column in self)
 
 
 class Settled:
@@ -110,15 +151,15 @@ class Settled:
                 values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
                 connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
 
-    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[list[ListedPage]]:
+    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPages]:
         """The pages to write, a thousand at a time, in the order of their URLs' bytes; below `prefix` if there is one;
         with the `history` of their changes if wanted."""
         past = _history()
-        changed = (past.c.first, past.c.last, past.c.changes) if history else (null(), null(), null())
+        changed = (past.c.first, past.c.last, past.c.changes) if history else ()
         query = (
             select(
                 urls.c.id, urls.c.url, urls.c.depth, decisions.c.lastmod, decisions.c.lastmod_day,
-                observations.c.extras, *(column.label(None) for column in changed),
+                type_coerce(observations.c.extras, Text), *changed,
             )
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(observations, observations.c.url_id == decisions.c.url_id)
@@ -130,28 +171,14 @@ class Settled:
         with self._store.reader() as connection:
             rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
             for batch in rows.partitions():
-                yield [_listed_page(*row) for row in batch]
+                size = sum(len(row[5]) for row in batch if row[5] is not None)
+                step = FEW_ROWS if size > MANY_EXTRAS else STREAM_ROWS
+                for start in range(0, len(batch), step):
+                    yield ListedPages.of(batch[start : start + step])
 
 
-def _listed_page(
-    url_id: int,
-    url: str,
-    depth: int,
-    lastmod: float | None,
-    day: bool,
-    extras: dict[str, Any] | None,
-    first: float | None,
-    last: float | None,
-    changed: int | None,
-) -> ListedPage:
-    past = History(first, last, changed) if first is not None and last is not None and changed is not None else None
-    if extras is None:
-        return ListedPage(url_id, url, depth, lastmod, day, history=past)
-    images = tuple(extras.get("images", ()))
-    videos = tuple(map(Video.of, extras.get("videos", ())))
-    texts = extras.get("image_texts") or NO_TEXTS
-    article = Article(**extras["article"]) if "article" in extras else None
-    return ListedPage(url_id, url, depth, lastmod, day, images, texts, videos, article, past)
+def _past(first: float | None, last: float | None, changed: int | None) -> History | None:
+    return History(first, last, changed) if first is not None and last is not None and changed is not None else None
 
 
 def _history() -> Subquery:

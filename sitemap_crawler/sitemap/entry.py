@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.sitemap.escaping import escape, is_plain_url, rfc3986
+from sitemap_crawler.sitemap.escaping import escape, rfc3986, urls_in_xml
 from sitemap_crawler.sitemap.limits import MAX_IMAGES, MAX_LOC
 from sitemap_crawler.sitemap.video import serialise_video
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sitemap_crawler.items import Video
 
@@ -37,41 +38,72 @@ class Entry(NamedTuple):
 
     @property
     def too_long(self) -> bool:
-        return len(self.loc) > SURELY_SHORT and len(rfc3986(self.loc)) > MAX_LOC
+        return is_too_long(self.loc)
+
+
+class PlainEntries(NamedTuple):
+    """Entries of the default section, in columns, that have no more than most pages of most sites."""
+
+    locs: Sequence[str]
+    lastmods: Sequence[str | None]
+    images: Sequence[Sequence[str]]
+
+    def entries(self) -> Iterator[Entry]:
+        return map(Entry, self.locs, self.lastmods, map(tuple, self.images))
+
+
+def is_too_long(loc: str) -> bool:
+    return len(loc) > SURELY_SHORT and len(rfc3986(loc)) > MAX_LOC
 
 
 def serialise(entry: Entry) -> bytes:
     """One `<url>` element and a line end, UTF-8. Surplus images and videos that lack a required value are left out."""
-    begin = f"<url><loc>{_url(entry.loc)}</loc>"
+    loc, *images = urls_in_xml((entry.loc, *entry.images[:MAX_IMAGES]))
+    parts = [f"<url><loc>{loc}</loc>"]
     if entry.lastmod is not None:
-        begin += f"<lastmod>{escape(entry.lastmod)}</lastmod>"
-    if not (entry.images or entry.alternates or entry.videos or entry.changefreq or entry.priority):
-        return f"{begin}</url>\n".encode()
-    parts = [begin]
+        parts.append(f"<lastmod>{escape(entry.lastmod)}</lastmod>")
     if entry.changefreq is not None:
         parts.append(f"<changefreq>{entry.changefreq}</changefreq>")
     if entry.priority is not None:
         parts.append(f"<priority>{entry.priority}</priority>")
     if entry.alternates:
+        links = zip(entry.alternates, urls_in_xml([url for _, url in entry.alternates]), strict=True)
         parts.extend(
-            f'<xhtml:link rel="alternate" hreflang="{escape(code)}" href="{_url(url)}"/>'
-            for code, url in entry.alternates
+            f'<xhtml:link rel="alternate" hreflang="{escape(code)}" href="{url}"/>' for (code, _), url in links
         )
-    if entry.images:
-        parts.extend(_image(image, entry.image_texts.get(image)) for image in entry.images[:MAX_IMAGES])
+    parts.extend(map(_image, images, map(entry.image_texts.get, entry.images)))
     if entry.videos:
         parts.extend(serialise_video(video, entry.loc) for video in entry.videos)
     parts.append("</url>\n")
     return "".join(parts).encode()
 
 
-def _image(image: str, texts: tuple[str, str] | None) -> str:
-    title, caption = texts or ("", "")
+def serialise_plain(entries: PlainEntries) -> list[bytes]:
+    """What `serialise` makes of each."""
+    lastmods = entries.lastmods
+    together = "".join(filter(None, lastmods))
+    if escape(together) != together:
+        lastmods = [None if lastmod is None else escape(lastmod) for lastmod in lastmods]
+    dates = ["" if lastmod is None else f"<lastmod>{lastmod}</lastmod>" for lastmod in lastmods]
+    pages = zip(urls_in_xml(entries.locs), dates, _image_lists(entries.images), strict=True)
+    return [f"<url><loc>{loc}</loc>{date}{images}</url>\n".encode() for loc, date, images in pages]
+
+
+def _image_lists(images: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The elements of the images of each page."""
+    if not any(images):
+        return [""] * len(images)
+    shown = [found[:MAX_IMAGES] for found in images]
+    elements = iter([_image(image) for image in urls_in_xml(list(chain.from_iterable(shown)))])
+    return ["".join(islice(elements, len(found))) for found in shown]
+
+
+def _image(loc: str, texts: tuple[str, str] | None = None) -> str:
+    """Of a location in XML."""
+    if texts is None:
+        return f"<image:image><image:loc>{loc}</image:loc></image:image>"
+    title, caption = texts
     # The schema fixes the order.
     words = f"<image:caption>{escape(caption)}</image:caption>" if caption else ""
     words += f"<image:title>{escape(title)}</image:title>" if title else ""
-    return f"<image:image><image:loc>{_url(image)}</image:loc>{words}</image:image>"
-
-
-def _url(url: str) -> str:
-    return url if is_plain_url(url) else escape(rfc3986(url))
+    return f"<image:image><image:loc>{loc}</image:loc>{words}</image:image>"

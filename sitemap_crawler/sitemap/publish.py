@@ -16,20 +16,20 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.sitemap import files, news
-from sitemap_crawler.sitemap.entry import serialise
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
 from sitemap_crawler.sitemap.layout import Layout, read_live_set
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
-from sitemap_crawler.sitemap.names import MEDIA_SECTIONS, NEWS, RESERVED_SECTIONS, Names, is_section_name
-from sitemap_crawler.sitemap.shard import EMPTY_SIZE
+from sitemap_crawler.sitemap.names import NEWS, RESERVED_SECTIONS, Names, is_section_name
+from sitemap_crawler.sitemap.runs import Serialiser
 from sitemap_crawler.sitemap.stage import StagedFile, Stager
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from sitemap_crawler.sitemap.entry import Entry
+    from sitemap_crawler.sitemap.entry import Entry, PlainEntries
     from sitemap_crawler.sitemap.news import NewsEntry
+    from sitemap_crawler.sitemap.runs import Run
 
 
 class NothingToPublish(Exception):  # noqa: N818 - an outcome that the caller reports, not a defect
@@ -84,7 +84,7 @@ class Publication:
 
 
 def publish(
-    entries: Iterable[Entry],
+    entries: Iterable[Entry | PlainEntries],
     target: Target,
     previous: Sequence[PublishedFile],
     now: datetime,
@@ -106,9 +106,9 @@ def publish(
     """
     names = Names.of(target.sitemap_url, gzip=target.gzip)
     records = Records(names, previous, now, rules)
-    serialiser = _Serialiser(target.max_bytes)
-    writable = serialiser.pages(entries)
-    first = next(writable, None)
+    serialiser = Serialiser(target.max_bytes)
+    runs = serialiser.runs(entries)
+    first = next(runs, None)
     if first is None:
         raise NothingToPublish("there is no URL to list: the published files are left as they are")
     target.directory.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,8 @@ def publish(
             approve(serialiser.listed)
             announce(new)
 
-        outputs = publisher.publish(chain([first], writable), serialiser.news(news), approved)
+        articles = _serialised_news(news, serialiser, max_bytes=target.max_bytes)
+        outputs = publisher.publish(chain([first], runs), articles, approved)
         removed = publisher.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
@@ -165,41 +166,19 @@ class Records:
         return all(file.rules == self.rules for file in files)
 
 
-class _Serialiser:
-    """Entries as bytes, without those that fit no file."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.omitted: list[str] = []
-        self.omitted_extras: list[str] = []
-        self.listed = 0
-        self._max_bytes = max_bytes
-
-    def pages(self, entries: Iterable[Entry]) -> Iterator[tuple[str, str, bytes]]:
-        """Section, loc and serialised entry."""
-        largest = self._max_bytes - EMPTY_SIZE
-        for entry in entries:
-            section, loc = entry.section, entry.loc
-            extra = section in MEDIA_SECTIONS
-            if extra and self.omitted and self.omitted[-1] == loc:
-                continue
-            data = b"" if entry.too_long else serialise(entry)
-            if not data or len(data) > largest:
-                (self.omitted_extras if extra else self.omitted).append(loc)
-            else:
-                self.listed += not extra
-                yield section, loc, data
-
-    def news(self, entries: Iterable[NewsEntry]) -> Iterator[tuple[str, bytes]]:
-        """Loc and serialised entry, newest first."""
-        in_order = sorted(entries, key=_newest_first)
-        largest = self._max_bytes - news.NEWS.size
-        omitted = set(self.omitted)
-        for entry in in_order:
-            data = news.serialise(entry)
-            if len(data) > largest:
-                self.omitted_extras.append(entry.loc)
-            elif entry.loc not in omitted:
-                yield entry.loc, data
+def _serialised_news(
+    entries: Iterable[NewsEntry], serialiser: Serialiser, *, max_bytes: int
+) -> Iterator[tuple[str, bytes]]:
+    """Loc and serialised entry, newest first, of the pages that the serialiser has listed."""
+    in_order = sorted(entries, key=_newest_first)
+    largest = max_bytes - news.NEWS.size
+    omitted = set(serialiser.omitted)
+    for entry in in_order:
+        data = news.serialise(entry)
+        if len(data) > largest:
+            serialiser.omitted_extras.append(entry.loc)
+        elif entry.loc not in omitted:
+            yield entry.loc, data
 
 
 def _newest_first(entry: NewsEntry) -> tuple[float, str]:
@@ -218,12 +197,12 @@ class _Publisher:
 
     def publish(
         self,
-        entries: Iterable[tuple[str, str, bytes]],
+        runs: Iterable[Run],
         articles: Iterable[tuple[str, bytes]],
         announce: Callable[[Sequence[PublishedFile]], None],
     ) -> tuple[OutputFile, ...]:
         self._stager.remove_leftovers(self._records.files)
-        sections = self._stager.shards(entries, self._layout)
+        sections = self._stager.shards(runs, self._layout)
         shards = self._stager.news(articles)
         if not shards and sections.keys() == {""} and self._stager.fit_one_file(sections[""]):
             entry = self._stager.join_into_entry(sections[""])

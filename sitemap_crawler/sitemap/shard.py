@@ -77,22 +77,27 @@ class Shard:
 
     def fits(self, size: int) -> bool:
         """Whether an entry of `size` serialised bytes fits; the first that does not makes the shard full."""
-        if self.urls >= self._max_urls or self.size + size > self._max_bytes:
+        if not self.has_room(size):
             self.full = True
         return not self.full
+
+    def has_room(self, size: int, *, urls: int = 1) -> bool:
+        """Whether `urls` entries of `size` serialised bytes fit together."""
+        return not self.full and self.urls + urls <= self._max_urls and self.size + size <= self._max_bytes
 
     def add(self, body: bytes, *, urls: int = 1) -> None:
         """Append `urls` serialised entries, which the caller knows to fit."""
         self._buffer += body
         self.urls += urls
         self.size += len(body)
-        if len(self._buffer) >= _BLOCK:
+        while len(self._buffer) >= _BLOCK:
             self._flush()
 
     def finalise(self) -> None:
         """Write the frame's end and close the file; `file_bytes` and `sha256` are then those of the file."""
         self._buffer += self._tail
-        self._flush()
+        while self._buffer:
+            self._flush()
         if self._compressor is not None:
             self._write(self._compressor.flush())
         self._file.close()
@@ -103,8 +108,9 @@ class Shard:
         return self._hash.hexdigest()
 
     def _flush(self) -> None:
-        data = bytes(self._buffer)
-        self._buffer.clear()
+        # All blocks have one size: what the compressor makes of them can't depend on how the entries came.
+        data = bytes(self._buffer[:_BLOCK])
+        del self._buffer[:_BLOCK]
         self._write(data if self._compressor is None else self._compressor.compress(data))
 
     def _write(self, data: bytes) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
+    from sitemap_crawler.sitemap.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,14 @@ class Stager:
         self._max_urls = max_urls
         self._max_bytes = max_bytes
 
-    def shards(
-        self, entries: Iterable[tuple[str, str, bytes]], layout_of: Callable[[str], Layout]
-    ) -> dict[str, list[StagedFile]]:
-        """Stream (section, loc, serialised entry) into the shards of each section; one file of each is open."""
+    def shards(self, runs: Iterable[Run], layout_of: Callable[[str], Layout]) -> dict[str, list[StagedFile]]:
+        """Stream entries into the shards of each section; one file of each is open."""
         lanes: dict[str, _Lane] = {}
-        for section, loc, data in entries:
-            lane = lanes.get(section)
+        for run in runs:
+            lane = lanes.get(run.section)
             if lane is None:
-                lane = lanes[section] = _Lane(self, section, layout_of(section))
-            lane.add(loc, data)
+                lane = lanes[run.section] = _Lane(self, run.section, layout_of(run.section))
+            lane.add(run)
         return {section: lane.finish() for section, lane in lanes.items()}
 
     def news(self, articles: Iterable[tuple[str, bytes]]) -> list[StagedFile]:
@@ -196,7 +195,18 @@ class _Lane:
         self._staged: list[StagedFile] = []
         self._open: OpenShard | None = None
 
-    def add(self, loc: str, data: bytes) -> None:
+    def add(self, run: Run) -> None:
+        data = b"".join(run.data)
+        # Sorted as they are, none of them begins another range if the last one does not.
+        if self._open is not None and not self._layout.begins(run.locs[-1]):
+            shard = self._open.shard
+            if shard.has_room(len(data), urls=len(run.data)):
+                shard.add(data, urls=len(run.data))
+                return
+        for loc, entry in zip(run.locs, run.data, strict=True):
+            self._add_entry(loc, entry)
+
+    def _add_entry(self, loc: str, data: bytes) -> None:
         if self._open is None or self._layout.begins(loc) or not self._open.shard.fits(len(data)):
             self.finish()
             self._open = self._stager.open_shard(self._section, self._layout.next_number(loc, len(data)), loc)
