@@ -16,7 +16,7 @@ def tune_for_trees() -> None:
     """Have neighbours joined when they are freed, and the end of the heap kept; does nothing where that can't be said.
 
     By itself glibc only collects the pieces, to sort them all when something larger is asked for, and it gives the end
-    of the heap back, so that the kernel fills it with zeros for the next tree: together up to a sixth of a page's time.
+    of the heap back, so that the kernel fills it with zeros for the next tree: together up to a tenth of a page's time.
     """
     if not sys.platform.startswith("linux"):
         return
