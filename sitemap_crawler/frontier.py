@@ -32,6 +32,8 @@ _Waiting = tuple[float, int, Request]
 LEASE_URLS = 256
 MAX_HELD = 4_096
 """Leased URLs of hosts that have to wait, beyond which no more are leased for others."""
+SHARE = 4
+"""Of the pages that are being read, one in so many has to be in the buffer before it is written for want of URLs."""
 MAX_LAST = 5_000
 """Requests that are kept in memory until all else is fetched."""
 
@@ -188,11 +190,17 @@ class Frontier(BaseScheduler):
 
     def _refill(self) -> None:
         queue, budget = self._job.queue, self._job.budget
-        if not queue.queued:
-            # What the pages in the buffer link to may be all that is left.
+        if not queue.queued and queue.pending * SHARE >= self._in_reading():
+            # What the pages in the buffer link to may be all that is left. While many more are being read, a page at a
+            # time would be a transaction for each.
             self._guarded(queue.flush)
         limit = LEASE_URLS if budget is None else min(budget, LEASE_URLS)
         self._guarded(lambda: self._ready.extend(queue.lease(limit)))
+
+    def _in_reading(self) -> int:
+        """Pages that have been fetched, and are on their way to the buffer."""
+        slot = self._crawler.engine.scraper.slot
+        return 0 if slot is None else len(slot.active)
 
     def _leave_traps(self) -> None:
         held, self._ready = self._ready, deque()

@@ -104,7 +104,11 @@ def test_what_a_further_page_costs(program: Program, site: WebServer, workers: i
     further = MANY - FEW
     # A few more are due to the clock, such as those that look at the memory now and then.
     assert 0 < many["tasks"] - few["tasks"] <= TASKS_PER_RESPONSE * further + 10
-    assert 0 < many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * further
+    # Those of the run itself included. With workers the queue may run dry while they read, and then a smaller batch is
+    # written: how often, is chance.
+    assert 0 < many["statements"] < MANY
+    if not workers:
+        assert 0 < many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * further
 
 
 def test_a_link_costs_no_statement(program: Program, site: WebServer) -> None:

@@ -93,9 +93,9 @@ class Queue:
             self.queued = self._count_queued()
 
     @property
-    def pending(self) -> bool:
-        """Whether there are observations, and so perhaps new URLs, that are not written yet."""
-        return bool(self._buffer)
+    def pending(self) -> int:
+        """Observations that are not written yet, and so perhaps name new URLs."""
+        return len(self._buffer)
 
     def add(self, url: str) -> None:
         """Queue a start page at once, unless this run knows it already."""
