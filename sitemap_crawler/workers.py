@@ -129,7 +129,6 @@ class WorkerPool(Generic[_Task, _Result]):
         loop = asyncio.get_running_loop()
         async with self._filling:
             while self._missing:
-                self._missing -= 1
                 try:
                     pid, connection = start_worker(self._work, self._prepare)
                 except OSError as error:
@@ -139,6 +138,8 @@ class WorkerPool(Generic[_Task, _Result]):
                 make = partial(_Worker, pid, on_end=self._ended)
                 _, worker = await loop.create_unix_connection(make, sock=connection)
                 self._workers.append(worker)
+                # Not before: meanwhile others would find no worker, and do the work here. Closed, none is missing.
+                self._missing = max(0, self._missing - 1)
 
     def _ended(self, worker: _Worker, how: str) -> None:
         if worker not in self._workers:

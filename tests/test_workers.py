@@ -137,9 +137,18 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
 
     answers = with_workers(2, use)
     assert [answer[2] for answer in answers] == [[number] for number in range(40)]
-    assert len({answer[0] for answer in answers} - {os.getpid()}) == 2
+    assert os.getpid() not in {answer[0] for answer in answers}
     words = "a process that reads pages ended with signal 9: another one takes its place"
     assert caplog.messages == [words] * 10
+
+
+def test_nothing_is_done_here_while_the_only_worker_is_replaced() -> None:
+    tasks = [("die", signal.SIGKILL), *[("do", number) for number in range(10)], ("die", signal.SIGKILL)]
+    first, *answers, last = with_workers(1, lambda pool: all_of(pool, *tasks))
+    assert isinstance(first, WorkerDied)
+    assert isinstance(last, WorkerDied)
+    assert [answer[2] for answer in answers] == [[number] for number in range(10)]
+    assert os.getpid() not in {answer[0] for answer in answers}
 
 
 def test_a_worker_that_somebody_ends_costs_nothing() -> None:
