@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
+from sitemap_crawler.engine import SiteCrawler
 from sitemap_crawler.entrance import check_numbers
 from sitemap_crawler.job import Job
 from sitemap_crawler.locate import state_path
@@ -28,8 +29,6 @@ from sitemap_crawler.texts import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from scrapy.crawler import Crawler
 
     from sitemap_crawler.report import Report
 
@@ -114,18 +113,17 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
 def _run_process(settings: Settings, job: Job) -> BaseException | None:
     try:
         process = AsyncCrawlerProcess(settings)
+        crawler = SiteCrawler(SiteSpider, settings)
     except CANNOT_START as error:
         return error
-    return run_to_its_end(process, SiteSpider, job=job)
+    return run_to_its_end(process, crawler, job=job)
 
 
-def run_to_its_end(
-    process: AsyncCrawlerProcess, spider: type[SiteSpider] | Crawler, **arguments: Any
-) -> BaseException | None:
+def run_to_its_end(process: AsyncCrawlerProcess, crawler: SiteCrawler, **arguments: Any) -> BaseException | None:
     """Run the crawl; what kept it from beginning, if anything did."""
     try:
         _collect_garbage_rarely()
-        task = process.crawl(spider, **arguments)
+        task = process.crawl(crawler, **arguments)
         _stop_with_the_terminal()
         process.start()
     except CANNOT_START as error:

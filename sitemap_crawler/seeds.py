@@ -166,15 +166,16 @@ class _Seeds:
         resolver = self._sitemaps if file.index else self._pages
         entries = SeedEntries("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
+            # Leave the loop to others: a file can be long. Not after the last one, or what it names would be asked for
+            # before the file counts as read.
+            await asyncio.sleep(0)
+            if self._ending():
+                return ()
             if file.index:
                 for url in filter(None, (entries.url(named.loc) for named in batch)):
                     self._queue.add(Seed(url, seed.url, seed.level + 1))
             else:
                 self._take_batch(batch, entries, seed)
-            # Leave the loop to others: a file can be long.
-            await asyncio.sleep(0)
-            if self._ending():
-                return ()
         entries.pass_over(file.too_long)
         if entries.too_long:
             self._crawler.stats.inc_value("links/too-long", entries.too_long)

@@ -20,6 +20,7 @@ DOWNLOAD_HANDLERS = {
     "s3": None,
 }
 
+DOWNLOADER = "sitemap_crawler.engine.SiteDownloader"
 SCHEDULER = "sitemap_crawler.frontier.Frontier"
 ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
 # Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.

@@ -24,9 +24,8 @@ FAN_OUT = 10
 FEW, MANY = 256, 512
 """Pages of the two crawls whose difference shows what a further page costs, without what a run costs once."""
 
-TASKS_PER_RESPONSE = 5
-"""What Scrapy's engine starts with CONCURRENT_ITEMS = 1: one waits for the download, one downloads, one waits for the
-scraping, and two hand over the items. Ours add none: no pipeline, middleware or handler needs a task of its own."""
+TASKS_PER_RESPONSE = 1
+"""The engine's own. No pipeline, middleware or handler needs another one."""
 
 STATEMENTS_PER_PAGE = 1 / 4
 """The queue leases 256 URLs by two statements, and writes 128 pages with all their links by about nine; what decides

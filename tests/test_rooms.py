@@ -19,6 +19,7 @@ KNOW_SCRAPY = (
     "sitemap_crawler.settings",
     "sitemap_crawler.logs",
     "sitemap_crawler.job",
+    "sitemap_crawler.engine",
     "sitemap_crawler.frontier",
     "sitemap_crawler.spiders",
     "sitemap_crawler.middlewares",

@@ -27,6 +27,7 @@ class Command(crawl.Command):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # `scrapy list` imports this, too, and needs no crawl.
+        from sitemap_crawler.engine import SiteCrawler
         from sitemap_crawler.front import run_to_its_end
 
         process = self.crawler_process
@@ -34,7 +35,7 @@ class Command(crawl.Command):
             super().run(args, opts)
             return
         leave_quietly()
-        crawler = process.create_crawler(args[0])
+        crawler = SiteCrawler(process.spider_loader.load(args[0]), process.settings)
         failure = run_to_its_end(process, crawler, **opts.spargs)
         job: Job | None = getattr(crawler.spider, "job", None)
         if failure is not None:

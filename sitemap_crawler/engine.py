@@ -1,0 +1,154 @@
+"""Scrapy's engine with one task for a request, where Scrapy starts five.
+
+Scrapy hands a request from part to part as Twisted's Deferreds, each of which becomes a task of asyncio and back, and
+that costs more than the HTTP client does. Here one coroutine goes all the way, from the scheduler to the last pipeline.
+Slots, delays, middlewares, signals and back-pressure are Scrapy's, and so is the way of whatever is not an answer to
+our own spider.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from inspect import isgeneratorfunction
+from time import monotonic
+from typing import TYPE_CHECKING, Any, cast
+
+from scrapy import Request, signals
+from scrapy.core.downloader import Downloader
+from scrapy.core.engine import ExecutionEngine
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.log import logformatter_adapter
+from scrapy.utils.misc import load_object
+from twisted.python.failure import Failure
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.core.downloader import Slot
+    from scrapy.core.engine import _Slot as EngineSlot
+    from scrapy.core.scraper import Slot as ScraperSlot
+
+logger = logging.getLogger(__name__)
+
+_BETWEEN = ("process_spider_input", "process_spider_output", "process_spider_exception")
+"""What a spider middleware does between an answer and the pipelines."""
+
+
+class SiteCrawler(Crawler):
+    """For our spider; has Scrapy's own engine when a setting names another downloader than ours."""
+
+    def _create_engine(self) -> ExecutionEngine:
+        ours = issubclass(load_object(self.settings["DOWNLOADER"]), SiteDownloader)
+        return (SiteEngine if ours else ExecutionEngine)(self, lambda _: self.stop_async())
+
+
+class SiteDownloader(Downloader):
+    """Has those wait that have to, for a place or for a delay, and no others."""
+
+    async def _enqueue_request(self, request: Request) -> Response:
+        key = self.get_slot_key(request)
+        slot = self.slots.get(key)
+        if slot is None or _is_busy(slot):
+            return await super()._enqueue_request(request)
+        request.meta[self.DOWNLOAD_SLOT] = key
+        slot.active.add(request)
+        slot.lastseen = monotonic()
+        try:
+            spider = self.crawler.spider
+            self.signals.send_catch_log(signal=signals.request_reached_downloader, request=request, spider=spider)
+            return await self._download(slot, request)
+        finally:
+            slot.active.remove(request)
+
+
+def _is_busy(slot: Slot) -> bool:
+    return bool(slot.queue or slot.delay or slot.latercall or slot.free_transfer_slots() <= 0)
+
+
+class SiteEngine(ExecutionEngine):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._crawls: dict[Request, asyncio.Task[None]] = {}
+        """Nobody else holds on to them."""
+        self._is_direct = False
+        """Whether what the spider makes of an answer goes to the pipelines as it is."""
+
+    async def open_spider_async(self, *, close_if_idle: bool = True) -> None:
+        await super().open_spider_async(close_if_idle=close_if_idle)
+        spider, middlewares = cast("Spider", self.spider), self.scraper.spidermw.methods
+        self._is_direct = isgeneratorfunction(spider.parse) and not any(map(middlewares.get, _BETWEEN))
+
+    def _start_scheduled_request(self) -> bool:
+        slot = cast("EngineSlot", self._slot)
+        request = slot.scheduler.next_request()
+        if request is None:
+            self.signals.send_catch_log(signals.scheduler_empty)
+            return False
+        # At once: whether there is room for another one is asked before the task begins.
+        slot.add_request(request)
+        self.downloader.active.add(request)
+        self._crawls[request] = asyncio.get_running_loop().create_task(self._crawl(request, slot))
+        return True
+
+    async def _crawl(self, request: Request, slot: EngineSlot) -> None:
+        try:
+            try:
+                result = await self._fetch(request)
+            finally:
+                self.downloader.active.remove(request)
+                # The next one may leave while this one is read.
+                slot.nextcall.schedule()
+            if isinstance(result, Request):
+                self.crawl(result)
+            else:
+                await self._scrape(result, request)
+        except Exception:
+            logger.exception("an error in the engine, at %s", request)
+        finally:
+            del self._crawls[request]
+            slot.remove_request(request)
+            slot.nextcall.schedule()
+
+    async def _fetch(self, request: Request) -> Response | Request | Failure:
+        downloader = self.downloader
+        try:
+            result = await downloader.middleware.download_async(downloader._enqueue_request, request)
+        except Exception:
+            return Failure()  # type: ignore[no-untyped-call]
+        if isinstance(result, Response):
+            if result.request is None:
+                result.request = request
+            spider = cast("Spider", self.spider)
+            line = self.logformatter.crawled(result.request, result, spider)
+            if line is not None:
+                logger.log(*logformatter_adapter(line), extra={"spider": spider})
+            self.signals.send_catch_log(
+                signal=signals.response_received, response=result, request=result.request, spider=spider
+            )
+        return result
+
+    async def _scrape(self, result: Response | Failure, request: Request) -> None:
+        scraper, slot = self.scraper, cast("ScraperSlot", self.scraper.slot)
+        slot.active.add(request)
+        size = len(result.body) if isinstance(result, Response) else 0
+        slot.active_size += max(size, slot.MIN_RESPONSE_SIZE)
+        try:
+            if self._is_direct and isinstance(result, Response):
+                await self._parse(result, request)
+            else:
+                await scraper._scrape(result, request)
+        finally:
+            slot.finish_response(result, request)
+            scraper._check_if_closing()
+
+    async def _parse(self, response: Response, request: Request) -> None:
+        asked = cast("Request", response.request)
+        if asked.callback != cast("Spider", self.spider).parse or asked.cb_kwargs:
+            await self.scraper._scrape(response, request)
+            return
+        try:
+            for item in asked.callback(response):
+                await self.scraper._process_spidermw_output_async(item, response)
+        except Exception:
+            self.scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]

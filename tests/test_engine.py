@@ -1,0 +1,167 @@
+"""The engine: whatever users add to Scrapy meets the same requests, answers and items as in Scrapy's own engine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from webserver import Answer, LoggedRequest, page
+
+from sitemap_crawler.validation import read_entries
+
+if TYPE_CHECKING:
+    from conftest import Program, Result
+    from webserver import WebServer
+
+SCRAPYS_OWN = ["-s", "DOWNLOADER=scrapy.core.downloader.Downloader"]
+"""With another downloader than ours the crawl has Scrapy's own engine: the yardstick of these tests."""
+
+ADDED = '''
+import json
+from pathlib import Path
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import HtmlResponse
+
+REQUESTS = ("request_scheduled", "request_reached_downloader", "request_left_downloader", "request_dropped")
+RESPONSES = ("response_received", "response_downloaded", "item_scraped", "item_dropped", "item_error", "spider_error")
+
+
+class Hears:
+    """Notes the signals in the order in which they come."""
+
+    def __init__(self, crawler):
+        self._heard = []
+        self._receivers = [self._receiver(name) for name in (*REQUESTS, *RESPONSES)]
+        for name, receiver in zip((*REQUESTS, *RESPONSES), self._receivers):
+            crawler.signals.connect(receiver, getattr(signals, name))
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    from_crawler = classmethod(lambda cls, crawler: cls(crawler))
+
+    def _receiver(self, name):
+        def of_request(request):
+            self._heard.append((name, request.url))
+
+        def of_response(response):
+            self._heard.append((name, response.url))
+
+        return of_request if name in REQUESTS else of_response
+
+    def _closed(self, reason):
+        Path("heard.json").write_text(json.dumps([*self._heard, ("spider_closed", reason)]))
+
+
+class Meddles:
+    """A downloader middleware that does all that one may do."""
+
+    def process_request(self, request):
+        if request.url.endswith("/made"):
+            return HtmlResponse(request.url, body=b"<a href='/from-made'></a>", headers={"Content-Type": "text/html"})
+        if request.url.endswith("/ignored"):
+            raise IgnoreRequest("not this one")
+        if request.url.endswith("/renewed") and "renewed" not in request.meta:
+            return request.replace(meta={**request.meta, "renewed": True})
+
+    async def process_response(self, request, response):
+        if request.url.endswith("/asked-again") and "again" not in request.meta:
+            return request.replace(meta={**request.meta, "again": True})
+        if request.url.endswith("/fails"):
+            raise ZeroDivisionError("in a middleware")
+        if request.url.endswith("/unreadable"):
+            del request.meta["queued"]
+        if request.url.endswith("/other-callback"):
+            request.callback = self.another
+        return response
+
+    def another(self, response):
+        return [None]
+
+
+class Filters:
+    """A spider middleware that keeps one page from the pipelines."""
+
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            if not response.url.endswith("/kept-back"):
+                yield item
+'''
+NAMES = ("made", "ignored", "renewed", "asked-again", "fails", "unreadable", "other-callback", "kept-back", "fine")
+MIDDLEWARE = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Meddles": 500}']
+FILTER = ["-s", 'SPIDER_MIDDLEWARES={"added.Filters": 500}']
+
+
+@pytest.fixture
+def extended(program: Program, site: WebServer) -> Program:
+    (program.directory / "added.py").write_text(ADDED)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    site.pages.update({f"/{name}": page("/fine", title=name) for name in NAMES})
+    site.pages["/"] = page(*(f"/{name}" for name in NAMES), "/gone", "/moved")
+    site.pages["/moved"] = Answer(status=301, headers={"Location": "/fine"})
+    site.pages["/from-made"] = page(title="from what a middleware made")
+    return program
+
+
+def crawled(program: Program, site: WebServer, name: str, *options: str) -> Result:
+    """With its own inventory and files, and nothing on standard error but what the command itself says."""
+    quiet = ["-s", 'EXTENSIONS={"added.Hears": 500}', "-s", "LOG_LEVEL=CRITICAL", "--state", f"{name}.sqlite"]
+    return program.crawl(site.url("/"), "-o", name, *quiet, *options)
+
+
+def heard(program: Program) -> dict[str, list[str]]:
+    """The signals of each URL, in their order."""
+    of_url: dict[str, list[str]] = defaultdict(list)
+    for name, subject in json.loads((program.directory / "heard.json").read_text()):
+        of_url[subject].append(name)
+    return of_url
+
+
+@pytest.mark.parametrize("options", [[], MIDDLEWARE, FILTER, [*MIDDLEWARE, *FILTER]])
+def test_all_goes_as_in_scrapys_own_engine(extended: Program, site: WebServer, options: list[str]) -> None:
+    outcomes: list[dict[str, Any]] = []
+    for name, engine in (("ours", []), ("scrapys", SCRAPYS_OWN)):
+        asked = len(site.requests)
+        result = crawled(extended, site, name, *options, *engine)
+        rows = extended.run("pages", "--state", f"{name}.sqlite", "--format", "jsonl").out
+        files = (extended.directory / name).glob("*.xml")
+        outcomes.append(
+            {
+                "code": result.code,
+                "files": {path.name: read_entries(path.read_bytes()) for path in files},
+                "decisions": {row["url"]: row["reason"] for row in map(json.loads, rows.splitlines())},
+                "signals": heard(extended),
+                "asked": sorted(request.path for request in site.requests[asked:]),
+            }
+        )
+    assert outcomes[0] == outcomes[1]
+    # That they agree could also mean that neither did anything.
+    assert outcomes[0]["signals"][site.url("/fine")][-2:] == ["response_received", "item_scraped"]
+    assert outcomes[0]["code"] == 0
+
+
+def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
+    """Two at a time of the host, where four of all hosts were allowed."""
+    pairs, lock = threading.Barrier(2), threading.Lock()
+    now, most = 0, 0
+
+    def answer(request: LoggedRequest) -> Answer:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(now, most)
+        # Each waits for another one beside it.
+        pairs.wait(30)
+        with lock:
+            now -= 1
+        return Answer(page(title=request.path))
+
+    site.pages["/"] = page(*(f"/{number}" for number in range(8)))
+    site.pages.update({f"/{number}": answer for number in range(8)})
+    limits = ["-s", "CONCURRENT_REQUESTS=4", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=2"]
+    result = program.crawl(site.url("/"), *limits)
+    assert result.code == 0, result.err
+    assert len(result.listed()) == 9
+    assert most == 2
