@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from forks import READ_AT_START, Done, Forks
+from forks import READ_AT_START, Forks
 from webserver import WebServer
 
 from sitemap_crawler.validation import read_entries
@@ -80,23 +80,25 @@ class Program:
 
     def run(self, *arguments: str) -> Result:
         if any(name.startswith(READ_AT_START) for name in self.variables):
-            done = self._run_anew(arguments)
+            result = self.execute(*self.command(*arguments))
         else:
             done = forks().run(arguments, cwd=self.directory, environment=self.environment(), timeout=TIMEOUT)
-        assert "Traceback" not in done.err, done.err
-        return Result(done.code, done.out, done.err, self.directory)
+            result = Result(done.code, done.out, done.err, self.directory)
+        assert "Traceback" not in result.err, result.err
+        return result
 
-    def _run_anew(self, arguments: tuple[str, ...]) -> Done:
+    def execute(self, *command: str, **variables: str) -> Result:
+        """Any other command, in the directory and the environment of the program."""
         done = subprocess.run(
-            self.command(*arguments),
+            command,
             cwd=self.directory,
-            env=self.environment(),
+            env={**self.environment(), **variables},
             capture_output=True,
             text=True,
             timeout=TIMEOUT,
             check=False,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return Result(done.returncode, done.stdout, done.stderr, self.directory)
 
     def crawl(self, url: str, *options: str) -> Result:
         return self.run("crawl", url, "--report", "report.json", *options)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sqlite3
-import subprocess
 import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TIMEOUT, Result
+from conftest import Result
 from names import give_names
 from webserver import Answer, LoggedRequest, WebServer, page
 
@@ -220,17 +219,8 @@ def test_under_scrapy_they_are_kept_as_well(program: Program, site: WebServer) -
         "-s",
         f"SITEMAP_HEADER=Cookie: {COOKIE}",
     ]
-    done = subprocess.run(
-        [*command, "-s", "SITEMAP_REPORT=report.json", "-s", "LOG_LEVEL=DEBUG"],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    result = Result(done.returncode, done.stdout, done.stderr, program.directory)
-    assert result.report["listed"] == 2, done.stderr
+    result = program.execute(*command, "-s", "SITEMAP_REPORT=report.json", "-s", "LOG_LEVEL=DEBUG")
+    assert result.report["listed"] == 2, result.err
     assert {(request.headers["x-key"], request.headers["cookie"]) for request in site.requests} == {(TOKEN, COOKIE)}
     assert_kept_secret(program, result)
 
@@ -242,16 +232,8 @@ def test_the_recipe_for_cron(program: Program, site: WebServer) -> None:
     secrets.write_text(f"SITEMAP_CRAWLER_AUTH='{LOGIN}'\nSITEMAP_CRAWLER_HEADERS='X-Key: {TOKEN}\nCookie: {COOKIE}'\n")
     command = shlex.join(program.command("crawl", "--config", "preview.toml", "-q"))
     script = f"set -a; . ./preview.env; exec {command}"
-    done = subprocess.run(
-        ["sh", "-c", script],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = program.execute("sh", "-c", script)
+    assert (done.code, done.out, done.err) == (0, "", "")
     for request in site.requests:
         assert (request.headers["x-key"], request.headers["cookie"]) == (TOKEN, COOKIE)
     secrets.unlink()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from itertools import count
 from pathlib import Path
@@ -69,13 +68,11 @@ def crawl_killed_again_and_again(program: Program, url: str) -> int:
             url,
             *SMALL_FILES,
         ]
-        done = subprocess.run(
-            command, cwd=program.directory, env=program.environment(), capture_output=True, text=True, check=False
-        )
+        done = program.execute(*command)
         assert_whole(program)
-        if done.returncode == 0:
+        if done.code == 0:
             return kills
-        assert (done.returncode, done.stderr) == (KILLED, "")
+        assert (done.code, done.err) == (KILLED, "")
     raise AssertionError
 
 
@@ -104,18 +101,10 @@ def test_a_disk_that_is_full_in_a_later_run(program: Program, site: WebServer) -
          for path in list(site.pages) if path != "/"}
     )  # fmt: skip
     command = " ".join(program.command("crawl", site.url("/"), *SMALL_FILES, "--max-urls", "100", "--max-depth", "1"))
-    done = subprocess.run(
-        ["bash", "-c", f"ulimit -f {size // 1024 + 50}; exec {command}"],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("sitemap-crawler: ")]
-    assert "cannot use the inventory" in line
+    done = program.execute("bash", "-c", f"ulimit -f {size // 1024 + 50}; exec {command}")
+    assert done.code == 1, done.err
+    assert "Traceback" not in done.err
+    assert "cannot use the inventory" in done.last_line
     assert files(program) == before
     result = program.crawl(site.url("/"), *SMALL_FILES, "--max-urls", "100", "--max-depth", "1")
     assert (result.code, result.report["listed"]) == (0, 301)

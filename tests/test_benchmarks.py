@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TIMEOUT
 from webserver import page
 
 if TYPE_CHECKING:
@@ -28,17 +26,9 @@ def lay_out(root: Path, pages: dict[str, str]) -> Path:
 
 
 def run(program: Program, script: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / script), *arguments],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = program.execute(sys.executable, str(BENCHMARKS / script), *arguments)
+    assert done.code == 0, done.err
+    return done.out
 
 
 def rows(table: str) -> list[list[str]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TIMEOUT
 from webserver import Answer, page
 
 if TYPE_CHECKING:
@@ -78,16 +76,9 @@ def counted(program: Program, site: WebServer, name: str, *, pages: int, workers
     parses = program.directory / "counts.json.parses"
     parses.write_bytes(b"")
     files = ["--report", str(report), "--state", f"{name}.sqlite", "-o", name]
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), "crawl", site.url(), "-q", "--workers", str(workers), *files],
-        cwd=program.directory,
-        env={**program.environment(), "COUNTS": str(counts)},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, str(DRIVER), "crawl", site.url(), "-q", "--workers", str(workers), *files]
+    done = program.execute(*command, COUNTS=str(counts))
+    assert done.code == 0, done.err
     assert json.loads(report.read_text(encoding="utf-8"))["listed"] == pages
     # Each worker begins with an empty page, so as to import what reads pages.
     return Counter(json.loads(counts.read_text(encoding="utf-8")), parses=parses.stat().st_size - workers)

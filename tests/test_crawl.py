@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -325,11 +324,8 @@ def test_the_same_crawl_through_scrapy_itself(program: Program, site: WebServer)
     build(site)
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={site.url('/')}"]
     settings = ["-s", "SITEMAP_REPORT=report.json", "-s", "SITEMAP_OUTPUT=sitemaps"]
-    environment = {**program.environment(), "SCRAPY_SETTINGS_MODULE": "sitemap_crawler.settings"}
-    done = subprocess.run(
-        command + settings, cwd=program.directory, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = program.execute(*command, *settings, SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings")
+    assert done.code == 0, done.err
     report = json.loads((program.directory / "report.json").read_text())
     assert (report["outcome"], report["listed"]) == ("published", 6)
     assert (program.output / "sitemap.xml").exists()

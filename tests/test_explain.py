@@ -528,12 +528,4 @@ def cpu_seconds(program: Program, *arguments: str) -> float:
         "used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime, file=sys.stderr); "
         "sys.exit(code)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return float(done.stderr)
+    return float(program.execute(sys.executable, "-c", code, *arguments).err)

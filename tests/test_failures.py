@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -240,19 +239,10 @@ def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None
     paths = [f"/{number}/{'x' * 1_000}" for number in range(600)]
     site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
     command = " ".join(program.command("crawl", site.url("/"), "--report", "report.json", "--concurrency", "16"))
-    done = subprocess.run(
-        ["bash", "-c", f"ulimit -f 300; exec {command}"],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("sitemap-crawler: ")]
-    assert "cannot use the inventory" in line
+    done = program.execute("bash", "-c", f"ulimit -f 300; exec {command}")
+    assert done.code == 1, done.err
+    assert "Traceback" not in done.err
+    assert "cannot use the inventory" in done.last_line
     assert published.read_bytes() == OLD
     result = program.crawl(site.url("/"), "--concurrency", "16")
     assert result.code == 0, result.err
@@ -270,16 +260,10 @@ def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None
     ],
 )
 def test_scrapy_itself_is_told_in_one_line(program: Program, arguments: list[str], code: int, words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", "-s", "LOG_LEVEL=WARNING", *arguments],
-        cwd=program.directory,
-        env={**program.environment(), "SCRAPY_SETTINGS_MODULE": "sitemap_crawler.settings"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code
-    [line] = done.stderr.splitlines()
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-s", "LOG_LEVEL=WARNING", *arguments]
+    done = program.execute(*command, SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings")
+    assert done.code == code
+    [line] = done.err.splitlines()
     assert words in line
 
 
@@ -333,16 +317,9 @@ def test_no_report_of_an_earlier_run_is_left(program: Program, site: WebServer) 
 def test_streams_that_take_nothing_change_nothing(program: Program, site: WebServer, redirection: str) -> None:
     site.pages["/"] = page()
     command = " ".join(program.command("crawl", site.url("/"), "--report", "report.json"))
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} {redirection}"],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
+    done = program.execute("bash", "-c", f"set -o pipefail; {command} {redirection}")
+    assert done.code == 0, done.err
+    assert "Traceback" not in done.err
     assert (program.output / "sitemap.xml").exists()
 
 
@@ -363,7 +340,6 @@ def test_a_page_at_which_a_pipeline_fails_is_not_listed(program: Program, site: 
     command = program.command(
         "crawl", site.url("/"), "-s", f"ITEM_PIPELINES={pipelines}", "--report", "report.json", "-q"
     )
-    done = subprocess.run(command, cwd=program.directory, env=program.environment(), capture_output=True, check=False)
-    assert done.returncode == 0
+    assert program.execute(*command).code == 0
     report = json.loads((program.directory / "report.json").read_text())
     assert (report["listed"], report["excluded"]) == (2, {"unreachable": 1})

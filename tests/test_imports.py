@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import TIMEOUT
 from webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -35,17 +33,9 @@ POSTPONED = {*TLS_OF_TWISTED, "twisted.web.iweb", "charset_normalizer.api"}
 
 def run(program: Program, *arguments: str) -> dict[str, Any]:
     """What the process had at its end."""
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, *arguments],
-        cwd=program.directory,
-        env=program.environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    done = program.execute(sys.executable, "-c", DRIVER, *arguments)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out.splitlines()[-1])
     return found
 
 

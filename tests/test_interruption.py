@@ -265,8 +265,7 @@ def crawl_killed_at_rename(program: Program, url: str, renames: int) -> None:
     (program.directory / "sitecustomize.py").write_text(KILL_AT_RENAME.format(renames=renames))
     program.variables = {"PYTHONPATH": str(program.directory)}
     command = program.command("crawl", url, "--max-urls", "150")
-    killed = subprocess.run(command, cwd=program.directory, env=program.environment(), capture_output=True, check=False)
-    assert killed.returncode == -9
+    assert program.execute(*command).code == -9
     program.variables = {}
 
 

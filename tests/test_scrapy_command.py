@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,40 +10,33 @@ import pytest
 from webserver import WebServer, page
 
 if TYPE_CHECKING:
-    from conftest import Program
+    from conftest import Program, Result
 
 
-def scrapy_crawl(program: Program, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", *arguments],
-        cwd=program.directory,
-        env={**program.environment(), "SCRAPY_SETTINGS_MODULE": "sitemap_crawler.settings"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
+def scrapy_crawl(program: Program, *arguments: str) -> Result:
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", *arguments]
+    done = program.execute(*command, SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings")
+    assert "Traceback" not in done.err, done.err
     return done
 
 
-def errors(done: subprocess.CompletedProcess[str]) -> list[str]:
-    return [line.partition(" ERROR: ")[2] for line in done.stderr.splitlines() if " ERROR: " in line]
+def errors(done: Result) -> list[str]:
+    return [line.partition(" ERROR: ")[2] for line in done.err.splitlines() if " ERROR: " in line]
 
 
 def test_a_run_that_publishes_exits_with_0(program: Program, site: WebServer) -> None:
     site.pages["/"] = page()
     done = scrapy_crawl(program, "-a", f"url={site.url('/')}", "-s", "STATS_DUMP=1")
-    assert (done.returncode, errors(done)) == (0, [])
-    assert "INFO: published: 1 page listed in " in done.stderr
-    assert "'sitemap/outcome': 'published'" in done.stderr
+    assert (done.code, errors(done)) == (0, [])
+    assert "INFO: published: 1 page listed in " in done.err
+    assert "'sitemap/outcome': 'published'" in done.err
 
 
 def test_a_refused_run_exits_with_3(program: Program, site: WebServer) -> None:
     done = scrapy_crawl(program, "-a", f"url={site.url('/')}")
     [line] = errors(done)
     assert line.startswith("refused: the start page ")
-    assert done.returncode == 3
+    assert done.code == 3
 
 
 @pytest.mark.parametrize(
@@ -74,26 +66,26 @@ def test_a_refused_run_exits_with_3(program: Program, site: WebServer) -> None:
 def test_what_cannot_be_used_is_one_line(program: Program, arguments: list[str], message: str) -> None:
     done = scrapy_crawl(program, *arguments)
     assert errors(done) == [f"not started: {message}"]
-    assert done.returncode == 2
+    assert done.code == 2
 
 
 def test_settings_that_stop_scrapy_are_one_line(program: Program, site: WebServer) -> None:
     done = scrapy_crawl(program, "-a", f"url={site.url('/')}", "-s", "RETRY_TIMES=often")
     [line] = errors(done)
     assert line.startswith("not started: Scrapy can't work with these settings (ValueError: ")
-    assert done.returncode == 2
+    assert done.code == 2
     assert site.requests == []
 
 
 def test_a_run_that_cannot_begin_replaces_the_report_of_an_earlier_one(program: Program, site: WebServer) -> None:
     site.pages["/"] = page()
     settings = ["-a", f"url={site.url('/')}", "-s", "SITEMAP_REPORT=report.json"]
-    assert scrapy_crawl(program, *settings).returncode == 0
+    assert scrapy_crawl(program, *settings).code == 0
     (program.directory / "file").write_text("in the way")
     done = scrapy_crawl(program, *settings, "-s", "SITEMAP_OUTPUT=file/sitemaps")
     [line] = errors(done)
     assert line.startswith("failed: cannot write to the output directory file/sitemaps")
-    assert done.returncode == 1
+    assert done.code == 1
     report = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
     assert (report["outcome"], report["exit_code"]) == ("failed", 1)
 
@@ -102,5 +94,5 @@ def test_options_may_be_spider_arguments(program: Program, site: WebServer) -> N
     site.pages.update({"/": page("/a", "/b"), "/a": page(), "/b": page()})
     report = program.directory / "report.json"
     done = scrapy_crawl(program, "-a", f"url={site.url('/')}", "-a", 'exclude=["/a$"]', "-a", f"report={report}")
-    assert done.returncode == 0
+    assert done.code == 0
     assert json.loads(report.read_text(encoding="utf-8"))["excluded"] == {"excluded-by-rule": 1}

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.workers import PATIENCE, WorkerDied, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.worker_connection import WorkerDied
+from sitemap_crawler.workers import PATIENCE, WorkerPool, WorkFailed, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,7 +184,7 @@ def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptur
 
 
 def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.workers.TOO_LONG", 0.2)
+    monkeypatch.setattr("sitemap_crawler.worker_connection.TOO_LONG", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDied)
     assert str(late) == "the process that read it took longer than 0 s"

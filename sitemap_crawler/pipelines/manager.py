@@ -16,7 +16,8 @@ from sitemap_crawler.job import job_of
 from sitemap_crawler.pipelines.inventory import InventoryPipeline
 from sitemap_crawler.pipelines.reading import ReadingPipeline
 from sitemap_crawler.texts import printable
-from sitemap_crawler.workers import WorkerDied, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.worker_connection import WorkerDied
+from sitemap_crawler.workers import WorkerPool, WorkFailed, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
