@@ -32,7 +32,8 @@ STAYS = 70
 
 SAMPLE = 1_000
 MAX_FREQUENT = 2 * MAX_IMAGES
-READ_ROWS = 50  # of which each may have MAX_IMAGES of the longest URLs
+READ_ROWS = 50  # at a time, of which each may have MAX_IMAGES of the longest URLs
+IN_CHUNK = 500
 WRITE_ROWS = 500
 
 
@@ -102,8 +103,8 @@ def _sample(prefix: str | None) -> Select[Any]:
 
 
 def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), READ_ROWS):
-        chunk = observations.c.url_id.in_(ids[start : start + READ_ROWS])
+    for start in range(0, len(ids), IN_CHUNK):
+        chunk = observations.c.url_id.in_(ids[start : start + IN_CHUNK])
         yield from _images(connection, select(observations.c.extras).where(chunk))
 
 
