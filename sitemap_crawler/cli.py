@@ -13,6 +13,7 @@ import click
 from sitemap_crawler import __version__
 from sitemap_crawler.cli_history import diff, runs
 from sitemap_crawler.cli_inventory import CommandFailed, explain, failures, inventory_options, pages
+from sitemap_crawler.exit_codes import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.options import Options
 from sitemap_crawler.texts import printable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.validation.findings import Report as ValidationReport
 
 PROGRAM = "sitemap-crawler"
-FAILED, USAGE, INTERRUPTED = 1, 2, 4
 
 
 def run() -> int:

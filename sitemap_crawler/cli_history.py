@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.cli_inventory import USAGE, CommandFailed, failures, inventory_options
+from sitemap_crawler.cli_inventory import CommandFailed, failures, inventory_options
+from sitemap_crawler.exit_codes import USAGE
 from sitemap_crawler.texts import printable
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sitemap_crawler.exit_codes import FAILED, USAGE
 from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.texts import printable
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.explain import Explanation
     from sitemap_crawler.inventory.lookup import Inventory, Selection
 
-FAILED, USAGE = 1, 2
 BATCH_ROWS = 500
 PASS_ROWS = 50_000
 """URLs whose referrers are looked for in one scan over all links, so that memory stays bounded."""

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sitemap_crawler.exit_codes import FAILED
 from sitemap_crawler.json_files import write_json
 from sitemap_crawler.option_errors import OptionError
 from sitemap_crawler.options import Options
 from sitemap_crawler.places import check_writable
-from sitemap_crawler.site_processes import FAILED, PROGRAM, SiteProcesses, child_command
+from sitemap_crawler.site_processes import PROGRAM, SiteProcesses, child_command
 from sitemap_crawler.sites import (
     SitePlan,
     SiteResult,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
+from sitemap_crawler.exit_codes import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.job import AskedToWait, Job, OutputError
 from sitemap_crawler.locate import state_path
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 4
 SWITCHES = ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED", "HTTPPROXY_ENABLED")
 
 

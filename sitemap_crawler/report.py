@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.dating import w3c_datetime
+from sitemap_crawler.exit_codes import DONE, FAILED, INTERRUPTED, REFUSED
 from sitemap_crawler.inventory.listings import Change, Changes
 from sitemap_crawler.json_files import write_json
 
@@ -28,12 +29,12 @@ class Outcome(StrEnum):
 
 
 EXIT_CODES = {
-    Outcome.PUBLISHED: 0,
-    Outcome.UNCHANGED: 0,
-    Outcome.DRY_RUN: 0,
-    Outcome.FAILED: 1,
-    Outcome.REFUSED: 3,
-    Outcome.INTERRUPTED: 4,
+    Outcome.PUBLISHED: DONE,
+    Outcome.UNCHANGED: DONE,
+    Outcome.DRY_RUN: DONE,
+    Outcome.FAILED: FAILED,
+    Outcome.REFUSED: REFUSED,
+    Outcome.INTERRUPTED: INTERRUPTED,
 }
 
 

@@ -14,6 +14,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sitemap_crawler.exit_codes import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.report import EXIT_CODES, Outcome
 from sitemap_crawler.sites import NOT_BEGUN, USAGE_ERROR, SitePlan, SiteResult
 from sitemap_crawler.texts import printable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "sitemap-crawler: "
 """Begins the line in which a crawl says why it failed."""
-USAGE, FAILED, INTERRUPTED = 2, EXIT_CODES[Outcome.FAILED], EXIT_CODES[Outcome.INTERRUPTED]
 _PR_SET_PDEATHSIG = 1
 """Of prctl(2)."""
 MAX_LINE = 65_536

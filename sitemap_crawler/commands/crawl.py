@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess
 
+from sitemap_crawler.exit_codes import INTERRUPTED, USAGE
 from sitemap_crawler.logs import leave_quietly
 from sitemap_crawler.texts import printable
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.job import Job
 
 logger = logging.getLogger(__name__)
-
-USAGE, INTERRUPTED = 2, 4
 
 
 class Command(crawl.Command):

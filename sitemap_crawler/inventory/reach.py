@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, or_, select, update
 
+from sitemap_crawler.inventory.batches import batches_of_urls
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
@@ -21,10 +22,9 @@ from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sqlalchemy import Column, Connection, Select
+    from sqlalchemy import Column, Connection
 
 CHUNK = 500
-WRITE_ROWS = 2_000
 MANY = 10_000
 """Ids from which on a list of them would show in the memory of the process."""
 
@@ -136,7 +136,7 @@ def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool
     """Write what differs from what the crawl believed. `proved`: the run saw the whole site, so absence counts."""
     columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)
     # Links to another session are links to the one that was admitted.
-    for rows in _batches(connection, select(*columns).where(urls.c.state != int(UrlState.SESSION))):
+    for rows in batches_of_urls(connection, select(*columns).where(urls.c.state != int(UrlState.SESSION))):
         changed = []
         for row in rows:
             if reach.reached[row.id]:
@@ -151,7 +151,7 @@ def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool
 def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
     """Queue what was refused only for its depth and is nearer than it seemed."""
     query = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.KNOWN))
-    for rows in _batches(connection, query):
+    for rows in batches_of_urls(connection, query):
         reached = [row for row in rows if reach.reached[row.id]]
         states = [(row, reach.depths[row.id], state_of(row.url, reach.depths[row.id])) for row in reached]
         wanted = [
@@ -160,14 +160,6 @@ def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[
             if state is not UrlState.KNOWN
         ]
         _write(connection, wanted, {"depth": "b_depth", "state": "b_state"})
-
-
-def _batches(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:
-    """All rows of a query of URLs by id; rows may be changed between two batches."""
-    last = 0
-    while rows := connection.execute(query.where(urls.c.id > last).order_by(urls.c.id).limit(WRITE_ROWS)).all():
-        yield rows
-        last = rows[-1].id
 
 
 def _write(connection: Connection, rows: list[dict[str, Any]], names: dict[str, str]) -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, insert, or_, select, update
 
+from sitemap_crawler.inventory.batches import batches_of_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
 from sitemap_crawler.traps.book import Trap, Traps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Select
 
@@ -19,7 +20,6 @@ NAME = "traps"
 """Of the row of `meta` that has what was learnt, as JSON,"""
 COUNTS = "trap-counts"
 """and of that which has what the pages of a run tell so far: one that is killed again and again must end, too."""
-ROWS = 2_000
 _ALIVE = or_(observations.c.status.is_(None), observations.c.status < 400)
 """Of two sessions of a page one that is an error is none that counts."""
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
@@ -93,7 +93,7 @@ def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str],
     wanted = or_(urls.c.depth == 0, urls.c.named.is_not(None))
     for row in _rows(connection, query.where(_ADMITTED, wanted)):
         trap_of(row.url)
-    for rows in _batches(connection, query.where(_ADMITTED, ~wanted)):
+    for rows in batches_of_urls(connection, query.where(_ADMITTED, ~wanted)):
         states = [(row.id, trap_of(row.url)) for row in rows]
         refused = [{"b_id": row_id, "b_state": int(trap)} for row_id, trap in states if trap is not None]
         if refused:
@@ -102,13 +102,5 @@ def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str],
 
 
 def _rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
-    for rows in _batches(connection, query):
+    for rows in batches_of_urls(connection, query):
         yield from rows
-
-
-def _batches(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:
-    """All rows by id; rows may be changed between two batches."""
-    last = 0
-    while rows := connection.execute(query.where(urls.c.id > last).order_by(urls.c.id).limit(ROWS)).all():
-        yield rows
-        last = rows[-1].id
