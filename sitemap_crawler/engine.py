@@ -66,6 +66,12 @@ def _is_busy(slot: Slot) -> bool:
     return bool(slot.queue or slot.delay or slot.latercall or slot.free_transfer_slots() <= 0)
 
 
+def _is_cancelled() -> bool:
+    """Whether the request's own task was told to end, as all are when a crawl is stopped at once."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class SiteEngine(ExecutionEngine):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -114,7 +120,10 @@ class SiteEngine(ExecutionEngine):
         downloader = self.downloader
         try:
             result = await downloader.middleware.download_async(downloader._enqueue_request, request)
-        except Exception:
+        except (Exception, asyncio.CancelledError):
+            if _is_cancelled():
+                raise
+            # What was cancelled may be something that it waited for.
             return Failure()  # type: ignore[no-untyped-call]
         if isinstance(result, Response):
             if result.request is None:

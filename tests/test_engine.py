@@ -20,6 +20,7 @@ SCRAPYS_OWN = ["-s", "DOWNLOADER=scrapy.core.downloader.Downloader"]
 """With another downloader than ours the crawl has Scrapy's own engine: the yardstick of these tests."""
 
 ADDED = '''
+import asyncio
 import json
 from pathlib import Path
 from scrapy import signals
@@ -71,6 +72,8 @@ class Meddles:
             return request.replace(meta={**request.meta, "again": True})
         if request.url.endswith("/fails"):
             raise ZeroDivisionError("in a middleware")
+        if request.url.endswith("/cancelled"):
+            raise asyncio.CancelledError
         if request.url.endswith("/unreadable"):
             del request.meta["queued"]
         if request.url.endswith("/other-callback"):
@@ -89,7 +92,18 @@ class Filters:
             if not response.url.endswith("/kept-back"):
                 yield item
 '''
-NAMES = ("made", "ignored", "renewed", "asked-again", "fails", "unreadable", "other-callback", "kept-back", "fine")
+NAMES = (
+    "made",
+    "ignored",
+    "renewed",
+    "asked-again",
+    "fails",
+    "cancelled",
+    "unreadable",
+    "other-callback",
+    "kept-back",
+    "fine",
+)
 MIDDLEWARE = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Meddles": 500}']
 FILTER = ["-s", 'SPIDER_MIDDLEWARES={"added.Filters": 500}']
 
