@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextvars import copy_context
 from inspect import isgeneratorfunction
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -19,17 +20,19 @@ from scrapy.core.downloader import Downloader
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.log import logformatter_adapter
 from scrapy.utils.misc import load_object
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.core.downloader import Slot
     from scrapy.core.engine import _Slot as EngineSlot
     from scrapy.core.scraper import Slot as ScraperSlot
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("scrapy.core.engine")
+"""Scrapy's: what is said is the same, and whoever hides or wants it knows it by this name."""
 
 _BETWEEN = ("process_spider_input", "process_spider_output", "process_spider_exception")
 """What a spider middleware does between an answer and the pipelines."""
@@ -39,7 +42,8 @@ class SiteCrawler(Crawler):
     """For our spider; has Scrapy's own engine when a setting names another downloader than ours."""
 
     def _create_engine(self) -> ExecutionEngine:
-        ours = issubclass(load_object(self.settings["DOWNLOADER"]), SiteDownloader)
+        downloader = load_object(self.settings["DOWNLOADER"])
+        ours = isinstance(downloader, type) and issubclass(downloader, SiteDownloader)
         return (SiteEngine if ours else ExecutionEngine)(self, lambda _: self.stop_async())
 
 
@@ -48,22 +52,21 @@ class SiteDownloader(Downloader):
 
     async def _enqueue_request(self, request: Request) -> Response:
         key = self.get_slot_key(request)
-        slot = self.slots.get(key)
-        if slot is None or _is_busy(slot):
-            return await super()._enqueue_request(request)
+        slot = self.slots.get(key) or self._get_slot(request)[1]
         request.meta[self.DOWNLOAD_SLOT] = key
         slot.active.add(request)
-        slot.lastseen = monotonic()
         try:
             spider = self.crawler.spider
             self.signals.send_catch_log(signal=signals.request_reached_downloader, request=request, spider=spider)
+            if slot.queue or slot.delay or slot.latercall or slot.free_transfer_slots() <= 0:
+                turn: Deferred[Response] = Deferred()
+                slot.queue.append((request, turn))
+                self._process_queue(slot)
+                return await maybe_deferred_to_future(turn)
+            slot.lastseen = monotonic()
             return await self._download(slot, request)
         finally:
             slot.active.remove(request)
-
-
-def _is_busy(slot: Slot) -> bool:
-    return bool(slot.queue or slot.delay or slot.latercall or slot.free_transfer_slots() <= 0)
 
 
 def _is_cancelled() -> bool:
@@ -77,6 +80,8 @@ class SiteEngine(ExecutionEngine):
         super().__init__(*args, **kwargs)
         self._crawls: dict[Request, asyncio.Task[None]] = {}
         """Nobody else holds on to them."""
+        self._context = copy_context()
+        """For each of them: what calls the engine is often the end of another request, with what that has bound."""
         self._is_direct = False
         """Whether what the spider makes of an answer goes to the pipelines as it is."""
 
@@ -94,37 +99,43 @@ class SiteEngine(ExecutionEngine):
         # At once: whether there is room for another one is asked before the task begins.
         slot.add_request(request)
         self.downloader.active.add(request)
-        self._crawls[request] = asyncio.get_running_loop().create_task(self._crawl(request, slot))
+        crawl = self._crawl(request, slot)
+        self._crawls[request] = asyncio.get_running_loop().create_task(crawl, context=self._context.copy())
         return True
 
     async def _crawl(self, request: Request, slot: EngineSlot) -> None:
         try:
-            try:
-                result = await self._fetch(request)
-            finally:
-                self.downloader.active.remove(request)
-                # The next one may leave while this one is read.
-                slot.nextcall.schedule()
+            result = await self._fetch(request)
+            # The next one may leave while this one is read.
+            slot.nextcall.schedule()
             if isinstance(result, Request):
                 self.crawl(result)
             else:
                 await self._scrape(result, request)
         except Exception:
-            logger.exception("an error in the engine, at %s", request)
+            logger.exception("Error while crawling %s", request)
         finally:
-            del self._crawls[request]
+            self._crawls.pop(request, None)
             slot.remove_request(request)
             slot.nextcall.schedule()
 
     async def _fetch(self, request: Request) -> Response | Request | Failure:
+        try:
+            return await self._answer(request)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:
+            # What was cancelled may also be something that it waited for.
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            return Failure()  # type: ignore[no-untyped-call]
+
+    async def _answer(self, request: Request) -> Response | Request:
         downloader = self.downloader
         try:
             result = await downloader.middleware.download_async(downloader._enqueue_request, request)
-        except (Exception, asyncio.CancelledError):
-            if _is_cancelled():
-                raise
-            # What was cancelled may be something that it waited for.
-            return Failure()  # type: ignore[no-untyped-call]
+        finally:
+            downloader.active.remove(request)
         if isinstance(result, Response):
             if result.request is None:
                 result.request = request

@@ -22,13 +22,36 @@ SCRAPYS_OWN = ["-s", "DOWNLOADER=scrapy.core.downloader.Downloader"]
 ADDED = '''
 import asyncio
 import json
+from contextvars import ContextVar
 from pathlib import Path
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
+from sitemap_crawler.logs import QuietLogFormatter
 
+BOUND = ContextVar("bound", default=())
 REQUESTS = ("request_scheduled", "request_reached_downloader", "request_left_downloader", "request_dropped")
 RESPONSES = ("response_received", "response_downloaded", "item_scraped", "item_dropped", "item_error", "spider_error")
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
+
+
+class FailsAtOne(QuietLogFormatter):
+    def crawled(self, request, response, spider):
+        if request.url.endswith("/untold"):
+            raise ZeroDivisionError("in a formatter")
+
+
+class Bound:
+    """Binds the address for whatever comes below, and never takes it back."""
+
+    def process_request(self, request):
+        earlier = BOUND.get()
+        BOUND.set((*earlier, request.url))
+        if earlier:
+            raise AssertionError(f"bound by another request: {earlier}")
 
 
 class Hears:
@@ -74,6 +97,15 @@ class Meddles:
             raise ZeroDivisionError("in a middleware")
         if request.url.endswith("/cancelled"):
             raise asyncio.CancelledError
+        if request.url.endswith("/panics"):
+            raise Panic
+        if request.url.endswith("/too-late"):
+            # As helpers for time-outs did it before Python had one.
+            asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                raise TimeoutError("of the middleware") from None
         if request.url.endswith("/unreadable"):
             del request.meta["queued"]
         if request.url.endswith("/other-callback"):
@@ -99,6 +131,9 @@ NAMES = (
     "asked-again",
     "fails",
     "cancelled",
+    "panics",
+    "too-late",
+    "untold",
     "unreadable",
     "other-callback",
     "kept-back",
@@ -106,6 +141,8 @@ NAMES = (
 )
 MIDDLEWARE = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Meddles": 500}']
 FILTER = ["-s", 'SPIDER_MIDDLEWARES={"added.Filters": 500}']
+FORMATTER = ["-s", "LOG_FORMATTER=added.FailsAtOne"]
+BINDING = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Bound": 500}', "--concurrency", "1"]
 
 
 @pytest.fixture
@@ -133,7 +170,7 @@ def heard(program: Program) -> dict[str, list[str]]:
     return of_url
 
 
-@pytest.mark.parametrize("options", [[], MIDDLEWARE, FILTER, [*MIDDLEWARE, *FILTER]])
+@pytest.mark.parametrize("options", [[], MIDDLEWARE, FILTER, [*MIDDLEWARE, *FILTER], FORMATTER, BINDING])
 def test_all_goes_as_in_scrapys_own_engine(extended: Program, site: WebServer, options: list[str]) -> None:
     outcomes: list[dict[str, Any]] = []
     for name, engine in (("ours", []), ("scrapys", SCRAPYS_OWN)):
@@ -179,3 +216,12 @@ def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
     assert result.code == 0, result.err
     assert len(result.listed()) == 9
     assert most == 2
+
+
+def test_what_was_asked_is_told_by_scrapys_logger(program: Program, site: WebServer) -> None:
+    """Which filters and the quiet of the log are about."""
+    site.pages["/"] = page()
+    loud = program.crawl(site.url("/"), "-vv")
+    lines = [line for line in loud.err.splitlines() if "Crawled (200)" in line and line.endswith("None)")]
+    assert lines, loud.err
+    assert all("[scrapy.core.engine] DEBUG" in line for line in lines)
