@@ -18,7 +18,7 @@ from sitemap_crawler.inventory.lasting_sessions import learn_lasting_sessions
 from sitemap_crawler.inventory.reach import settle_reach, walk_from
 from sitemap_crawler.inventory.refused import take_back
 from sitemap_crawler.inventory.robots import RememberedRobots
-from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, run_totals
+from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, lost_urls, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import Settled
 from sitemap_crawler.inventory.store import inventory_words
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LOST = "it was asked for, but nothing became of the answer: look at what was added to the crawl (-s)"
 SHAPES = 10
 """Groups of URLs shown of each reason."""
 
@@ -129,17 +130,25 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
-            self._settle_reach()
+            saw_everything = self._site.saw_everything and not self._lost()
+            self._settle_reach(proved=saw_everything and seeds_complete(self._connection, self._site.run.id))
             self._settle()
-            self._end_run("finished" if self._site.saw_everything else "limit")
+            self._end_run("finished" if saw_everything else "limit")
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
-    def _settle_reach(self) -> None:
-        """What leads where, and whether anything leads to a URL any more."""
+    def _lost(self) -> bool:
+        """Whether a component that is not ours let pages go before they were stored; each is told."""
+        any_lost = False
+        for url in lost_urls(self._connection):
+            self._site.warn("lost", url, LOST)
+            any_lost = True
+        return any_lost
+
+    def _settle_reach(self, *, proved: bool) -> None:
+        """What leads where, and, if all of the site was seen, whether anything leads to a URL any more."""
         site, connection = self._site, self._connection
-        proved = site.saw_everything and seeds_complete(connection, site.run.id)
         with connection.begin():
             reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
             settle_reach(connection, reach, run=site.run.id, proved=proved)

@@ -38,6 +38,15 @@ class Panic(BaseException):
     """As libraries in Rust raise it."""
 
 
+class Loses:
+    """Is cancelled at one page, of which Scrapy says nothing."""
+
+    async def process_item(self, item):
+        if item.queued.url.endswith("/fine"):
+            raise asyncio.CancelledError
+        return item
+
+
 class FailsAtOne(QuietLogFormatter):
     def crawled(self, request, response, spider):
         if request.url.endswith("/untold"):
@@ -141,6 +150,7 @@ NAMES = (
 )
 MIDDLEWARE = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Meddles": 500}']
 FILTER = ["-s", 'SPIDER_MIDDLEWARES={"added.Filters": 500}']
+PIPELINE = ["-s", 'ITEM_PIPELINES={"added.Loses": 850}']
 FORMATTER = ["-s", "LOG_FORMATTER=added.FailsAtOne"]
 BINDING = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Bound": 500}', "--concurrency", "1"]
 
@@ -225,3 +235,24 @@ def test_what_was_asked_is_told_by_scrapys_logger(program: Program, site: WebSer
     lines = [line for line in loud.err.splitlines() if "Crawled (200)" in line and line.endswith("None)")]
     assert lines, loud.err
     assert all("[scrapy.core.engine] DEBUG" in line for line in lines)
+
+
+def test_a_page_that_something_else_loses_proves_nothing(extended: Program, site: WebServer) -> None:
+    """Neither is it forgotten, nor the run one that saw the whole site: what only that page leads to stays listed."""
+    site.pages["/fine"] = page("/below")
+    site.pages["/below"] = page(title="only there")
+    before = crawled(extended, site, "site")
+    assert before.report["listed"] == len(NAMES) + 2
+    for _ in range(3):
+        result = crawled(extended, site, "site", "--full", *PIPELINE)
+        assert result.code == 0, result.err
+    assert [warned for warned in result.report["warnings"] if warned["kind"] == "lost"] == [
+        {
+            "kind": "lost",
+            "url": site.url("/fine"),
+            "message": "it was asked for, but nothing became of the answer: look at what was added to the crawl (-s)",
+        }
+    ]
+    assert site.url("/below") in [
+        entry.loc for entry in read_entries((extended.directory / "site" / "sitemap.xml").read_bytes())
+    ]

@@ -11,6 +11,7 @@ from sitemap_crawler.inventory.schema import UrlState, meta, observations, runs,
 from sitemap_crawler.inventory.store import InventoryError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -109,6 +110,13 @@ def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
     if count <= 1:
         return now
     return connection.scalar(earlier.offset(count - 2).limit(1)) or 0
+
+
+def lost_urls(connection: Connection) -> Iterator[str]:
+    """The URLs that were handed out in a run that has nothing more to do, and of which nothing was stored."""
+    lost = select(urls.c.url).where(urls.c.state == int(UrlState.LEASED)).order_by(urls.c.id)
+    with connection.begin():
+        yield from connection.scalars(lost.execution_options(yield_per=1_000))
 
 
 def remember_planned(connection: Connection, run: int) -> None:
