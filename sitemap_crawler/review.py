@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KINDS = (
     "start-adopted",
     "options-changed",
+    "lost",
     "too-many-hosts",
     "seed-sitemap",
     "trap",
