@@ -38,6 +38,10 @@ _BETWEEN = ("process_spider_input", "process_spider_output", "process_spider_exc
 """What a spider middleware does between an answer and the pipelines."""
 
 
+TURNS = 3
+"""Of the event loop: in the first the engine is called, in the second it starts a request, in the third that leaves."""
+
+
 class SiteCrawler(Crawler):
     """For our spider; has Scrapy's own engine when a setting names another downloader than ours."""
 
@@ -106,7 +110,6 @@ class SiteEngine(ExecutionEngine):
     async def _crawl(self, request: Request, slot: EngineSlot) -> None:
         try:
             result = await self._fetch(request)
-            # The next one may leave while this one is read.
             slot.nextcall.schedule()
             if isinstance(result, Request):
                 self.crawl(result)
@@ -154,6 +157,9 @@ class SiteEngine(ExecutionEngine):
         size = len(result.body) if isinstance(result, Response) else 0
         slot.active_size += max(size, slot.MIN_RESPONSE_SIZE)
         try:
+            # The next request leaves before this answer is read: of many that came together, each would wait for all.
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
             if self._is_direct and isinstance(result, Response):
                 await self._parse(result, request)
             else:
