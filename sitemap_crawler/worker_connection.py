@@ -28,8 +28,6 @@ class NotBegun(Exception):  # noqa: N818 - it says what happened
 
 
 class Worker(asyncio.Protocol):
-    """Our end of a worker."""
-
     _transport: asyncio.Transport
 
     def __init__(self, pid: int, *, on_end: Callable[[Worker, str], None]) -> None:
