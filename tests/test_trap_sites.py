@@ -88,7 +88,8 @@ def test_a_path_that_grows(program: Program, site: WebServer) -> None:
     assert warning["url"] == site.url("/loop/shop/cart/shop/cart/shop/cart/")
 
 
-@pytest.mark.parametrize(("items", "requests"), [(2, 100), (6, 300)])
+# How many it takes to learn the names depends on the order in which pages come, and what is under way then comes, too.
+@pytest.mark.parametrize(("items", "requests"), [(2, 150), (6, 400)])
 def test_relative_links_of_a_menu(program: Program, site: WebServer, items: int, requests: int) -> None:
     """The server answers by the end of the path: /menu/about/news/about/ is /menu/about/, with the same links."""
     names = ["about", "contact", "news", "team", "shop", "jobs"][:items]
