@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, false, func, null, select, update
+from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.dating import Before, Dated, settle_date
 from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.rows import RowStatement
 from sitemap_crawler.inventory.schema import observations
 from sitemap_crawler.items import is_transient
 
@@ -21,6 +24,24 @@ if TYPE_CHECKING:
 
 IN_CHUNK = 500
 _NOT_FAILED = {"failed_status": None, "failed_error": None, "failed_since": None}
+_COLUMNS = (
+    "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "body_hash", "location",
+    "refresh", "canonical", "noindex", "nofollow", "unavailable_after", "directives", "lastmod", "lastmod_source",
+    "lastmod_day", "fingerprint", "title", "etag", "modified_header", "header_mark", "readers", "alternates", "links",
+    "extras", "notes",
+)  # fmt: skip
+
+
+def _replacing() -> RowStatement:
+    """One observation of a URL takes the place of another."""
+    statement = insert(observations)
+    values = {name: statement.excluded[name] for name in _COLUMNS}
+    otherwise = {"not_modified": false(), **dict.fromkeys(_NOT_FAILED, null())}
+    replace = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **otherwise})
+    return RowStatement(replace, _COLUMNS)
+
+
+_REPLACE = _replacing()
 
 
 class _Known(NamedTuple):
@@ -57,15 +78,9 @@ class Observed:
                 )
             else:
                 rows.append(self._row(observation, links, ids, known))
-        self._replace(rows)
+        _REPLACE.execute(self._connection, rows)
         self._keep(kept)
         self._fail(failed)
-
-    def _replace(self, rows: list[dict[str, Any]]) -> None:
-        if rows:
-            url_ids = [row["url_id"] for row in rows]
-            self._connection.execute(delete(observations).where(observations.c.url_id.in_(url_ids)))
-            self._connection.execute(insert(observations), rows)
 
     def _keep(self, rows: list[dict[str, Any]]) -> None:
         """Confirm by a 304 what is known."""
@@ -142,10 +157,10 @@ class Observed:
             "modified_header": observation.modified_header,
             "header_mark": observation.header_mark,
             "readers": self._readers,
-            "alternates": [[code, ids[url]] for code, url in observation.alternates] or None,
+            "alternates": _json([[code, ids[url]] for code, url in observation.alternates]),
             "links": encode_links(links) or None,
-            "extras": _extras(observation),
-            "notes": observation.notes or None,
+            "extras": _json(_extras(observation)),
+            "notes": _json(observation.notes),
         }
 
 
@@ -153,7 +168,11 @@ def _update(values: dict[str, Any]) -> Update:
     return update(observations).where(observations.c.url_id == bindparam("b_id")).values(values)
 
 
-def _extras(observation: Observation) -> dict[str, Any] | None:
+def _json(value: Any) -> str | None:
+    return json.dumps(value) if value else None
+
+
+def _extras(observation: Observation) -> dict[str, Any]:
     extras: dict[str, Any] = {}
     if observation.images:
         extras["images"] = observation.images
@@ -163,4 +182,4 @@ def _extras(observation: Observation) -> dict[str, Any] | None:
         extras["videos"] = [video.fields() for video in observation.videos]
     if observation.article is not None:
         extras["article"] = asdict(observation.article)
-    return extras or None
+    return extras

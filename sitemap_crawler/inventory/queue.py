@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, null, select, update
+from sqlalchemy import func, insert, null, select, update
 
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.observed import Observed
 from sitemap_crawler.inventory.reach import queue_admitted, walk
+from sitemap_crawler.inventory.rows import RowStatement, update_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
 from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
@@ -31,6 +32,9 @@ BATCH_SECONDS = 3.0
 IN_CHUNK = 500
 SEEN_GENERATION = 50_000
 """URLs whose ids are remembered in memory, twice; the rest is asked of the database."""
+_INSERT_URL = RowStatement(insert(urls), ("id", "key", "url", "state", "depth", "referrer", "first_seen"))
+_INSERT_NOFOLLOWED = RowStatement(insert(nofollowed), ("key", "referrer"))
+_MOVE_CLOSER = update_urls("depth", "referrer", "state")
 
 
 class _Seen:
@@ -246,19 +250,16 @@ class Queue:
         return UrlState.QUEUED if trap is None else UrlState(trap)
 
     def _write(self, fresh: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
-        if fresh:
-            self._connection.execute(insert(urls), fresh)
+        _INSERT_URL.execute(self._connection, fresh)
         if closer:
-            values: dict[str, Any] = {name: bindparam(f"b_{name}") for name in ("depth", "referrer", "state")}
-            self._connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), closer)
+            _MOVE_CLOSER.execute(self._connection, closer)
             self.queued = self._count_queued()
 
     def _write_nofollow(self) -> None:
         for chunk in _chunks(list(self._nofollow)):
             known = set(self._connection.scalars(select(nofollowed.c.key).where(nofollowed.c.key.in_(chunk))))
             rows = [{"key": key, "referrer": self._nofollow[key]} for key in chunk if key not in known]
-            if rows:
-                self._connection.execute(insert(nofollowed), rows)
+            _INSERT_NOFOLLOWED.execute(self._connection, rows)
 
     def _find(self, keys: Iterable[int]) -> Iterator[Any]:
         query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.referrer, urls.c.state)

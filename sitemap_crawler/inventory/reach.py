@@ -10,11 +10,12 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import func, or_, select
 
 from sitemap_crawler.inventory.batches import batches_of_urls
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import decode_links
+from sitemap_crawler.inventory.rows import update_urls
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 CHUNK = 500
 MANY = 10_000
 """Ids from which on a list of them would show in the memory of the process."""
+_SETTLE = update_urls("depth", "referrer", "unlinked_since")
+_ADMIT = update_urls("depth", "state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +147,8 @@ def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool
             else:
                 now = (row.depth, row.referrer, row.unlinked_since or (run if proved else None))
             if now != (row.depth, row.referrer, row.unlinked_since):
-                changed.append({"b_id": row.id, "b_depth": now[0], "b_referrer": now[1], "b_unlinked": now[2]})
-        _write(connection, changed, {"depth": "b_depth", "referrer": "b_referrer", "unlinked_since": "b_unlinked"})
+                changed.append({"b_id": row.id, "b_depth": now[0], "b_referrer": now[1], "b_unlinked_since": now[2]})
+        _SETTLE.execute(connection, changed)
 
 
 def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
@@ -159,10 +162,4 @@ def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[
             for row, depth, state in states
             if state is not UrlState.KNOWN
         ]
-        _write(connection, wanted, {"depth": "b_depth", "state": "b_state"})
-
-
-def _write(connection: Connection, rows: list[dict[str, Any]], names: dict[str, str]) -> None:
-    if rows:
-        values: dict[str, Any] = {column: bindparam(name) for column, name in names.items()}
-        connection.execute(update(urls).where(urls.c.id == bindparam("b_id")).values(values), rows)
+        _ADMIT.execute(connection, wanted)

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sitemap_crawler.decide import Decision, Facts
 from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.rows import RowStatement
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
 from sitemap_crawler.items import Article, Note, Video
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Select, Subquery
-    from sqlalchemy.dialects.sqlite import Insert
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.rules import Reason
@@ -114,7 +114,7 @@ class Settled:
         connection = self._store.connection
         with connection.begin():
             for rows in _batches(settled, self._run):
-                connection.execute(_upsert(), rows)
+                _SETTLE.execute(connection, rows)
 
     def counts(self) -> dict[str, int]:
         """How many URLs each reason has."""
@@ -189,16 +189,20 @@ def _history() -> Subquery:
     return query.group_by(changes.c.url_id).subquery()
 
 
-def _upsert() -> Insert:
+def _settling() -> RowStatement:
     statement = insert(decisions)
     new = statement.excluded
     names = ("decision", "reason", "evidence", "lastmod", "lastmod_source", "lastmod_day")
     same_reason = case((decisions.c.reason == new.reason, decisions.c.since), else_=new.since)
-    return statement.on_conflict_do_update(
+    upsert = statement.on_conflict_do_update(
         index_elements=[decisions.c.url_id],
         set_={**{name: new[name] for name in names}, "since": same_reason},
         where=or_(*(decisions.c[name].is_distinct_from(new[name]) for name in names)),
     )
+    return RowStatement(upsert, ("url_id", *names, "since"))
+
+
+_SETTLE = _settling()
 
 
 def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
