@@ -7,7 +7,6 @@ they see it whichever way our code takes: at lxml's parsers, at the database dri
 from __future__ import annotations
 
 import asyncio
-import atexit
 import json
 import os
 import sqlite3
@@ -63,11 +62,13 @@ def main() -> None:
         module.connect = lambda *given, **options: driver(*given, **{**options, "factory": CountedConnection})  # type: ignore[attr-defined]
     create_task = asyncio.BaseEventLoop.create_task
     asyncio.BaseEventLoop.create_task = counted("tasks", create_task)  # type: ignore[method-assign]
-    atexit.register(lambda: Path(os.environ["COUNTS"]).write_text(json.dumps(counts), encoding="utf-8"))
 
     from sitemap_crawler.__main__ import main as program
 
-    program()
+    try:
+        program()
+    finally:
+        Path(os.environ["COUNTS"]).write_text(json.dumps(counts), encoding="utf-8")
 
 
 if __name__ == "__main__":

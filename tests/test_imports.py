@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     from conftest import Program
 
 DRIVER = """
-import atexit, gc, json, ssl, sys
+import gc, json, ssl, sys
 from sitemap_crawler.__main__ import main
 
 def tell():
     gc.unfreeze()
     contexts = [found for found in gc.get_objects() if isinstance(found, ssl.SSLContext)]
     authorities = sum(context.cert_store_stats()["x509"] for context in contexts)
-    print(json.dumps({"modules": list(sys.modules), "contexts": len(contexts), "authorities": authorities}))
+    print(json.dumps({"modules": list(sys.modules), "contexts": len(contexts), "authorities": authorities}), flush=True)
 
 if __name__ == "__main__":
-    atexit.register(tell)
-    main()
+    try:
+        main()
+    finally:
+        tell()
 """
 THE_CRAWL = {"scrapy", "twisted", "aiohttp", "lxml"}
 TLS_OF_TWISTED = {"twisted.internet.tcp", "twisted.internet.ssl", "OpenSSL", "cryptography", "service_identity"}
