@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from sitemap_crawler.conclude import Ending, conclude
 from sitemap_crawler.job import job_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
 """Statistics of requests that leave no observation."""
+SOON = 0.015
+"""Seconds. The first request has left by then, and nothing else can be done before its answer."""
 
 
 class Exporter:
@@ -25,13 +28,19 @@ class Exporter:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._job = job_of(crawler)
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Exporter:
         return cls(crawler)
 
+    def _spider_opened(self) -> None:
+        asyncio.get_running_loop().call_later(SOON, import_module, "sitemap_crawler.conclude")
+
     def _spider_closed(self, reason: str) -> None:
+        from sitemap_crawler.conclude import Ending, conclude
+
         job = self._job
         further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = Ending(

@@ -86,7 +86,19 @@ class Worker(asyncio.Protocol):
     def end(self) -> None:
         self._transport.abort()
         self._kill()
-        self._wait()
+
+    def wait(self) -> str:
+        """How it has ended, once it has."""
+        pid, self._pid = self._pid, 0
+        if not pid:
+            return "has ended"
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        except ChildProcessError:
+            return "has ended"
+        if self._late:
+            return f"took longer than {TOO_LONG:.0f} s"
+        return f"ended with signal {-status}" if status < 0 else f"ended with status {status}"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -106,7 +118,7 @@ class Worker(asyncio.Protocol):
         if self._watch is not None:
             self._watch.cancel()
         self._kill()
-        how = self._wait()
+        how = self.wait()
         asked, self._asked = self._asked, deque()
         why: Exception = WorkerDied(f"the process that read it {how}") if self.ready else NotBegun()
         for answer in asked:
@@ -120,16 +132,3 @@ class Worker(asyncio.Protocol):
         if self._pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
-
-    def _wait(self) -> str:
-        """How it has ended."""
-        pid, self._pid = self._pid, 0
-        if not pid:
-            return "has ended"
-        try:
-            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        except ChildProcessError:
-            return "has ended"
-        if self._late:
-            return f"took longer than {TOO_LONG:.0f} s"
-        return f"ended with signal {-status}" if status < 0 else f"ended with status {status}"

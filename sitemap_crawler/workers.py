@@ -116,6 +116,9 @@ class WorkerPool(Generic[_Task, _Result]):
         workers, self._workers, self._missing = self._workers, [], 0
         for worker in workers:
             worker.end()
+        # They leave at the same time.
+        for worker in workers:
+            worker.wait()
 
     async def _fill(self) -> None:
         """Start what is missing."""

@@ -7,6 +7,7 @@ Only a whole title or heading counts, less the site's name: a page about errors 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -66,7 +67,7 @@ def _is_error_beside_colon(text: str) -> bool:
 def _is_error(text: str, *, bare: bool = True) -> bool:
     """`bare`: the number alone is enough."""
     words = _PUNCTUATION.sub(" ", text).strip()
-    return _PHRASE.fullmatch(words) is not None or (bare and _NUMBER.fullmatch(words) is not None)
+    return _phrase().fullmatch(words) is not None or (bare and _NUMBER.fullmatch(words) is not None)
 
 
 _SEPARATOR = re.compile(r"\s[-/~>]\s|\s*(?:[–—|·•«»‹›]|::)\s*")
@@ -194,9 +195,14 @@ _SIGH = (
     r"|申し訳(?:ございません|ありません)|很?抱歉|对不起|對不起"
 )
 _ERROR = r"error|fehler|erreur|errore|erro|fout|błąd|ошибка|エラー|错误|錯誤"
-_PHRASE = re.compile(
-    rf"(?:(?:{_SIGH}|{_ERROR}|http|status|code|404|410) ?)*"
-    rf"(?:{'|'.join(_LANGUAGES)})"
-    rf"(?: (?:{_ERROR}) 404| 404(?: (?:{_ERROR}))?)?"
-)
 _NUMBER = re.compile(rf"(?:(?:{_SIGH}) ?)*(?:(?:{_ERROR}) ?)?404(?: ?(?:{_ERROR}))?")
+
+
+@cache
+def _phrase() -> re.Pattern[str]:
+    """Made for the first title with a marker: that takes longer than to read ten pages, and most sites have none."""
+    return re.compile(
+        rf"(?:(?:{_SIGH}|{_ERROR}|http|status|code|404|410) ?)*"
+        rf"(?:{'|'.join(_LANGUAGES)})"
+        rf"(?: (?:{_ERROR}) 404| 404(?: (?:{_ERROR}))?)?"
+    )
