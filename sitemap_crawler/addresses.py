@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sitemap_crawler.urls import directory_of, last_segment, origin_of
 
 
-@dataclass(frozen=True, slots=True)
-class PublicAddress:
+class PublicAddress(NamedTuple):
     """Two directories, which end in /, that are the same one. All URLs here are normalised."""
 
     crawled_at: str

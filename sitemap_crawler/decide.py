@@ -8,7 +8,6 @@ Memory is at most five bytes a URL: what a row says by itself, and where its can
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,8 +87,7 @@ class Decision(NamedTuple):
     lastmod_day: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(NamedTuple):
     kind: str
     url: str
     message: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 Note = str | int | list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Video:
+class Video(NamedTuple):
     """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
 
     thumbnail_loc: str
@@ -46,8 +45,7 @@ class Video:
 
     def fields(self) -> dict[str, Any]:
         """What is known of it, as JSON can hold it; `of` makes the video of it again."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in values.items() if value is not None and value != ()}
+        return {name: value for name, value in self._asdict().items() if value is not None and value != ()}
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Video:
@@ -55,8 +53,7 @@ class Video:
         return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(NamedTuple):
     """What a page says of itself as news; the title is plain text on one line."""
 
     title: str
@@ -67,8 +64,7 @@ class Article:
     """As a news sitemap writes it; None when the page does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedUrl:
+class QueuedUrl(NamedTuple):
     """A URL that the frontier hands out to be fetched; `depth` is in clicks from the start page."""
 
     id: int

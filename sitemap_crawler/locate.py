@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from sitemap_crawler.scope import DomainScope, Scope, default_sitemap_url
@@ -66,8 +65,7 @@ def inventory_for(text: str) -> Path:
     return _holding(found, asked) or _holding_variant(found, asked) or _only(found, "give the one meant with --state")
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """What is in the user's state directory."""
 
     known: dict[Path, LatestRun]

@@ -9,9 +9,8 @@ import ipaddress
 import math
 import re
 from collections import deque
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.dates import parse_http_date
 from sitemap_crawler.urls import host_of, origin_of
@@ -48,8 +47,7 @@ class Answer(Enum):
     PRESSURE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What an answer changed for its host."""
 
     pause: float = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from sitemap_crawler.urls import host_of, origin_of, split_credentials
@@ -48,8 +48,7 @@ class Proxy:
         return cls(url, None if user is None else _basic(user, password or ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Proxies:
+class Proxies(NamedTuple):
     by_scheme: dict[str, Proxy]
     direct: tuple[str, ...]
     """Hosts, with or without port, domains and *, as no_proxy has them."""

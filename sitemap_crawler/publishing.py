@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from sitemap_crawler.entries import Entries
@@ -53,8 +52,7 @@ def pages_in_words(count: int) -> str:
     return f"{count} page" + ("" if count == 1 else "s")
 
 
-@dataclass(frozen=True, slots=True)
-class SitemapSet:
+class SitemapSet(NamedTuple):
     """An entry file, and the pages that it lists."""
 
     sitemap_url: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -103,8 +103,8 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
-        values["changes"] = asdict(self.changes)
-        values["shapes"] = {reason: [asdict(shape) for shape in shapes] for reason, shapes in self.shapes.items()}
+        values["changes"] = self.changes._asdict()
+        values["shapes"] = {reason: [shape._asdict() for shape in shapes] for reason, shapes in self.shapes.items()}
         for name in ("started", "finished"):
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}

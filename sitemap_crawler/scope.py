@@ -8,9 +8,8 @@ A sitemap may list the URLs of its own scheme, host and port, at or below its di
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sitemap_crawler.urls import Resolver, directory_of, host_of, last_segment, origin_of
 
@@ -37,8 +36,7 @@ class ScopeError(ValueError):
     """A start or sitemap URL that can't be used; the message is one line that names it and the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """All URLs that begin with `prefix`, which is `scheme://host[:port]/directory/`."""
 
     prefix: str

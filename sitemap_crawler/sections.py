@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import unquote
 
 from sitemap_crawler.sitemap.names import MAX_SECTION_NAME, RESERVED_SECTIONS, is_section_name
@@ -28,8 +27,7 @@ class SectionError(ValueError):
     """A section's rule that can't be used; the message is one line with the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sections:
+class Sections(NamedTuple):
     """The first rule that is found in a URL names its section, else its first directory below `prefix` does.
 
     `prefix` is empty where directories do not count. The section of what neither names is the default one, "".

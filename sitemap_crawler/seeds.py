@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -145,13 +144,13 @@ class _Seeds:
         try:
             response = await self._fetch(seed)
             problems = () if response is None else await self._take(response, seed)
-            settled = replace(seed, done=True, problems=tuple(problems))
+            settled = seed._replace(done=True, problems=tuple(problems))
         except _Unread as error:
             remedy = "try again later" if error.passing else f"correct or remove it in {seed.named_by}"
             problem = f"cannot be read as a sitemap: {error}; {remedy}"
             if not error.passing:
                 self._forget_claims(seed)
-            settled = replace(seed, done=True, problems=(problem,), passing=error.passing)
+            settled = seed._replace(done=True, problems=(problem,), passing=error.passing)
         if not self._ending():
             self._queue.write(settled)
 

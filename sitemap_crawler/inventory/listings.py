@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, literal, null, select, true
 from sqlalchemy.dialects.sqlite import insert
@@ -27,8 +26,7 @@ class Change(StrEnum):
     REMOVED = "removed"
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """Pages added to, changed in (another lastmod) and removed from the sitemap since it was last published."""
 
     added: int = 0

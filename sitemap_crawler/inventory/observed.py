@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, false, func, null, select, update
@@ -181,5 +180,5 @@ def _extras(observation: Observation) -> dict[str, Any]:
     if observation.videos:
         extras["videos"] = [video.fields() for video in observation.videos]
     if observation.article is not None:
-        extras["article"] = asdict(observation.article)
+        extras["article"] = observation.article._asdict()
     return extras

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
@@ -158,8 +158,7 @@ def finish_run(connection: Connection, run: int, *, outcome: str, ended_by: str,
         connection.execute(update(runs).where(runs.c.id == run).values(values))
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     requests: int
     bytes: int
     """Of the bodies, uncompressed."""

@@ -6,8 +6,7 @@ They are kept here and not in memory, so that a run that was stopped reads none 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, exists, insert, or_, select
 
@@ -27,8 +26,7 @@ START = "start"
 REDIRECT = "redirect"
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(NamedTuple):
     url: str
     named_by: str
     level: int
@@ -68,7 +66,7 @@ class SeedQueue:
             self._files += 1
             if self._files > MAX_FILES:
                 problem = f"is not read, nor are others: a run reads {MAX_FILES:,} sitemaps"
-                seed = replace(seed, done=True, problems=(problem,))
+                seed = seed._replace(done=True, problems=(problem,))
         self._known.add(seed.url)
         self._added.append(seed)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -44,8 +43,7 @@ class RobotsUnavailable(IgnoreRequest):
     """robots.txt can't be had, so nothing is known of the request: it is to be made another time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetched:
+class _Fetched(NamedTuple):
     rules: asyncio.Future[RobotsTxt | None]
     since: float
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.canonical import head_elements
 from sitemap_crawler.reading.links import parse_link_header, rel_tokens
@@ -33,8 +32,7 @@ _CODE = re.compile(r"([a-z]{2})(?:-([a-z]{4}))?(?:-([a-z]{2}))?", re.IGNORECASE 
 _DATA = re.compile(r"(?!application/xhtml\+xml)[^;]*(?:[/+]xml|json|oembed)\s*(?:;|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Alternates:
+class Alternates(NamedTuple):
     """What a page says of its language versions, itself among them if it names itself."""
 
     valid: tuple[tuple[str, str], ...] = ()  # code and absolute URL, each code once; a URL may have several

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.links import parse_link_header, rel_tokens
 
@@ -27,8 +26,7 @@ _OTHER_VERSION = frozenset({"hreflang", "lang", "media", "type"})
 MAX_CONFLICTING = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Canonical:
+class Canonical(NamedTuple):
     url: str | None = None  # the page's own URL when it names itself
     conflicting: tuple[str, ...] = ()  # some of several different ones: none counts
 

@@ -6,9 +6,8 @@ https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.dates import parse_date
 
@@ -29,8 +28,7 @@ _NAMED = re.compile(r"([\w.*-]++)\s*+:\s*+(.*)", re.DOTALL)
 _WORDS = re.compile(r"[\s;]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Directives:
+class Directives(NamedTuple):
     noindex: bool = False
     nofollow: bool = False
     evidence: str | None = None  # the tag or header that says so, shortened

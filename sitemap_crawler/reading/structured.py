@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lxml import etree
 
@@ -56,8 +55,7 @@ _VALUE_ATTRIBUTES = {
 _ITEMS = etree.XPath("descendant-or-self::*[@itemscope][@itemtype]")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLd:
+class JsonLd(NamedTuple):
     roots: tuple[object, ...]  # one value for each script that could be read
     objects: tuple[dict[str, Any], ...]
 

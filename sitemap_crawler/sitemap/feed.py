@@ -6,11 +6,10 @@ only hard part would be left to us; both write the time of writing, or their own
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sitemap_crawler.sitemap.escaping import escape, rfc3986
 from sitemap_crawler.texts import one_line
@@ -27,8 +26,7 @@ _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _ATOM_NAMESPACE = "http://www.w3.org/2005/Atom"
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(NamedTuple):
     """The feed itself; `site_url` is the page that it is about, `feed_url` its own public address."""
 
     title: str
@@ -36,8 +34,7 @@ class Channel:
     feed_url: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPage:
+class ChangedPage(NamedTuple):
     """`changed` has a time zone: when the page was added, or its content changed."""
 
     url: str

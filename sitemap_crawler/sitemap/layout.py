@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 import zlib
 from collections import deque
-from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.sitemap.escaping import rfc3986, unescape
 from sitemap_crawler.sitemap.index import read_index
@@ -30,8 +29,7 @@ _HEAD_BYTES = 1 << 16
 _FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")
 
 
-@dataclass(frozen=True, slots=True)
-class LiveShard:
+class LiveShard(NamedTuple):
     """A shard of the last publication; `size` is in uncompressed bytes."""
 
     number: int
@@ -58,7 +56,7 @@ def read_live_set(directory: Path, names: Names, recorded: Mapping[str, Publishe
 def _as_recorded(shard: LiveShard, recorded: PublishedFile | None) -> LiveShard:
     """Pages come in the order of their URLs as they were crawled; on the disk some characters of them are encoded."""
     if recorded is not None and recorded.first != shard.first == rfc3986(recorded.first):
-        return replace(shard, first=recorded.first)
+        return shard._replace(first=recorded.first)
     return shard
 
 

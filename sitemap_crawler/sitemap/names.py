@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 # What a path segment holds unescaped beside letters, digits and `-._~`, https://www.rfc-editor.org/rfc/rfc3986#section-3.3
@@ -30,8 +30,7 @@ class EntryNameError(ValueError):
     """The sitemap's URL gives no usable file name; the message is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(NamedTuple):
     """`map.xml` gives `map-1.xml`, … for the default section, `map-posts-1.xml`, … for the section `posts`.
 
     News are `map-news.xml`, `map-news-2.xml`, …; other formats `map.txt`, `map-1.txt`, …, `map.rss`, `map.atom`. An

@@ -6,8 +6,8 @@ The rules are those of https://developers.google.com/search/docs/crawling-indexi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from sitemap_crawler.sitemap.escaping import escape, rfc3986
 from sitemap_crawler.sitemap.limits import SITEMAP_NAMESPACE
@@ -38,8 +38,7 @@ _NO_LANGUAGE = frozenset({"mis", "mul", "und", "zxx"})
 _TRADITIONAL = frozenset({"hk", "mo", "tw"})
 
 
-@dataclass(frozen=True, slots=True)
-class NewsEntry:
+class NewsEntry(NamedTuple):
     """`name` and `language` are the publication's; `publication_date` is a W3C datetime with a zone, or a date."""
 
     loc: str

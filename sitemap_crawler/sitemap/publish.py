@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.sitemap import files, news
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
@@ -36,8 +36,7 @@ class NothingToPublish(Exception):  # noqa: N818 - an outcome that the caller re
     """No entry can be written; a live set stays as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a set is written; the limits are those of one file, `max_bytes` counts uncompressed bytes."""
 
     directory: Path
@@ -71,8 +70,7 @@ class OutputFile(PublishedFile):
     written: bool = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(NamedTuple):
     """`files` begins with the entry file; `listed` counts pages; `omitted`: URLs too long, or whose entry alone is too
     large for a file; `omitted_extras`: those whose images, videos or news alone are, in files of their own."""
 

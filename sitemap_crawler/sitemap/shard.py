@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from dataclasses import dataclass
 from gzip import GzipFile
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from sitemap_crawler.sitemap.limits import IMAGE_NAMESPACE, SITEMAP_NAMESPACE, VIDEO_NAMESPACE, XHTML_NAMESPACE
 
@@ -26,8 +25,7 @@ _BLOCK = 1 << 18
 GZIP_WBITS = 31
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """What a format has before its first entry and after its last one."""
 
     head: bytes

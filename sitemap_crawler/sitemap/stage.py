@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.names import NEWS
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.runs import Run
 
 
-@dataclass(frozen=True, slots=True)
-class StagedFile:
+class StagedFile(NamedTuple):
     """`size` is uncompressed, `file_bytes` on the disk; the entry file has number 0."""
 
     name: str
@@ -37,8 +35,7 @@ class StagedFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenShard:
+class OpenShard(NamedTuple):
     name: str
     section: str
     number: int
