@@ -43,7 +43,7 @@ class _Postponed(ModuleType):
         if name == "__path__":
             # An import statement asks whether it is a package.
             raise AttributeError(name)
-        if name in POSTPONED[self.__name__] and _asks_scrapy(sys._getframe(1)):
+        if name in POSTPONED[self.__name__] and _scrapy_asks(sys._getframe(1)):
             return _StandIn(self, name)
         _load(self)
         return getattr(self, name)
@@ -56,7 +56,7 @@ def _load(module: ModuleType) -> None:
         spec.loader.exec_module(module)
 
 
-def _asks_scrapy(frame: FrameType | None) -> bool:
+def _scrapy_asks(frame: FrameType | None) -> bool:
     name = ""
     while frame is not None and (name := frame.f_globals.get("__name__", "")).startswith("importlib."):
         # Of a package the import statement asks by a function.

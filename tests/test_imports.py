@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,28 @@ if __name__ == "__main__":
 """
 THE_CRAWL = {"scrapy", "twisted", "aiohttp", "lxml"}
 TLS_OF_TWISTED = {"twisted.internet.tcp", "twisted.internet.ssl", "OpenSSL", "cryptography", "service_identity"}
-POSTPONED = {*TLS_OF_TWISTED, "twisted.web.iweb", "charset_normalizer.api"}
+POSTPONED = {*TLS_OF_TWISTED, "twisted.web.iweb", "twisted.internet.base", "charset_normalizer.api"}
+ADDED = """
+import atexit
+
+from twisted.internet.task import LoopingCall
+
+print("imported")
+
+
+class Ticks(LoopingCall):
+    pass
+
+
+class Extension:
+    def __init__(self):
+        print(Ticks.__mro__[1], isinstance(self, LoopingCall))
+        atexit.register(print, "called at the end", end="")
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls()
+"""
 
 
 def run(program: Program, *arguments: str) -> dict[str, Any]:
@@ -79,3 +101,23 @@ def test_what_is_left_is_there_when_it_is_asked_for(
     result = program.crawl(site.url(), "-vv", "-s", setting)
     assert result.code == 0, result.err
     assert words in result.err
+
+
+def test_an_added_component_gets_the_real_thing_and_is_called_at_the_end(program: Program, site: WebServer) -> None:
+    """It may derive a class of what Scrapy got a stand-in for; what it registers for the exit is done before that."""
+    site.pages["/"] = page()
+    (program.directory / "added.py").write_text(ADDED, encoding="utf-8")
+    program.variables = {"PYTHONPATH": os.pathsep.join([str(program.directory), os.environ.get("PYTHONPATH", "")])}
+    command = program.command("crawl", site.url(), "-q", "-s", 'EXTENSIONS={"added.Extension": 1}')
+    result = program.execute(*command)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "imported\n<class 'twisted.internet.task.LoopingCall'> False\ncalled at the end"
+
+
+def test_all_that_was_printed_comes_before_the_end(program: Program, site: WebServer) -> None:
+    """More than a pipe holds."""
+    urls = [f"https://elsewhere.example/{'x' * 200}/{number}" for number in range(1_000)]
+    site.pages["/"] = page(*urls)
+    assert program.crawl(site.url(), "--state", "state.sqlite").code == 0
+    result = program.execute(*program.command("pages", "--format", "jsonl", "--state", "state.sqlite"))
+    assert {json.loads(line)["url"] for line in result.out.splitlines()} == {site.url(), *urls}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Text, and_, case, false, func, or_, select, type_coerce, update
+from sqlalchemy import Text, and_, bindparam, case, false, func, or_, select, type_coerce, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.decide import Decision, Facts
@@ -99,6 +99,8 @@ class Settled:
             orphan_since = finished_runs_ago(store.connection, orphan_runs, now=run)
             keep_since = finished_runs_ago(store.connection, keep_errors, now=run) if keep_errors else run + 1
         self._query = _facts_query(orphan_since=orphan_since, keep_since=keep_since)
+        # Made once: to make it takes longer than to execute it.
+        self._find = self._query.where(urls.c.key == bindparam("key"), urls.c.url == bindparam("url"))
 
     def facts(self) -> Iterator[Facts]:
         with self._store.reader() as connection:
@@ -106,7 +108,7 @@ class Settled:
 
     def find(self, url: str) -> Facts | None:
         with self._store.reader() as connection:
-            row = connection.execute(self._query.where(urls.c.key == url_key(url), urls.c.url == url)).first()
+            row = connection.execute(self._find, {"key": url_key(url), "url": url}).first()
             return Facts._make(row) if row is not None else None
 
     def save(self, settled: Iterable[Decision]) -> None:
