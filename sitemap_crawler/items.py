@@ -178,6 +178,10 @@ class Page:
         self.body, self.document, self.is_document = None, None, False
         self.links, self.nofollow_links = (), ()
 
+    def leave_out(self, why: str) -> None:
+        """Somebody wants it not to be listed."""
+        self.observation.noindex, self.observation.directives = True, why
+
     def __repr__(self) -> str:
         # Scrapy logs items; a page is not something to print whole.
         return f"<Page {self.observation.status} {self.queued.url}>"

@@ -359,6 +359,37 @@ def test_pipelines_of_others_have_the_document(program: Program, site: WebServer
     assert row["title"] == ("first" if order == 1 else "second")
 
 
+DROPS = """
+from scrapy.exceptions import DropItem
+
+
+class Drops:
+    def process_item(self, item):
+        if "/old" in item.queued.url:
+            raise DropItem("nobody\\nwants it" + "!" * 10_000)
+        return item
+"""
+
+
+@pytest.mark.parametrize("order", [-1, 350, 850])
+def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebServer, order: int) -> None:
+    """Its links count unless it is dropped before they are read, and the run has seen the whole site."""
+    site.pages.update({"/": page("/old", "/a"), "/old": page("/below")})
+    site.pages.update({path: page(title=path) for path in ("/a", "/below")})
+    (program.directory / "drops.py").write_text(DROPS)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    for _ in range(2):
+        result = program.crawl(site.url("/"), "-s", f'ITEM_PIPELINES={{"drops.Drops": {order}}}')
+        assert result.code == 0, result.err
+        below = [site.url("/below")] if order >= 0 else []
+        assert result.listed() == [site.url("/"), site.url("/a"), *below]
+        assert (result.report["excluded"], result.report["warnings"]) == ({"noindex": 1}, [])
+    told = program.run("explain", site.url("/old")).out
+    assert "DropItem: nobody\\nwants it!!!" in told
+    assert len(told) < 2_000
+    assert json.loads(program.run("runs", "--json").out)[0]["ended_by"] == "finished"
+
+
 def workers_of(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text().split()]

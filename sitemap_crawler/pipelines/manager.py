@@ -34,7 +34,8 @@ class PagePipelineManager(ItemPipelineManager):
     """Calls the pipelines one after another, those that read a page in other processes, and awaits only what must be.
 
     Scrapy's wraps every call in a coroutine and looks up its name for a warning, which costs more than what most of our
-    pipelines do. A page at which a pipeline fails goes on to the last one, which stores it as one that can't be read.
+    pipelines do. A page at which a pipeline fails goes on to the last one, which stores it as one that can't be read,
+    and so does one that a pipeline drops, as one that is not to be listed.
     """
 
     @classmethod
@@ -76,7 +77,10 @@ class PagePipelineManager(ItemPipelineManager):
                 collectors = self._rest
             for process_item in collectors:
                 item = await _call(process_item, item)
-        except DropItem:
+        except DropItem as error:
+            if isinstance(item, Page):
+                item.leave_out(printable(f"DropItem: {error}")[:MAX_TEXT])
+                await _call(store, item)
             raise
         except WorkerDied as error:
             logger.error("cannot read %s: %s", item.queued.url, error)
