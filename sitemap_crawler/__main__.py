@@ -10,8 +10,9 @@ import sys
 
 def main() -> None:
     codes: list[int] = []
-    # First, as the last that was registered is called first: all others have been called by then.
-    atexit.register(lambda: _leave(codes))
+    if not atexit._ncallbacks():
+        # What is registered first is called last. Where somebody was before us, the process ends as any other does.
+        atexit.register(lambda: _leave(codes))
     # Nothing of what is imported is ever garbage: looking for it takes a third of the start. A crawl turns it on again.
     gc.disable()
     # No plugin of pydantic is wanted, and to look for one means reading the metadata of all that is installed.
@@ -24,14 +25,18 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("sitemap-crawler: interrupted; run the same command to continue\n")
         code = 4
+    _flush_standard_streams()
+    # Nor does the end of the process have to look through all of it.
+    gc.freeze()
     codes.append(code)
     sys.exit(code)
 
 
 def _leave(codes: list[int]) -> None:
     """Without taking apart all that was imported, which takes a fiftieth of a short crawl."""
-    _flush_standard_streams()
     if codes:
+        # Others that are called at the end may have printed something.
+        _flush_standard_streams()
         os._exit(codes[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def asked_plainly(response: Response, queued: QueuedUrl, headers: Mapping[str, S
         return None
     request: Any = response.request
     left = {name: value for name, value in request.headers.items() if name.decode() not in _CONDITIONS}
-    plain = queued._replace(etag=None, modified_header=None)
+    plain = replace(queued, etag=None, modified_header=None)
     # Whatever failed has been tried again often enough.
     meta = {**request.meta, "queued": plain, "retry_times": 0, "max_retry_times": 0}
     again: Request = request.replace(headers=left, meta=meta, dont_filter=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Note = str | int | list[str]
 
 
-class Video(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Video:
     """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
 
     thumbnail_loc: str
@@ -45,7 +46,8 @@ class Video(NamedTuple):
 
     def fields(self) -> dict[str, Any]:
         """What is known of it, as JSON can hold it; `of` makes the video of it again."""
-        return {name: value for name, value in self._asdict().items() if value is not None and value != ()}
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None and value != ()}
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Video:
@@ -53,7 +55,8 @@ class Video(NamedTuple):
         return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
 
 
-class Article(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Article:
     """What a page says of itself as news; the title is plain text on one line."""
 
     title: str
@@ -64,7 +67,8 @@ class Article(NamedTuple):
     """As a news sitemap writes it; None when the page does not say."""
 
 
-class QueuedUrl(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class QueuedUrl:
     """A URL that the frontier hands out to be fetched; `depth` is in clicks from the start page."""
 
     id: int

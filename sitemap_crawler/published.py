@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def published_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[V
         )
         if (content or player) and not address.is_private(video.thumbnail_loc):
             thumbnail = address.published(video.thumbnail_loc)
-            moved.append(video._replace(thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
+            moved.append(replace(video, thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
     return tuple(moved)
 
 

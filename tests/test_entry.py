@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_escape(text, expected):
 @given(st.text(st.characters(exclude_categories=())))
 @example("\r\n]]><![CDATA[&#0;\ud83d\ude00\ufffe")
 def test_any_text_survives_a_parser_but_for_what_xml_forbids(text):
-    entry = Entry(PAGE, text, videos=(VIDEO._replace(tags=(text + "c",)),))
+    entry = Entry(PAGE, text, videos=(replace(VIDEO, tags=(text + "c",)),))
     url = parse(entry)[0]
     expected = re.sub(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "", text)
     assert url.findtext(f"{SITEMAP}lastmod") == expected
@@ -184,11 +185,11 @@ def test_all_that_is_known_of_a_video_in_the_order_of_the_schema():
     ],
 )
 def test_what_an_optional_value_may_not_be_is_left_out(values):
-    assert serialise(Entry(PAGE, videos=(VIDEO._replace(**values),))) == serialise(Entry(PAGE, videos=(VIDEO,)))
+    assert serialise(Entry(PAGE, videos=(replace(VIDEO, **values),))) == serialise(Entry(PAGE, videos=(VIDEO,)))
 
 
 def test_at_most_32_tags():
-    video = VIDEO._replace(tags=("\x00", *map(str, range(40))))
+    video = replace(VIDEO, tags=("\x00", *map(str, range(40))))
     tags = [tag.text for tag in parse(Entry(PAGE, videos=(video,))).iter(f"{VIDEO_NS}tag")]
     assert tags == list(map(str, range(32)))
 

@@ -114,6 +114,13 @@ def test_an_added_component_gets_the_real_thing_and_is_called_at_the_end(program
     assert result.out == "imported\n<class 'twisted.internet.task.LoopingCall'> False\ncalled at the end"
 
 
+def test_what_was_registered_before_it_began_is_called_at_the_end(program: Program) -> None:
+    """As agents and `.pth` files do."""
+    code = "import atexit; atexit.register(print, 'called last'); from sitemap_crawler.__main__ import main; main()"
+    result = program.execute(sys.executable, "-c", code, "validate", "missing.xml")
+    assert (result.code, result.out) == (2, "called last\n")
+
+
 def test_all_that_was_printed_comes_before_the_end(program: Program, site: WebServer) -> None:
     """More than a pipe holds."""
     urls = [f"https://elsewhere.example/{'x' * 200}/{number}" for number in range(1_000)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, false, func, null, select, update
@@ -180,5 +181,5 @@ def _extras(observation: Observation) -> dict[str, Any]:
     if observation.videos:
         extras["videos"] = [video.fields() for video in observation.videos]
     if observation.article is not None:
-        extras["article"] = observation.article._asdict()
+        extras["article"] = asdict(observation.article)
     return extras

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sitemap_crawler.reading.about import ARTICLES, OTHERS, PAGES, own_urls, rank
 from sitemap_crawler.reading.dates import parse_date
@@ -40,7 +41,8 @@ _MAX_TIMES = 1_000
 _MAX_TEXTS = 20
 
 
-class PageDate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PageDate:
     moment: datetime  # UTC; midnight of a date without time
     has_time: bool
     source: str  # json-ld, article:modified_time, og:updated_time, meta or microdata
