@@ -153,7 +153,7 @@ class Page:
     """The item: one answered, forbidden or failed request, on its way through the pipelines.
 
     The pipelines fill `observation`; the last one stores it and lets the document go. A page whose body is to be read
-    may be read in another process: all but the document is copied there and back.
+    may be read in another process (`pipelines/copies.py`).
     """
 
     queued: QueuedUrl

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import errno
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from webserver import Answer, WebServer, page
 
+from sitemap_crawler.items import Observation, Page, QueuedUrl
+from sitemap_crawler.pipelines.copies import Unread, findings, take
+from sitemap_crawler.traps.book import Suspect
 from sitemap_crawler.worker_connection import WorkerDied
 from sitemap_crawler.workers import PATIENCE, WorkerPool, WorkFailed, default_workers
 
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from webserver import LoggedRequest
 
 PREPARED: list[int] = []
+EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def prepare() -> None:
@@ -335,6 +342,38 @@ def test_a_page_that_kills_its_reader_is_told_and_costs_no_other(program: Progra
     assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 3})
     told = program.run("explain", site.url("/2/bad"))
     assert "the page can't be read: the process that read it ended with signal 11" in told.out
+
+
+def test_all_that_is_observed_is_copied() -> None:
+    """Whatever field a reader fills; what only the crawling process knows stays as it is."""
+    read = Page(QueuedUrl(0, "http://127.0.0.1/", 0), Observation(0, datetime.now(UTC)))
+    for field in dataclasses.fields(Observation):
+        setattr(read.observation, field.name, f"observed {field.name}")
+    found = {"is_document": True, "links": ("a",), "nofollow_links": ("b",), "resources": ("c",), "likeness": b"d"}
+    for name, value in found.items():
+        setattr(read, name, value)
+    asked = Page(
+        QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, body_bytes=12), {"server": ["x"]}, body=b"x"
+    )
+    take(asked, pickle.loads(pickle.dumps(findings(read))))
+    expected = {field.name: f"observed {field.name}" for field in dataclasses.fields(Observation)}
+    assert {name: getattr(asked.observation, name) for name in expected} == {
+        **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12
+    }  # fmt: skip
+    assert {name: getattr(asked, name) for name in found} == found
+    assert (asked.queued, asked.body, asked.headers) == (QueuedUrl(7, "http://127.0.0.1/", 3), None, {})
+
+
+def test_what_is_to_be_read_arrives() -> None:
+    suspect = Suspect(None, [], ["a"], wanted=True)
+    asked = Page(QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, 200, content_type="text/html"))
+    asked.headers, asked.is_start, asked.body, asked.suspect = {"etag": ["x"]}, True, b"<p>", suspect
+    asked.observation.notes["long-body"] = 3
+    there = pickle.loads(pickle.dumps(Unread.of(asked))).page()
+    seen = there.observation
+    assert (there.queued.url, there.headers, there.is_start) == ("http://127.0.0.1/", {"etag": ["x"]}, True)
+    assert (there.body, there.suspect) == (b"<p>", suspect)
+    assert (seen.fetched, seen.status, seen.content_type, seen.notes) == (EARLIER, 200, "text/html", {"long-body": 3})
 
 
 READS_TOO = """

@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 from sitemap_crawler.failures import MAX_TEXT
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.job import job_of
+from sitemap_crawler.pipelines.copies import Findings, Unread, findings, take
 from sitemap_crawler.pipelines.inventory import InventoryPipeline
 from sitemap_crawler.pipelines.reading import ReadingPipeline
 from sitemap_crawler.texts import printable
@@ -53,7 +54,9 @@ class PagePipelineManager(ItemPipelineManager):
         """What is left to do with a page that was read elsewhere."""
         self._may_share = not any(map(_may_need_document, others))
         read = _reader(readers)
-        self._pool = WorkerPool(read, prepare=lambda: _import_all(read))
+        self._pool: WorkerPool[Unread, Findings] = WorkerPool(
+            lambda unread: findings(read(unread.page())), prepare=lambda: _import_all(read)
+        )
 
     async def open_spider_async(self) -> None:
         await super().open_spider_async()
@@ -73,7 +76,7 @@ class PagePipelineManager(ItemPipelineManager):
         *collectors, store = self.methods["process_item"]
         try:
             if self._pool.is_open and isinstance(item, Page) and item.body is not None:
-                item = await self._pool.run(item, alone=len(item.body) > LONG_BODY)
+                take(item, await self._pool.run(Unread.of(item), alone=len(item.body) > LONG_BODY))
                 collectors = self._rest
             for process_item in collectors:
                 item = await _call(process_item, item)
@@ -112,8 +115,8 @@ def _reader(pipelines: Sequence[ReadingPipeline]) -> Callable[[Page], Page]:
     def read(page: Page) -> Page:
         for pipeline in pipelines:
             page = pipeline.process_item(page)
-        # What nobody needs any more need not be copied back.
-        page.document, page.headers = None, {}
+        # Nobody needs it any more.
+        page.document = None
         return page
 
     return read
