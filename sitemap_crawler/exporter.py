@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
 """Statistics of requests that leave no observation."""
 SOON = 0.015
-"""Seconds. The first request has left by then, and nothing else can be done before its answer."""
+"""Seconds. The first request has left by then; on a network nothing else can be done before its answer."""
 
 
 class Exporter:

@@ -1,7 +1,7 @@
 """What Scrapy imports and a crawl like ours hardly ever uses is loaded when somebody does.
 
 It is Twisted's reactor, with TLS and all of cryptography, its threads and timers, its web server for the names of
-status codes, a guesser of encodings: more than a quarter of the start.
+status codes, a guesser of encodings: a quarter of the start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What is copied of a page to the process that reads it, and back.
 
-Copies of whole pages have the names of all their fields, and much that both sides know: to make and to read them takes
-twice as long.
+Copies of whole pages have the names of all their fields, and much that both sides know.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ _NUMBER = re.compile(rf"(?:(?:{_SIGH}) ?)*(?:(?:{_ERROR}) ?)?404(?: ?(?:{_ERROR}
 
 @cache
 def _phrase() -> re.Pattern[str]:
-    """Made for the first title with a marker: that takes longer than to read ten pages, and most sites have none."""
+    """Made for the first title with a marker: that takes longer than to read ten short pages."""
     return re.compile(
         rf"(?:(?:{_SIGH}|{_ERROR}|http|status|code|404|410) ?)*"
         rf"(?:{'|'.join(_LANGUAGES)})"
