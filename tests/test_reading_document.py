@@ -250,6 +250,14 @@ def test_a_flood_of_attributes_ends_the_page_there(template):
     assert time.monotonic() - started < 20  # a minute and more without the limit
 
 
+@pytest.mark.parametrize("value", ['=">"', "='>'", " = \n'>'", "='\">'", '="\'>"', "=x'\" y='>\">'"])
+def test_a_flood_is_found_that_looks_like_several_tags(value):
+    flood = "".join(f" a{n}" if n % 1_000 else f" a{n}{value}" for n in range(150_000))
+    document = page(f"<a href=1></a><a x='0'{flood}></a><a href=2>")
+    assert hrefs(document) == ["1"]
+    assert document.deep
+
+
 @pytest.mark.parametrize(
     "before",
     [

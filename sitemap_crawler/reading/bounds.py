@@ -11,10 +11,10 @@ import re
 MAX_ATTRIBUTES = 5_000  # of one tag; the largest real ones have some dozens
 _HARMLESS = 131_072  # bytes; the attributes that such a short body has room for take about 3 s
 
-# Bytes without any > that a tag of bare attributes needs, and = signs that one of quoted attributes, which may hide its
-# > in their values, needs to be a flood: fewer of them keep the parser busy for half a second at most.
+# Bytes that the attributes of one tag need to keep the parser busy for more than some hundredths of a second.
 _GAP = 10_000
-_EQUALS_SIGNS = 20_000
+_TRIES = 20  # in each gap, to find where no tag is open
+_BEFORE_QUOTE = 8  # bytes in which the = of a value is looked for
 
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
 _ATTRIBUTES = rb"(?:%s){0,%d}+(?![\s/]*+[^\s/>])" % (_ATTRIBUTE, MAX_ATTRIBUTES)
@@ -49,5 +49,30 @@ def _may_hold_flood(body: bytes) -> bool:
     """Cheap on all real pages, where the exact look would cost half as much as the parse."""
     if len(body) <= _HARMLESS:
         return False
-    windows = range(0, len(body) - _GAP, _GAP)
-    return body.count(b"=") > _EQUALS_SIGNS or any(body.find(b">", at, at + _GAP) < 0 for at in windows)
+    outside = 0
+    for at in range(0, len(body) - _GAP, _GAP):
+        outside = _outside_of_tags(body, outside, at)
+        if outside < 0:
+            return True
+    return False
+
+
+def _outside_of_tags(body: bytes, outside: int, at: int) -> int:
+    """Return where in the gap from `at` on surely no tag is open, as none is at `outside`; -1 when that can't be said.
+
+    A > ends any tag, unless it stands in a quoted value.
+    """
+    end = at - 1
+    for _ in range(_TRIES):
+        end = body.find(b">", end + 1, at + _GAP)
+        if end < 0:
+            return -1
+        if not _may_be_quoted(body, b'"', outside, end) and not _may_be_quoted(body, b"'", outside, end):
+            return end + 1
+    return -1
+
+
+def _may_be_quoted(body: bytes, quote: bytes, outside: int, at: int) -> bool:
+    """Whether the last quotation mark may have begun a value, as one that an = precedes does."""
+    begin = body.rfind(quote, outside, at)
+    return begin >= 0 and body[max(outside, begin - _BEFORE_QUOTE) : begin].rstrip()[-1:] in (b"", b"=")
