@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.reading.canonical import head_elements
-from sitemap_crawler.reading.links import parse_link_header, rel_tokens
+from sitemap_crawler.reading.links import parse_link_header
+from sitemap_crawler.reading.relations import rel_tokens
 from sitemap_crawler.sitemap.limits import MAX_LOC
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Alternates(NamedTuple):
     conflicting: tuple[str, ...] = ()  # codes that name several URLs, with two of these: they count for none
 
 
+_ALTERNATE = "alternate"
 _NONE = Alternates()
 
 
@@ -82,7 +84,9 @@ def sorted_out(named: Iterable[tuple[str, str | None]]) -> Alternates:
 
 
 def _in_page(document: Document | None) -> Iterator[tuple[str, str | None]]:
-    if document is None or all(link.get("hreflang") is None for link in document.all("link")):
+    if document is None or not any(
+        link.get("hreflang") is not None for rel, link in document.links() if _ALTERNATE in rel
+    ):
         return
     links = (element for element in head_elements(document.root) if element.tag == "link")
     for link in islice((link for link in links if link.get("hreflang") is not None), _MAX_LINKS):
@@ -105,7 +109,7 @@ def _in_headers(
 def _names_version(rel: str | None, media: str | None, media_type: str | None) -> bool:
     """Tell whether it is a page in another language: with `media` it is one for another device, which Google does not
     want to be mixed with hreflang."""
-    if "alternate" not in rel_tokens(rel) or (media or "all").strip().lower() not in ("", "all"):
+    if _ALTERNATE not in rel_tokens(rel) or (media or "all").strip().lower() not in ("", "all"):
         return False
     return not media_type or _DATA.match(media_type) is None
 

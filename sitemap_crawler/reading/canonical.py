@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.reading.links import parse_link_header, rel_tokens
+from sitemap_crawler.reading.links import parse_link_header
+from sitemap_crawler.reading.relations import rel_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lxml import etree
 
@@ -44,15 +45,17 @@ def find_canonical(
     """
     found = dict.fromkeys(_in_page(document)) if document else {}
     for target, parameters in parse_link_header(link_headers):
-        if target and "anchor" not in parameters and _is_canonical(parameters.get("rel"), parameters):
+        is_canonical = "canonical" in rel_tokens(parameters.get("rel")) and _OTHER_VERSION.isdisjoint(parameters)
+        if target and "anchor" not in parameters and is_canonical:
             found[resolve(target, url, "utf-8")] = None
     urls = [target for target in found if target is not None]
     return Canonical(conflicting=tuple(urls[:MAX_CONFLICTING])) if len(urls) > 1 else Canonical(next(iter(urls), None))
 
 
 def _in_page(document: Document) -> Iterator[str | None]:
-    named = ((link, link.get("rel")) for link in document.all("link"))
-    canonicals = {link for link, rel in named if rel and "canonical" in rel.lower() and _is_canonical(rel, link.keys())}
+    canonicals = {
+        link for rel, link in document.links() if "canonical" in rel and _OTHER_VERSION.isdisjoint(link.keys())
+    }
     if not canonicals:
         return
     for element in head_elements(document.root):
@@ -73,7 +76,3 @@ def head_elements(root: etree._Element) -> Iterator[etree._Element]:
             if element.tag not in _HEAD:
                 return
             yield element
-
-
-def _is_canonical(rel: str | None, attributes: Iterable[object]) -> bool:
-    return "canonical" in rel_tokens(rel) and _OTHER_VERSION.isdisjoint(attributes)

@@ -12,6 +12,7 @@ from sitemap_crawler.reading.allocator import tune_for_trees
 from sitemap_crawler.reading.bounds import without_attribute_flood
 from sitemap_crawler.reading.charset import UTF_8, decide_charset, to_utf8
 from sitemap_crawler.reading.outline import outline
+from sitemap_crawler.reading.relations import rel_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +51,7 @@ class Document:
     has_items: bool  # there may be microdata
     json_ld: JsonLd | None = None  # once it was asked for
     _hrefs: list[str | None] | None = None
+    _links: list[tuple[frozenset[str], etree._Element]] | None = None
 
     def resolve(self, href: str) -> str | None:
         return self.resolver.resolve(href, self.base, self.charset)
@@ -62,6 +64,12 @@ class Document:
         if self._hrefs is None:
             self._hrefs = [element.get("href") for element in self.all("a")]
         return self._hrefs
+
+    def links(self) -> list[tuple[frozenset[str], etree._Element]]:
+        """All `<link>`, each after the words of its `rel`."""
+        if self._links is None:
+            self._links = [(rel_tokens(element.get("rel")), element) for element in self.all("link")]
+        return self._links
 
 
 def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:

@@ -33,8 +33,8 @@ _STRUCTURED = re.compile(
     re.DOTALL,
 )
 
-# Of references: session ids, tokens against forgery and Unix times; and the key of an address that Cloudflare hides. Two
-# patterns, each of which begins with a few characters, so that the others cost next to nothing.
+# Of references: session ids, tokens against forgery and Unix times; and the key of an address that Cloudflare hides.
+# Each pattern begins with one of a few characters, so that all others cost next to nothing.
 _VOLATILE = re.compile(
     r"""[?&;](?:(?:aspsessionid\w*|authenticity_token|cfid|cftoken|csrf[\w-]*|form_build_id|form_key|jsessionid|_?nonce
     |oscsid|phpsessid|sectok|session_?id|tok|_?token|_wpnonce|zenid)=[^&;\#?\s]*+

@@ -240,7 +240,6 @@ def _named_files(document: Document) -> dict[str, dict[str, Any]]:
 
 
 def _in_links(document: Document) -> Iterator[str | None]:
-    for link in islice(document.all("link"), _MAX_LINKS):
-        rel = link.get("rel")
-        if rel and "image_src" in rel.lower().split():
+    for rel, link in islice(document.links(), _MAX_LINKS):
+        if "image_src" in rel:
             yield real_url(document, link.get("href"))

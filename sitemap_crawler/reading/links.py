@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.reading.relations import rel_tokens
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lxml import etree
 
     from sitemap_crawler.reading.document import Document
 
@@ -18,6 +22,7 @@ _HEADER_TARGET = re.compile(r"<([^<>]*+)>")
 _HEADER_PARAMETER = re.compile(
     r""";\s*+([^\s=;,"<>]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"|([^;,]*+)))?+\s*+""", re.DOTALL
 )
+_LEADING_ON = frozenset({"next", "prev"})
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -48,10 +53,6 @@ def find_links(document: Document, link_headers: Sequence[str]) -> Links:
     follow.pop(document.url, None)
     nofollow.pop(document.url, None)
     return Links(tuple(follow), tuple(url for url in nofollow if url not in follow))
-
-
-def rel_tokens(rel: str | None) -> frozenset[str]:
-    return frozenset(rel.lower().split()) if rel else frozenset()
 
 
 def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
@@ -100,8 +101,8 @@ def _is_nofollow(rel: str) -> bool:
 
 
 def _other_references(document: Document) -> Iterator[str]:
-    for element in document.all("link"):
-        if _leads_on(element.get("rel"), element.get("hreflang")) and (href := element.get("href")):
+    for rel, element in document.links():
+        if _leads_on(rel, element) and (href := element.get("href")):
             yield href
     for element in document.all("iframe") + document.all("frame"):
         if source := element.get("src"):
@@ -110,13 +111,12 @@ def _other_references(document: Document) -> Iterator[str]:
 
 def _header_targets(link_headers: Sequence[str]) -> Iterator[str]:
     for target, parameters in parse_link_header(link_headers):
-        if "anchor" not in parameters and _leads_on(parameters.get("rel"), parameters.get("hreflang")):
+        if "anchor" not in parameters and _leads_on(rel_tokens(parameters.get("rel")), parameters):
             yield target
 
 
-def _leads_on(rel: str | None, hreflang: str | None) -> bool:
-    tokens = rel_tokens(rel)
-    return not tokens.isdisjoint({"next", "prev"}) or ("alternate" in tokens and bool(hreflang and hreflang.strip()))
+def _leads_on(rel: frozenset[str], attributes: Mapping[str, str] | etree._Element) -> bool:
+    return not rel.isdisjoint(_LEADING_ON) or ("alternate" in rel and bool((attributes.get("hreflang") or "").strip()))
 
 
 def _scan(value: str) -> Iterator[tuple[str, dict[str, str]]]:

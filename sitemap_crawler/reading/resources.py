@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.reading.links import rel_tokens
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +25,6 @@ def find_resources(document: Document) -> Iterator[str]:
 def _references(document: Document) -> Iterator[str | None]:
     for element in document.all("script"):
         yield element.get("src")
-    for element in document.all("link"):
-        if "stylesheet" in rel_tokens(element.get("rel")):
+    for rel, element in document.links():
+        if "stylesheet" in rel:
             yield element.get("href")
