@@ -20,7 +20,7 @@ from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, lost_urls, run_totals
 from sitemap_crawler.inventory.seeds import seed_problems, seeds_complete
 from sitemap_crawler.inventory.settled import Settled
-from sitemap_crawler.inventory.store import inventory_words
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words
 from sitemap_crawler.publishing import count_decided
 from sitemap_crawler.report import Outcome, Report
 from sitemap_crawler.review import KINDS, review
@@ -91,7 +91,7 @@ def conclude(site: Site, ending: Ending | None) -> Report:
         _fail(report, inventory_words(site.store.path, error))
     except Exception:
         logger.exception("cannot conclude the run")
-        _fail(report, "an error in the program (its details are in the log); run the same command to go on")
+        _fail(report, PROGRAM_ERROR)
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
     report.warnings = sorted(site.warnings, key=lambda warning: KINDS.index(warning["kind"]))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
-from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.conditional import conditions
 from sitemap_crawler.items import QueuedUrl
@@ -212,7 +211,7 @@ class Frontier(BaseScheduler):
             return
         try:
             work()
-        except SQLAlchemyError as error:
+        except Exception as error:
             self._job.inventory_failed(error)
             end_crawl(self._crawler, "inventory-failed")
 

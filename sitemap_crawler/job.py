@@ -209,8 +209,13 @@ class Job(Site):
             # The next batch that is written meets the same, and ends the crawl.
             logger.warning("cannot keep the robots.txt of %s: %s", origin, error)
 
-    def inventory_failed(self, error: SQLAlchemyError) -> None:
-        """The database can't be used any more; the crawl has to end."""
+    def inventory_failed(self, error: Exception) -> None:
+        """The database did not take what it was given: the crawl has to end.
+
+        Whatever the error is: what was rolled back is not known in memory as that, so nothing more can be written.
+        """
+        if not isinstance(error, SQLAlchemyError):
+            logger.error("cannot write to the inventory", exc_info=error)
         self.failure = inventory_words(self.store.path, error)
 
 

@@ -332,6 +332,33 @@ class Failing:
 """
 
 
+POISONING_PIPELINE = """
+class Poisoning:
+    def process_item(self, item):
+        if item.queued.url.endswith("/bad"):
+            item.observation.%s
+        return item
+"""
+
+
+@pytest.mark.parametrize("poison", ["title = chr(0xD800)", "body_bytes = 2**70"])
+def test_what_no_database_takes_ends_the_crawl(program: Program, site: WebServer, published: Path, poison: str) -> None:
+    """Were it tried again, links of its page would lead to rows that nobody has written."""
+    site.pages.update({"/": page("/bad", "/good"), "/bad": page("/other"), "/good": page(), "/other": page()})
+    (program.directory / "poisoning.py").write_text(POISONING_PIPELINE % poison)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    poisoning = program.command("crawl", site.url("/"), "-s", 'ITEM_PIPELINES={"poisoning.Poisoning": 890}')
+    done = program.execute(*poisoning, "--log-file", "crawl.log")
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "an error in the program" in done.last_line
+    assert "Traceback" in (program.directory / "crawl.log").read_text()
+    assert published.read_bytes() == OLD
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert result.report["listed"] == 4
+
+
 def test_a_page_at_which_a_pipeline_fails_is_not_listed(program: Program, site: WebServer) -> None:
     site.pages.update({"/": page("/bad", "/good"), "/bad": page(), "/good": page()})
     (program.directory / "failing.py").write_text(FAILING_PIPELINE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
-    from sqlalchemy.exc import SQLAlchemyError
 
 CACHE_KIB = 16_384
 # https://www.sqlite.org/fileformat.html#magic_header_string
@@ -29,6 +28,7 @@ APPLICATION_ID = 0x53_4D_43_52
 _APPLICATION_ID_AT = 68
 MAX_OWNER = 400
 """Characters read of what the file beside the lock says."""
+PROGRAM_ERROR = "an error in the program (its details are in the log); run the same command to go on"
 
 
 class InventoryError(Exception):
@@ -103,8 +103,10 @@ class Store:
         self._lock.release()
 
 
-def inventory_words(path: Path, error: SQLAlchemyError) -> str:
+def inventory_words(path: Path, error: Exception) -> str:
     """Why the database can't be used any more, and what to do."""
+    if not isinstance(error, SQLAlchemyError):
+        return f"cannot use the inventory {path}: {PROGRAM_ERROR}"
     reason = getattr(error, "orig", None) or error
     return f"cannot use the inventory {path}: {reason}; make room or mend it and run the same command"
 

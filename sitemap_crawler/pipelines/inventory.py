@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from sitemap_crawler.job import end_crawl, job_of
 from sitemap_crawler.urls import MAX_STORED_URL
 
@@ -35,7 +33,7 @@ class InventoryPipeline:
         if job.failure is None:
             try:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
-            except SQLAlchemyError as error:
+            except Exception as error:
                 job.inventory_failed(error)
                 end_crawl(self._crawler, "inventory-failed")
         job.listable += _looks_listable(item)
@@ -67,7 +65,7 @@ class InventoryPipeline:
         if self._job.failure is None:
             try:
                 self._job.queue.flush()
-            except SQLAlchemyError as error:
+            except Exception as error:
                 self._job.inventory_failed(error)
 
 
