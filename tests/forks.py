@@ -41,7 +41,10 @@ class Forks:
     """One for each process of the tests; it ends with that."""
 
     def __init__(self) -> None:
-        self._server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Without a buffer: one that took two answers at once would leave `select` waiting for the second.
+        self._server = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
 
     def close(self) -> None:
         with self._server:
@@ -53,12 +56,12 @@ class Forks:
             out, err = f"{directory}/out", f"{directory}/err"
             job = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment), "out": out, "err": err}
             self._server.stdin.write(json.dumps(job).encode() + b"\n")
-            self._server.stdin.flush()
             pid = self._answer(60)
             try:
                 code = self._answer(timeout)
             except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
                 self._answer(60)
                 raise
             with open(out, encoding="utf-8") as told, open(err, encoding="utf-8") as failed:  # noqa: PTH123
