@@ -77,6 +77,16 @@ def test_settings_that_stop_scrapy_are_one_line(program: Program, site: WebServe
     assert site.requests == []
 
 
+@pytest.mark.parametrize("feeds", [["-O", "items.jsonl"], ["-s", 'FEEDS={"items.csv": {"format": "csv"}}']])
+def test_a_feed_of_items_is_not_left_out_without_a_word(program: Program, site: WebServer, feeds: list[str]) -> None:
+    site.pages["/"] = page()
+    done = scrapy_crawl(program, "-a", f"url={site.url('/')}", *feeds)
+    assert done.code == 0
+    [warning] = [line for line in done.err.splitlines() if " WARNING: " in line]
+    assert "FEEDS (-o, -O) is not used" in warning
+    assert "sitemap-crawler pages" in warning
+
+
 def test_a_run_that_cannot_begin_replaces_the_report_of_an_earlier_one(program: Program, site: WebServer) -> None:
     site.pages["/"] = page()
     settings = ["-a", f"url={site.url('/')}", "-s", "SITEMAP_REPORT=report.json"]

@@ -44,6 +44,7 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
+        _warn_of_feeds(crawler.settings)
         spider.resolver = spider.job.rules.resolver()
         return spider
 
@@ -110,6 +111,12 @@ def _share_concurrency(settings: BaseSettings) -> None:
     name = "CONCURRENT_REQUESTS_PER_DOMAIN"
     if (settings.getpriority(name) or 0) < (settings.getpriority("CONCURRENT_REQUESTS") or 0):
         settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
+
+
+def _warn_of_feeds(settings: BaseSettings) -> None:
+    """Our items are pages on their way to the inventory, with values that no feed can hold."""
+    if settings.getdict("FEEDS"):
+        logger.warning("FEEDS (-o, -O) is not used: `sitemap-crawler pages --format jsonl` tells of every page")
 
 
 def _text_headers(response: Response) -> dict[str, list[str]]:
