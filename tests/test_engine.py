@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -226,6 +227,19 @@ def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
     assert result.code == 0, result.err
     assert len(result.listed()) == 9
     assert most == 2
+
+
+def test_the_next_request_leaves_before_an_answer_is_read(extended: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(9)]
+    site.pages.clear()
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    assert crawled(extended, site, "site", "--concurrency", "1", "--workers", "0").code == 0
+    told = [tuple(one) for one in json.loads((extended.directory / "heard.json").read_text())]
+    pages = set(map(site.url, paths))
+    asked = [url for name, url in told if name == "request_reached_downloader" and url in pages]
+    assert len(asked) == 9
+    for url, following in pairwise(asked):
+        assert told.index(("request_reached_downloader", following)) < told.index(("item_scraped", url))
 
 
 def test_what_was_asked_is_told_by_scrapys_logger(program: Program, site: WebServer) -> None:
