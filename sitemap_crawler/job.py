@@ -88,7 +88,7 @@ class Job(Site):
             pause = 0.0 if options.fresh else _pause(options, pause_until(store.connection))
             self.paces = Paces(options, not_before=_begin_at(pause, options.random_delay))
             super().__init__(options, store, _begin(options, store))
-            self.fetched = fetched_in_run(store.connection, self.run.id)
+            self.fetched = self.done = fetched_in_run(store.connection, self.run.id)
             if options.subdomains and self.run.planned:
                 self._hosts.update(map(host_of, admitted_hosts(store.connection)))
             self.traps = Traps(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))

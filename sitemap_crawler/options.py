@@ -336,7 +336,12 @@ class Options(BaseModel):
     max_shrink: Annotated[
         float,
         Flag(cli=False, remembered=True),
-        Field(ge=0, le=1, description="share of the published pages that may go missing before publishing is refused"),
+        Field(
+            ge=0,
+            le=1,
+            description="share of the published pages that may go missing before publishing is refused;"
+            " a set of fewer than 20 pages may shrink as it likes",
+        ),
     ] = 0.3
     keep_errors: Annotated[
         int,

@@ -77,7 +77,7 @@ class Progress:
 
     def _tick(self) -> None:
         job = self._job
-        self._samples.append(_Sample(time.monotonic(), job.fetched, job.queue.queued, job.paces.left))
+        self._samples.append(_Sample(time.monotonic(), job.done, job.queue.waiting, job.paces.left))
         line = self._line()
         if self._live is not None:
             self._live.update(line, refresh=True)
@@ -90,8 +90,8 @@ class Progress:
         rate = rate_of(last.done - first.done, last.time - first.time)
         requests = rate_of(last.requests - first.requests, last.time - first.time)
         parts = [
-            f"{job.fetched:,} done",
-            f"{job.queue.queued:,} queued",
+            f"{job.done:,} done",
+            f"{job.queue.waiting:,} queued",
             f"{job.listable:,} to list",
             f"{rate:.1f} pages/s",
             f"{requests:.1f} requests/s",

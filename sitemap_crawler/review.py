@@ -151,7 +151,12 @@ _NOTES = {
         True,
     ),
     "long-body": _Words("long-body", lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]),
-    "deep-page": _Words("deep-page", lambda _: ["it is nested too deeply to be read to its end: links may be missing"]),
+    "deep-page": _Words(
+        "deep-page",
+        lambda _: [
+            "it is nested too deeply to be read to its end, or has a tag of too many attributes: links may be missing"
+        ],
+    ),
     "incomplete-video": _Words("incomplete-video", _texts),
     "invalid-alternates": _Words(
         "invalid-alternate",

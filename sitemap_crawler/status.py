@@ -45,7 +45,7 @@ class Status:
     def crawling(self, job: Job, *, now: float | None = None) -> None:
         """`now` is of time.monotonic()."""
         now = time.monotonic() if now is None else now
-        self._samples.append(_Sample(now, job.fetched, job.paces.left))
+        self._samples.append(_Sample(now, job.done, job.paces.left))
         first, last = self._samples[0], self._samples[-1]
         seconds = last.time - first.time
         waiting = job.paces.of(job.start_url).paused(now)
@@ -86,8 +86,8 @@ def _of_job(job: Job, *, state: str) -> dict[str, Any]:
         "sitemap_url": job.sitemap_url,
         "run": job.run.id,
         "started": datetime.fromtimestamp(job.run.started, UTC).isoformat(timespec="seconds"),
-        "fetched": job.fetched,
-        "queued": job.queue.queued,
+        "fetched": job.done,
+        "queued": job.queue.waiting,
         "listable": job.listable,
         "listed": None,
         "pages_per_second": None,

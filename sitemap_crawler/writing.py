@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from sitemap_crawler.conclude import conclude
 from sitemap_crawler.inventory.decided import decisions_kept
 from sitemap_crawler.inventory.runs import last_finished_run
-from sitemap_crawler.inventory.store import InventoryError, open_store
+from sitemap_crawler.inventory.store import InventoryError, inventory_words, open_store
 from sitemap_crawler.options import Options
 from sitemap_crawler.places import check_places
 from sitemap_crawler.site import Site
@@ -23,7 +25,8 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
     """What came of it. `given` wins over what the inventory at `path` remembers; `config` is the site file, if any.
 
     Only what replaces the published files themselves changes what the inventory says was decided and published.
-    Raises InventoryError when nothing can be decided from the inventory, OptionError for a bad value.
+    Raises InventoryError when nothing can be decided from the inventory or it can't be written, OptionError for a bad
+    value.
     """
     store = open_store(path)
     try:
@@ -43,6 +46,8 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
             kept.renewed = site.replaces and report.has_published
         report.deliver(options)
         return report
+    except SQLAlchemyError as error:
+        raise InventoryError(inventory_words(store.path, error)) from error
     finally:
         store.close()
 

@@ -92,6 +92,23 @@ def test_urls_come_once_and_breadth_first(store: Store) -> None:
     assert queue.queued == 0
 
 
+def test_what_waits_is_all_of_which_nothing_is_recorded(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add(SITE)
+    assert queue.waiting == 1
+    lease(queue)
+    assert queue.waiting == 1
+    observe(queue, 1, "a", "b", "c")
+    queue.flush()
+    assert queue.waiting == 3
+    held = queue.lease(2)
+    assert queue.waiting == 3
+    queue.leave_traps(held[:1])
+    assert (queue.waiting, queue.queued) == (3, 2)
+    observe(queue, held[1].id)
+    assert queue.waiting == 2
+
+
 def test_what_is_not_admitted_is_known_but_never_leased(store: Store) -> None:
     queue = queue_of(store)
     queue.add(SITE)

@@ -77,14 +77,21 @@ def test_settings_that_stop_scrapy_are_one_line(program: Program, site: WebServe
     assert site.requests == []
 
 
-@pytest.mark.parametrize("feeds", [["-O", "items.jsonl"], ["-s", 'FEEDS={"items.csv": {"format": "csv"}}']])
-def test_a_feed_of_items_is_not_left_out_without_a_word(program: Program, site: WebServer, feeds: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["-O", "items.jsonl"], ["FEEDS is not used", "sitemap-crawler pages"]),
+        (["-s", 'FEEDS={"items.csv": {"format": "csv"}}'], ["FEEDS is not used", "sitemap-crawler pages"]),
+        (["-s", "DEPTH_LIMIT=1"], ["DEPTH_LIMIT is not used", "--max-depth"]),
+        (["-s", "URLLENGTH_LIMIT=20"], ["URLLENGTH_LIMIT is not used", "--exclude"]),
+    ],
+)
+def test_what_is_not_done_is_said(program: Program, site: WebServer, given: list[str], words: list[str]) -> None:
     site.pages["/"] = page()
-    done = scrapy_crawl(program, "-a", f"url={site.url('/')}", *feeds)
+    done = scrapy_crawl(program, "-a", f"url={site.url('/')}", *given)
     assert done.code == 0
     [warning] = [line for line in done.err.splitlines() if " WARNING: " in line]
-    assert "FEEDS (-o, -O) is not used" in warning
-    assert "sitemap-crawler pages" in warning
+    assert all(word in warning for word in words)
 
 
 def test_a_run_that_cannot_begin_replaces_the_report_of_an_earlier_one(program: Program, site: WebServer) -> None:

@@ -159,6 +159,7 @@ def test_a_damaged_archive_of_a_directory_is_reported(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("target", "words"),
     [
+        ("", "is empty"),
         ("no/such/file.xml", "does not exist"),
         ("x" * 5000, "can't be read"),
         ("ftp://example.com/sitemap.xml", "only http and https"),

@@ -45,6 +45,23 @@ def test_the_same_bytes_without_a_request(program: Program, crawled: WebServer) 
     assert crawled.paths() == []
 
 
+def test_a_disk_that_is_full_is_told_in_one_line(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}/{'x' * 500}" for number in range(400)]
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    before = (program.run("pages", "--state", "state.db", "--format", "csv").out, bytes_of(program.output))
+    command = " ".join(program.command("write", "--state", "state.db", "-o", "elsewhere", "--max-urls", "10"))
+    failures = []
+    for room in (20, 40, 60, 80, 100, 150, 200, 300, 400):
+        done = program.execute("bash", "-c", f"ulimit -f {room}; exec {command}")
+        assert "Traceback" not in done.err
+        if done.code:
+            assert (done.code, done.err.count("\n")) == (1, 1), done.err
+            failures.append(done.last_line)
+    assert any("make room or mend it" in failure for failure in failures)
+    assert (program.run("pages", "--state", "state.db", "--format", "csv").out, bytes_of(program.output)) == before
+
+
 def test_nothing_is_touched_when_nothing_changes(program: Program, crawled: WebServer) -> None:
     written = (program.output / "sitemap.xml").stat().st_mtime_ns
     result = program.run("write", "--state", "state.db", "--report", "report.json")

@@ -284,7 +284,7 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
             raise InventoryError(_changed(path)) from error
         reason = getattr(error, "orig", None) or error
         raise InventoryError(
-            f"cannot read the inventory {path}: {reason}; put a copy back, or remove the file and crawl anew"
+            f"cannot read the inventory {path}: {reason}; make room on the disk, put a copy back, or remove the file and crawl anew"
         ) from error
     if still and _stamp(path) != before:
         raise InventoryError(_changed(path))

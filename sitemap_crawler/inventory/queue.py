@@ -89,12 +89,18 @@ class Queue:
         self._seen = _Seen()
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
+        self._handed_out = 0
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
         with connection.begin():
             self._next_id: int = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
             self.queued = self._count_queued()
+
+    @property
+    def waiting(self) -> int:
+        """URLs of which nothing is recorded yet: queued, handed out, under way or waiting for another try."""
+        return self.queued + self._handed_out
 
     @property
     def pending(self) -> int:
@@ -135,6 +141,7 @@ class Queue:
         self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
+            self._handed_out -= len(held)
             if self._traps.obey():
                 # A look at all that waits.
                 remember_learnt(self._connection, self._traps)
@@ -145,6 +152,7 @@ class Queue:
         self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
     ) -> None:
         self._buffer.append((observation, depth, links))
+        self._handed_out -= 1
         for url in nofollow_links:
             if self._follows(url) and self._seen.get(url) is None:
                 key = url_key(url)
@@ -162,6 +170,7 @@ class Queue:
             rows = self._connection.execute(self._due.limit(limit).with_for_update(skip_locked=True)).all()
             self._set_state([row.id for row in rows], UrlState.LEASED)
         self.queued -= len(rows)
+        self._handed_out += len(rows)
         return [QueuedUrl(*row) for row in rows]
 
     def flush(self) -> None:

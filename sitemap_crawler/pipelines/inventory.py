@@ -39,6 +39,7 @@ class InventoryPipeline:
         job.listable += _looks_listable(item)
         # What robots.txt forbids was handed out, but is not a fetched page.
         job.fetched -= observation.blocked_by is not None
+        job.done += observation.blocked_by is None
         item.document = None
         return item
 

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_UNUSED = {
+    "FEEDS": "items (-o, -O) go to no feed, `sitemap-crawler pages --format jsonl` tells of every page",
+    "DEPTH_LIMIT": "--max-depth limits the clicks from the start page",
+    "URLLENGTH_LIMIT": "--exclude leaves out what a pattern matches",
+}
+"""Settings of components of Scrapy that we leave out, with what does the same."""
+
 
 class SiteSpider(Spider):
     name = "site"
@@ -44,7 +51,7 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
-        _warn_of_feeds(crawler.settings)
+        _warn_of_unused(crawler.settings)
         spider.resolver = spider.job.rules.resolver()
         return spider
 
@@ -113,10 +120,11 @@ def _share_concurrency(settings: BaseSettings) -> None:
         settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
 
 
-def _warn_of_feeds(settings: BaseSettings) -> None:
-    """Our items are pages on their way to the inventory, with values that no feed can hold."""
-    if settings.getdict("FEEDS"):
-        logger.warning("FEEDS (-o, -O) is not used: `sitemap-crawler pages --format jsonl` tells of every page")
+def _warn_of_unused(settings: BaseSettings) -> None:
+    """What Scrapy knows and we don't do is not passed over in silence."""
+    for name, instead in _UNUSED.items():
+        if settings.getpriority(name):
+            logger.warning("%s is not used: %s", name, instead)
 
 
 def _text_headers(response: Response) -> dict[str, list[str]]:

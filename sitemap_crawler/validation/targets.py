@@ -21,6 +21,8 @@ def validate(target: str) -> Report:
 
     Raises `TargetError` when there is nothing to check.
     """
+    if not target:
+        raise TargetError("the name of what to validate is empty; give a sitemap file, a directory or an http(s) URL")
     run = Run(datetime.now(UTC))
     if _SCHEME.match(target):
         _check_url(run, target)
