@@ -283,9 +283,8 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
         if still and _stamp(path) != before:
             raise InventoryError(_changed(path)) from error
         reason = getattr(error, "orig", None) or error
-        raise InventoryError(
-            f"cannot read the inventory {path}: {reason}; make room on the disk, put a copy back, or remove the file and crawl anew"
-        ) from error
+        remedy = "make room on the disk, put a copy back, or remove the file and crawl anew"
+        raise InventoryError(f"cannot read the inventory {path}: {reason}; {remedy}") from error
     if still and _stamp(path) != before:
         raise InventoryError(_changed(path))
 

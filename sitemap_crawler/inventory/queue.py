@@ -22,7 +22,7 @@ from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
 from sitemap_crawler.traps.book import Traps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from sqlalchemy import Connection
 
@@ -136,7 +136,7 @@ class Queue:
             queue_admitted(self._connection, reach, state_of=self._first_state)
             self.queued = self._count_queued()
 
-    def leave_traps(self, held: Iterable[QueuedUrl]) -> None:
+    def leave_traps(self, held: Collection[QueuedUrl]) -> None:
         """Refuse what waits in the traps that were learnt since; `held` are leased URLs that are given back."""
         self.flush()
         with self._connection.begin():

@@ -51,7 +51,9 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
-        _warn_of_unused(crawler.settings)
+        if "_job" not in kwargs:
+            # Scrapyd gives all its jobs a feed.
+            _warn_of_unused(crawler.settings)
         spider.resolver = spider.job.rules.resolver()
         return spider
 
@@ -123,7 +125,7 @@ def _share_concurrency(settings: BaseSettings) -> None:
 def _warn_of_unused(settings: BaseSettings) -> None:
     """What Scrapy knows and we don't do is not passed over in silence."""
     for name, instead in _UNUSED.items():
-        if settings.getpriority(name):
+        if settings.get(name) and settings.getpriority(name):
             logger.warning("%s is not used: %s", name, instead)
 
 
