@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import string
+from urllib.parse import urlsplit
 
 import ada_url
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from sitemap_crawler import urls
@@ -459,6 +460,7 @@ _path = st.text(string.ascii_letters + string.digits + "._~-/+,=()!:", max_size=
 @example("", "a/../b")
 @example("/", "/a")
 @example("https://example.com/", "/a")
+@example("/", "/=.")
 @example("../", "/a")
 def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
     """These need no rule but the standard's, whose parser then must give the same answer."""
@@ -467,6 +469,8 @@ def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
         expected = ada_url.join_url(base, start + path)
     except ValueError:
         expected = ""
+    # That the DNS means the same host is a rule of ours, for what turns out to begin with `//`.
+    assume(not (urlsplit(expected).hostname or "").endswith("."))
     assert Resolver().resolve(start + path, base) == (expected if expected.startswith("http") else None)
 
 
