@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import re
 import string
-from urllib.parse import urlsplit
 
 import ada_url
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sitemap_crawler import urls
@@ -469,8 +469,8 @@ def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
         expected = ada_url.join_url(base, start + path)
     except ValueError:
         expected = ""
-    # That the DNS means the same host is a rule of ours, for what turns out to begin with `//`.
-    assume(not (urlsplit(expected).hostname or "").endswith("."))
+    # A rule of ours, for what turns out to begin with `//`: to the DNS the final dots of a host mean nothing.
+    expected = re.sub(r"\A(https://[^/:]*[^/:.])\.+(?=[/:])", r"\1", expected)
     assert Resolver().resolve(start + path, base) == (expected if expected.startswith("http") else None)
 
 
