@@ -19,7 +19,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _open_standard_streams()
     try:
-        from sitemap_crawler.cli import run
+        from sitemap_crawler.cli.main import run
 
         code = run()
     except KeyboardInterrupt:

@@ -3,68 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
-    from sitemap_crawler.reading.document import Document
-    from sitemap_crawler.reading.page_dates import PageDate
-    from sitemap_crawler.traps.book import Suspect
+    from sitemap_crawler.extract.document import Document
+    from sitemap_crawler.extract.news import Article
+    from sitemap_crawler.extract.page_dates import PageDate
+    from sitemap_crawler.sitemap.video import Video
+    from sitemap_crawler.traps.detector import Suspect
 
 
 Note = str | int | list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Video:
-    """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
-
-    thumbnail_loc: str
-    title: str
-    description: str
-    content_loc: str | None = None
-    player_loc: str | None = None
-    duration: int | None = None
-    """Seconds."""
-    expiration_date: str | None = None
-    """A W3C datetime with its zone, or a date."""
-    rating: float | None = None
-    view_count: int | None = None
-    publication_date: str | None = None
-    """A W3C datetime with its zone, or a date."""
-    tags: tuple[str, ...] = ()
-    family_friendly: bool | None = None
-    restriction: str | None = None
-    """`allow` or `deny`, and the ISO 3166 codes of countries: `allow DE FR`."""
-    requires_subscription: bool | None = None
-    uploader: str | None = None
-    platform: str | None = None
-    """`allow` or `deny`, and some of web, mobile and tv: `deny tv`."""
-    live: bool | None = None
-
-    def fields(self) -> dict[str, Any]:
-        """What is known of it, as JSON can hold it; `of` makes the video of it again."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in values.items() if value is not None and value != ()}
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Video:
-        # JSON makes a list of a tuple.
-        return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """What a page says of itself as news; the title is plain text on one line."""
-
-    title: str
-    published: float
-    """Seconds since 1970; of a date without a time, its midnight in UTC."""
-    has_time: bool
-    language: str | None
-    """As a news sitemap writes it; None when the page does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +104,7 @@ class Page:
     """The item: one answered, forbidden or failed request, on its way through the pipelines.
 
     The pipelines fill `observation`; the last one stores it and lets the document go. A page whose body is to be read
-    may be read in another process (`pipelines/copies.py`).
+    may be read in another process (`crawl/pipelines/transfer.py`).
     """
 
     queued: QueuedUrl

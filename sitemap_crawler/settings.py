@@ -5,62 +5,62 @@ from __future__ import annotations
 from sitemap_crawler import __version__
 
 BOT_NAME = "sitemap-crawler"
-SPIDER_MODULES = ["sitemap_crawler.spiders"]
+SPIDER_MODULES = ["sitemap_crawler.crawl.spiders"]
 USER_AGENT = f"sitemap-crawler/{__version__} (XML sitemap generator)"
 
 # asyncio without Twisted's reactor, and the aiohttp handler that comes with it: the fastest set-up that Scrapy has.
 TWISTED_REACTOR_ENABLED = False
 
 DOWNLOAD_HANDLERS = {
-    "http": "sitemap_crawler.downloader.BoundedDownloadHandler",
-    "https": "sitemap_crawler.downloader.BoundedDownloadHandler",
+    "http": "sitemap_crawler.crawl.download.handler.BoundedDownloadHandler",
+    "https": "sitemap_crawler.crawl.download.handler.BoundedDownloadHandler",
     "data": None,
     "file": None,
     "ftp": None,
     "s3": None,
 }
 
-DOWNLOADER = "sitemap_crawler.engine.SiteDownloader"
-SCHEDULER = "sitemap_crawler.frontier.Frontier"
-ITEM_PROCESSOR = "sitemap_crawler.pipelines.manager.PagePipelineManager"
+DOWNLOADER = "sitemap_crawler.crawl.engine.SiteDownloader"
+SCHEDULER = "sitemap_crawler.crawl.scheduler.Frontier"
+ITEM_PROCESSOR = "sitemap_crawler.crawl.pipelines.manager.PagePipelineManager"
 # Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.
 # Those that read a page come first: they may run in another process.
 ITEM_PIPELINES_BASE = {
-    "sitemap_crawler.pipelines.document.DocumentPipeline": 0,
-    "sitemap_crawler.pipelines.indexability.IndexabilityPipeline": 100,
-    "sitemap_crawler.pipelines.last_modified.LastModifiedPipeline": 200,
-    "sitemap_crawler.pipelines.content.ContentPipeline": 250,
-    "sitemap_crawler.pipelines.images.ImagesPipeline": 300,
-    "sitemap_crawler.pipelines.videos.VideosPipeline": 400,
-    "sitemap_crawler.pipelines.news.NewsPipeline": 420,
-    "sitemap_crawler.pipelines.alternates.AlternatesPipeline": 440,
-    "sitemap_crawler.pipelines.soft_errors.SoftErrorsPipeline": 450,
-    "sitemap_crawler.pipelines.resources.ResourcesPipeline": 500,
-    "sitemap_crawler.pipelines.likeness.LikenessPipeline": 550,
-    "sitemap_crawler.pipelines.start.StartPipeline": 600,
-    "sitemap_crawler.pipelines.search_robots.SearchRobotsPipeline": 700,
-    "sitemap_crawler.pipelines.traps.TrapsPipeline": 800,
-    "sitemap_crawler.pipelines.inventory.InventoryPipeline": 900,
+    "sitemap_crawler.crawl.pipelines.document.DocumentPipeline": 0,
+    "sitemap_crawler.crawl.pipelines.indexability.IndexabilityPipeline": 100,
+    "sitemap_crawler.crawl.pipelines.last_modified.LastModifiedPipeline": 200,
+    "sitemap_crawler.crawl.pipelines.content.ContentPipeline": 250,
+    "sitemap_crawler.crawl.pipelines.images.ImagesPipeline": 300,
+    "sitemap_crawler.crawl.pipelines.videos.VideosPipeline": 400,
+    "sitemap_crawler.crawl.pipelines.news.NewsPipeline": 420,
+    "sitemap_crawler.crawl.pipelines.alternates.AlternatesPipeline": 440,
+    "sitemap_crawler.crawl.pipelines.soft_errors.SoftErrorsPipeline": 450,
+    "sitemap_crawler.crawl.pipelines.resources.ResourcesPipeline": 500,
+    "sitemap_crawler.crawl.pipelines.likeness.LikenessPipeline": 550,
+    "sitemap_crawler.crawl.pipelines.start.StartPipeline": 600,
+    "sitemap_crawler.crawl.pipelines.search_robots.SearchRobotsPipeline": 700,
+    "sitemap_crawler.crawl.pipelines.traps.TrapsPipeline": 800,
+    "sitemap_crawler.crawl.pipelines.inventory.InventoryPipeline": 900,
 }
 # Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
 # headers, decompression, proxies and logins are the download handler's.
 DOWNLOADER_MIDDLEWARES_BASE = {
-    "sitemap_crawler.middlewares.robots.RobotsMiddleware": 100,
+    "sitemap_crawler.crawl.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
-    "sitemap_crawler.middlewares.cookies.LocalCookies": 700,
+    "sitemap_crawler.crawl.middlewares.cookies.LocalCookies": 700,
     # Next to the network, so that it sees every request leave and every answer come.
-    "sitemap_crawler.middlewares.politeness.PolitenessMiddleware": 950,
+    "sitemap_crawler.crawl.middlewares.politeness.PolitenessMiddleware": 950,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
-    "sitemap_crawler.progress.Progress": 500,
-    "sitemap_crawler.probes.Probes": 600,
-    "sitemap_crawler.exporter.Exporter": 900,
+    "sitemap_crawler.crawl.extensions.progress.Progress": 500,
+    "sitemap_crawler.crawl.extensions.soft_404_probe.Probes": 600,
+    "sitemap_crawler.crawl.extensions.exporter.Exporter": 900,
 }
-COMMANDS_MODULE = "sitemap_crawler.commands"
-LOG_FORMATTER = "sitemap_crawler.logs.QuietLogFormatter"
+COMMANDS_MODULE = "sitemap_crawler.crawl.commands"
+LOG_FORMATTER = "sitemap_crawler.crawl.log.QuietLogFormatter"
 
 # In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.
 CONCURRENT_REQUESTS = 8

@@ -14,7 +14,7 @@ import pytest
 from forks import READ_AT_START, Forks
 from webserver import WebServer
 
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

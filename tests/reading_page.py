@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sitemap_crawler.reading.document import Document, parse_document
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.extract.document import Document, parse_document
+from sitemap_crawler.urls.normalise import Resolver
 
 URL = "https://example.com/docs/page.html"
 RESOLVER = Resolver()

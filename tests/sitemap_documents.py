@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitemap_crawler.validation import Report
+    from sitemap_crawler.validation.findings import Report
 
 E, W = "error", "warning"  # severities of findings
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"

@@ -14,9 +14,9 @@ from conftest import Result
 from names import give_names
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.access import Access
-from sitemap_crawler.option_errors import OptionError
-from sitemap_crawler.options import Options
+from sitemap_crawler.config.credentials import Access
+from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.config.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

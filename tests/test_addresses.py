@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.addresses import PublicAddress
+from sitemap_crawler.urls.public_address import PublicAddress
 
 
 @pytest.mark.parametrize(

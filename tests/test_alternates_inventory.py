@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from made_inventory import add_pages, make_inventory
 
-from sitemap_crawler.decide import Warned
 from sitemap_crawler.inventory.alternates import alternates_of, forget_claims, settle_clusters, take_claims
 from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.policy.decide import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

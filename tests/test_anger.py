@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from conftest import Program
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable

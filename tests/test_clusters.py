@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.clusters import MAX_CHAIN, Clustering, Page
-from sitemap_crawler.decide import Warned
+from sitemap_crawler.policy.alternates import MAX_CHAIN, Clustering, Page
+from sitemap_crawler.policy.decide import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from sitemap_crawler.clusters import Cluster
+    from sitemap_crawler.policy.alternates import Cluster
 
 Claims = dict[str, dict[str, str]]
 """By page: the page that has each code."""
@@ -370,7 +370,7 @@ def test_each_page_is_looked_up_about_once_and_many_at_a_time() -> None:
 
 @pytest.mark.parametrize("held", range(0, 130, 10))
 def test_what_was_looked_up_may_be_forgotten_at_any_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.clusters.MAX_HELD", held)
+    monkeypatch.setattr("sitemap_crawler.policy.alternates.MAX_HELD", held)
     assert Inventory(40).sets() == [list(range(first, 400, 40)) for first in range(40)]
 
 

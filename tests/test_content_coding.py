@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_connections import deflated, zstd
 
-from sitemap_crawler.content_coding import CodingError, Unpacker
+from sitemap_crawler.crawl.download.content_coding import CodingError, Unpacker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,7 +28,8 @@ import pytest
 from lxml import etree
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.validation import read_entries, validate
+from sitemap_crawler.validation.entries import read_entries
+from sitemap_crawler.validation.targets import validate
 
 if TYPE_CHECKING:
     from conftest import Program

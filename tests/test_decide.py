@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.decide import Decision, Facts, Settlement, Warned
-from sitemap_crawler.options import Options
-from sitemap_crawler.rules import Reason, Rules
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.policy.decide import Decision, Facts, Settlement, Warned
+from sitemap_crawler.policy.rules import Reason, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, LoggedRequest, page
 
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from conftest import Program, Result
@@ -28,7 +28,7 @@ from pathlib import Path
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
-from sitemap_crawler.logs import QuietLogFormatter
+from sitemap_crawler.crawl.log import QuietLogFormatter
 
 BOUND = ContextVar("bound", default=())
 REQUESTS = ("request_scheduled", "request_reached_downloader", "request_left_downloader", "request_dropped")

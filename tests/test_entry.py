@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemap_crawler.items import Video
 from sitemap_crawler.sitemap.entry import Entry, serialise
 from sitemap_crawler.sitemap.escaping import escape
 from sitemap_crawler.sitemap.shard import HEAD, TAIL
+from sitemap_crawler.sitemap.video import Video
 
 SCHEMAS = Path(__file__).parents[2] / "shared" / "schemas"
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemap_crawler.items import Video
 from sitemap_crawler.sitemap.escaping import escape, rfc3986
 from sitemap_crawler.sitemap.news import NewsEntry, serialise
-from sitemap_crawler.sitemap.video import serialise_video
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.sitemap.video import Video, serialise_video
+from sitemap_crawler.urls.normalise import Resolver
 
 SCHEMAS = Path(__file__).parents[2] / "shared" / "schemas"
 needs_schemas = pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not here")

@@ -28,8 +28,8 @@ from webserver import Answer, WebServer, page
 
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.links import encode_links
-from sitemap_crawler.spellings import variants
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.urls.normalise import Resolver
+from sitemap_crawler.urls.spelling import variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -524,7 +524,7 @@ def fill(path: Path, url: str, count: int) -> None:
 def cpu_seconds(program: Program, *arguments: str) -> float:
     """Of one run of the command, measured by itself: other tests may keep the machine busy."""
     code = (
-        "import resource, sys; from sitemap_crawler.cli import run; code = run(); "
+        "import resource, sys; from sitemap_crawler.cli.main import run; code = run(); "
         "used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime, file=sys.stderr); "
         "sys.exit(code)"
     )

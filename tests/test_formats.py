@@ -12,7 +12,8 @@ from test_publish import BASE, Stopped, entries, live, on_disk, state, stop_at, 
 
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
 from sitemap_crawler.sitemap.names import EntryNameError
-from sitemap_crawler.sitemap.publish import NothingToPublish, PublishedFile, publish
+from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.records import PublishedFile
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 DAY = timedelta(days=1)

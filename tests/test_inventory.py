@@ -18,10 +18,10 @@ from made_inventory import add_pages, change, make_inventory
 from sqlalchemy import select
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.inventory import reach
+from sitemap_crawler.inventory import link_graph as reach
+from sitemap_crawler.inventory.link_graph import walk
 from sitemap_crawler.inventory.links import decode_links, encode_links
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.reach import walk
 from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
 from sitemap_crawler.inventory.schema import observations, urls

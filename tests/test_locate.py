@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 from made_inventory import make_inventory
 
+from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.inventory.location import (
+    LocateError,
+    default_state_path,
+    find_inventory,
+    inventory_for,
+    state_directory,
+)
 from sitemap_crawler.inventory.lookup import NotAnInventory
 from sitemap_crawler.inventory.store import InventoryError
-from sitemap_crawler.locate import LocateError, default_state_path, find_inventory, inventory_for, state_directory
-from sitemap_crawler.option_errors import OptionError
-from sitemap_crawler.spellings import SpellingError, absolute_spellings, directories_above, spellings
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.urls.normalise import Resolver
+from sitemap_crawler.urls.spelling import SpellingError, absolute_spellings, directories_above, spellings
 
 if TYPE_CHECKING:
     from pathlib import Path

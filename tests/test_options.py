@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from webserver import WebServer, page
 
-from sitemap_crawler.option_errors import OptionError, check_names
-from sitemap_crawler.option_sources import read_site_file
-from sitemap_crawler.options import Options
+from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.sources import read_site_file
 
 if TYPE_CHECKING:
     from pathlib import Path

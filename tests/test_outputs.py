@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from conftest import Program, Result

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from reading_page import page
 
-from sitemap_crawler.items import Video
-from sitemap_crawler.reading.players import player_at, player_of_page
-from sitemap_crawler.reading.videos import find_videos
+from sitemap_crawler.extract.videos.embeds import player_at, player_of_page
+from sitemap_crawler.extract.videos.find import find_videos
+from sitemap_crawler.sitemap.video import Video
 
 ID = "dQw4w9WgXcQ"
 YOUTUBE = f"https://www.youtube.com/embed/{ID}"

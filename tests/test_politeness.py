@@ -19,9 +19,18 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from sitemap_crawler.middlewares.politeness import is_pressure
-from sitemap_crawler.options import Options
-from sitemap_crawler.politeness import Answer, Pace, Paces, Throttle, Verdict, answer_of, is_loopback, retry_seconds
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.crawl.middlewares.politeness import is_pressure
+from sitemap_crawler.crawl.politeness import (
+    Answer,
+    Pace,
+    Paces,
+    Throttle,
+    Verdict,
+    answer_of,
+    is_loopback,
+    retry_seconds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,9 +12,9 @@ import pytest
 from scrapy.settings import Settings
 from webserver import WebServer, page
 
-from sitemap_crawler.option_errors import OptionError, check_names
-from sitemap_crawler.options import Options
-from sitemap_crawler.profiles import settings_module
+from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.profiles import settings_module
 
 if TYPE_CHECKING:
     from conftest import Program, Result

@@ -17,7 +17,7 @@ from names import give_names
 from test_tls import secure_site  # noqa: F401 - a fixture
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.proxies import Proxies, Proxy, ProxyError
+from sitemap_crawler.crawl.download.proxies import Proxies, Proxy, ProxyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,11 +11,12 @@ from made_inventory import add_pages, change, make_inventory
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.publications import Publications, published_urls
 from sitemap_crawler.inventory.store import open_store
-from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import Publication, PublishedFile, Target, publish
+from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
+from sitemap_crawler.sitemap.sections import Sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,7 @@ def test_the_file_of_a_page_is_looked_for_in_its_section(inventory: Path, tmp_pa
 def test_a_directory_without_a_section_is_in_the_default_one(
     inventory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sitemap_crawler.sections.MAX_DIRECTORIES", 2)
+    monkeypatch.setattr("sitemap_crawler.sitemap.sections.MAX_DIRECTORIES", 2)
     sections = Sections.of([], by_directory=True, prefix=START)
     remember(inventory, publish_sections(tmp_path, sections, published=("shop",)))
     assert files_of(inventory) == {

@@ -22,7 +22,8 @@ from lxml import etree
 
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.names import EntryNameError
-from sitemap_crawler.sitemap.publish import NothingToPublish, Publication, PublishedFile, Target, publish
+from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
 
 SCHEMAS = Path(__file__).parents[2] / "shared" / "schemas"
 NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
@@ -313,7 +314,8 @@ def test_new_files_have_the_mode_of_the_umask(tmp_path, umask, mode):
     script = (
         "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
         "from sitemap_crawler.sitemap.entry import Entry\n"
-        "from sitemap_crawler.sitemap.publish import Target, publish\n"
+        "from sitemap_crawler.sitemap.publish import publish\n"
+        "from sitemap_crawler.sitemap.records import Target\n"
         "target = Target(Path(sys.argv[1]), 'https://e.example/map.xml', max_urls=1)\n"
         "publish([Entry('https://e.example/a'), Entry('https://e.example/b')], target, (), datetime.now(UTC))\n"
     )

@@ -21,11 +21,12 @@ import pytest
 from lxml import etree
 
 from sitemap_crawler import sections
-from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import PublishedFile, Target, publish
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.records import PublishedFile, Target
+from sitemap_crawler.sitemap.sections import Sections
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

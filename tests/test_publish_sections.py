@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 from test_publish import BASE, Stopped, index, listed, live, on_disk, pages, parse, state, stop_at, target, written
 
-from sitemap_crawler.items import Video
-from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import NothingToPublish, Publication, PublishedFile, publish
+from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.sections import Sections
+from sitemap_crawler.sitemap.video import Video
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from sitemap_crawler.sitemap.records import Publication, PublishedFile
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 HOUR = timedelta(hours=1)

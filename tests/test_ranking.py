@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.ranking import History, changefreq, priority
+from sitemap_crawler.policy.ranking import History, changefreq, priority
 
 if TYPE_CHECKING:
     from conftest import Program

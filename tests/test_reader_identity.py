@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 from webserver import WebServer, page
 
-from sitemap_crawler.options import Options
-from sitemap_crawler.readers import readers_of
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.crawl.readers import readers_of
 
 if TYPE_CHECKING:
     from conftest import Program

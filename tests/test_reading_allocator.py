@@ -10,8 +10,8 @@ import pytest
 
 FAULTS = """
 import resource
-from sitemap_crawler.reading.document import parse_document
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.extract.document import parse_document
+from sitemap_crawler.urls.normalise import Resolver
 
 def parse(times):
     for _ in range(times):

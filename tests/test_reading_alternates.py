@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import RESOLVER, URL, page
 
-from sitemap_crawler.reading.alternates import Alternates, find_alternates, language_code
+from sitemap_crawler.extract.alternates import Alternates, find_alternates, language_code
 
 DE = "https://example.com/de/"
 FR = "https://example.com/fr/"
@@ -225,7 +225,7 @@ def test_hostile_amounts():
 
 def test_the_tables_of_codes_are_loaded_only_for_pages_that_need_them():
     code = (
-        "import sys; from sitemap_crawler.reading.alternates import find_alternates;"
+        "import sys; from sitemap_crawler.extract.alternates import find_alternates;"
         "find_alternates(None, {'link': ['</a>; rel=next']}, url='', resolve=None);"
         "sys.exit('pycountry' in sys.modules)"
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import RESOLVER, URL, page
 
-from sitemap_crawler.reading.canonical import Canonical, find_canonical
+from sitemap_crawler.extract.canonical import Canonical, find_canonical
 
 C = "https://example.com/docs/c"
 LINK = "<link rel=canonical href=c>"

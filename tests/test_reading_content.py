@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.reading.content import media_type
+from sitemap_crawler.extract.media_type import media_type
 
 HTML = b"<!DOCTYPE html><title>x</title>"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.reading.dates import last_modified, parse_date, parse_http_date
+from sitemap_crawler.extract.dates import last_modified, parse_date, parse_http_date
 
 FETCHED = datetime(2026, 6, 1, 12, 0, 0, tzinfo=UTC)
 DATE = "Mon, 01 Jun 2026 12:00:00 GMT"

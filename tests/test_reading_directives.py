@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.directives import MAX_EVIDENCE, Directives, robots_directives
+from sitemap_crawler.extract.indexability import MAX_EVIDENCE, Directives, robots_directives
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from reading_page import RESOLVER, URL, page
 from w3lib.encoding import html_body_declared_encoding
 
-from sitemap_crawler.reading.bounds import MAX_ATTRIBUTES
-from sitemap_crawler.reading.charset import decide_charset
-from sitemap_crawler.reading.document import parse_document
-from sitemap_crawler.reading.outline import COLLECTED
+from sitemap_crawler.extract.charset import decide_charset
+from sitemap_crawler.extract.document import parse_document
+from sitemap_crawler.extract.outline import COLLECTED
+from sitemap_crawler.extract.parser import MAX_ATTRIBUTES
 
 TEXT = "Größe: 10 €"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from reading_page import page
 
-from sitemap_crawler.reading.fingerprint import SIZE, fingerprint
+from sitemap_crawler.extract.content.fingerprint import SIZE, fingerprint
 
 TEXT = "<p>The harbour opens at six. <a href='/tides'>Tides</a> <img src='quay.jpg' alt='The quay'></p>"
 

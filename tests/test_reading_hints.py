@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.hints import looks_like_script_shell
+from sitemap_crawler.extract.hints import looks_like_script_shell
 
 SENTENCE = "A paragraph that a visitor can read. "
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.links import Links, find_links, parse_link_header
+from sitemap_crawler.extract.links import Links, find_links, parse_link_header
 
 HERE = "https://example.com/docs/"
 

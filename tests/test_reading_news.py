@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import URL, page
 
-from sitemap_crawler.items import Article
-from sitemap_crawler.reading.news import find_article
+from sitemap_crawler.extract.news import Article, find_article
 
 NOW = datetime(2024, 5, 6, 12, 0, 0, tzinfo=UTC)
 # 2024-05-06 is 19,849 days after 1970-01-01.

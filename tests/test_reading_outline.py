@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from reading_page import page
 
-from sitemap_crawler.reading.fingerprint import fingerprint
-from sitemap_crawler.reading.outline import BLOCKS, COLLECTED, outline, span
+from sitemap_crawler.extract.content.fingerprint import fingerprint
+from sitemap_crawler.extract.outline import BLOCKS, COLLECTED, outline, span
 
 _TAGS = st.sampled_from(["div", "section", "p", "a", "img", "main"])
 _TREES = st.recursive(_TAGS.map(lambda tag: (tag, [])), lambda inner: st.tuples(_TAGS, st.lists(inner, max_size=5)))

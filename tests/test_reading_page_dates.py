@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import URL, page
 
-from sitemap_crawler.reading.page_dates import PageDate, modified_date
+from sitemap_crawler.extract.page_dates import PageDate, modified_date
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 MAY = "2024-05-01T10:15:00+02:00"

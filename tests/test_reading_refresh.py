@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.refresh import refresh_target
+from sitemap_crawler.extract.refresh import refresh_target
 
 T = "https://example.com/docs/t"
 

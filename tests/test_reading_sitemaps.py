@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.reading.sitemaps import PIECE, read_sitemap
+from sitemap_crawler.extract.sitemaps import PIECE, read_sitemap
 
 MIB = 1_048_576
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.soft_errors import error_words
+from sitemap_crawler.extract.soft_errors import error_words
 
 ERRORS = [
     "404",

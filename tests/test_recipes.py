@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.options import Options
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from conftest import Program

@@ -14,9 +14,9 @@ from scrapy import Request
 from scrapy.http import Response
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.middlewares.robots import BlockedByRobots, RobotsMiddleware, RobotsUnavailable
-from sitemap_crawler.options import Options
-from sitemap_crawler.politeness import Paces
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobots, RobotsMiddleware, RobotsUnavailable
+from sitemap_crawler.crawl.politeness import Paces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

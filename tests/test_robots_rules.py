@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
-from sitemap_crawler.robots import MAX_BYTES, RobotsTxt, product_token
+from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token
 
 SITE = "https://example.com"
 

@@ -10,12 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from made_inventory import add_pages, change, make_inventory
 
-from sitemap_crawler.inventory.settled import FEW_ROWS, Settled
+from sitemap_crawler.inventory.decisions import FEW_ROWS, Settled
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.sitemap.entry import Entry, PlainEntries, serialise, serialise_plain
 from sitemap_crawler.sitemap.escaping import escape, rfc3986, urls_in_xml
-from sitemap_crawler.sitemap.publish import Publication, Target, publish
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.records import Publication, Target
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sitemap_crawler.scope import (
+from sitemap_crawler.urls.scope import (
     Scope,
     ScopeError,
     default_sitemap_url,
@@ -320,6 +320,8 @@ def test_redirect_of_start(start_url: str, target_url: str, prefix: str, kind: s
 
 def test_import_is_light() -> None:
     """Neither the suffix list, with its HTTP client, nor Scrapy comes with the module."""
-    code = "import sys, sitemap_crawler.scope; print(sorted({'scrapy', 'tldextract', 'requests'} & set(sys.modules)))"
+    code = (
+        "import sys, sitemap_crawler.urls.scope; print(sorted({'scrapy', 'tldextract', 'requests'} & set(sys.modules)))"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

@@ -23,7 +23,7 @@ from scrapyd_server import (
 from test_interruption import PAGES, Gate, build
 from webserver import WebServer, page
 
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -155,7 +155,7 @@ def test_a_job_publishes_and_tells_of_it(
     report = places.report
     assert (report["outcome"], report["listed"], report["run"]) == ("published", 3, 1)
     assert report["excluded"] == {"excluded-by-rule": 2}
-    [line] = [line for line in log.splitlines() if "[sitemap_crawler.exporter]" in line]
+    [line] = [line for line in log.splitlines() if "[sitemap_crawler.crawl.extensions.exporter]" in line]
     assert line.partition("] ")[2] == (
         f"INFO: published: 3 pages listed in {places.output / 'sitemap.xml'} "
         "(run 1; 4 requests; 3 added, 0 changed, 0 removed; 2 not listed; 1 file, 1 written anew)"

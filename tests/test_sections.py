@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler import sections as module
-from sitemap_crawler.sections import SectionError, Sections
 from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.sitemap.sections import SectionError, Sections
 
 DOCS = "https://example.com/docs/"
 

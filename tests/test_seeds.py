@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.inventory.seeds import REDIRECT, START, Seed, SeedQueue, seed_problems, seeds_complete
+from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue, seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def test_an_index_of_indexes(program: Program, site: WebServer) -> None:
 
 
 def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> None:
-    patch(program, "import sitemap_crawler.inventory.seeds as seeds; seeds.MAX_FILES = 3")
+    patch(program, "import sitemap_crawler.inventory.seed_sitemaps as seeds; seeds.MAX_FILES = 3")
     site.pages.update({f"/{number}.xml": xml(urlset([site.url(f"/hidden/{number}")])) for number in range(1, 8)})
     site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(1, 8)))
     result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))

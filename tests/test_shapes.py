@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.shapes import Shape, Shapes
+from sitemap_crawler.report.url_groups.counter import Shapes
+from sitemap_crawler.report.url_groups.groups import Shape
 
 SITE = "https://example.com"
 

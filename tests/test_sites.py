@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.cli import run
-from sitemap_crawler.sites import worst
-from sitemap_crawler.validation import read_entries
+from sitemap_crawler.cli.main import run
+from sitemap_crawler.cli.sites.plan import worst
+from sitemap_crawler.validation.entries import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

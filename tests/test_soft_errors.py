@@ -21,13 +21,13 @@ import pytest
 from sqlalchemy import select
 from webserver import Answer, LoggedRequest, WebServer, page
 
+from sitemap_crawler.crawl.extensions.soft_404_probe import probe_addresses
 from sitemap_crawler.inventory import suspects
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import observations, urls
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.inventory.suspects import error_pages, note_same_content
 from sitemap_crawler.items import Observation
-from sitemap_crawler.probes import probe_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

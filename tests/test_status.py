@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, LoggedRequest, WebServer, page
 
-from sitemap_crawler.json_files import write_json
-from sitemap_crawler.options import Options
-from sitemap_crawler.politeness import Paces
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.crawl.politeness import Paces
+from sitemap_crawler.utils.files import write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_page import page
 
-from sitemap_crawler.reading.structured import json_ld, json_ld_roots, kinds, microdata, objects_in
+from sitemap_crawler.extract.structured_data import json_ld, json_ld_roots, kinds, microdata, objects_in
 
 
 def ld(value: object) -> str:

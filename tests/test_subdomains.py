@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 from webserver import Answer, WebServer, page
 
-from sitemap_crawler.scope import DomainScope, ScopeError
+from sitemap_crawler.urls.scope import DomainScope, ScopeError
 
 if TYPE_CHECKING:
     from conftest import Program

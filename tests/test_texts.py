@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.texts import one_line
+from sitemap_crawler.utils.text import one_line
 
 
 @pytest.mark.parametrize(

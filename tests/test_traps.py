@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.traps.addresses import TRAP, address_trap, month_of
-from sitemap_crawler.traps.book import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, Traps
 from sitemap_crawler.traps.facets import FacetBudget, distinct, facets_of
+from sitemap_crawler.traps.learner import FIRST_EPOCH
+from sitemap_crawler.traps.nesting import names_twice
 from sitemap_crawler.traps.patterns import endless_pattern, is_token, sessions_of
-from sitemap_crawler.traps.rounds import names_twice
 from sitemap_crawler.traps.tally import MAX_TRAPS, Tally
-from sitemap_crawler.traps.watch import FIRST_EPOCH
+from sitemap_crawler.traps.url_checks import TRAP, address_trap, month_of
 
 HOST = "https://www.example.com"
 NOW = month_of(2024, 6)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
+from sitemap_crawler.inventory.link_graph import walk
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.reach import walk
 from sitemap_crawler.inventory.revisits import plan_revisits, readmit
 from sitemap_crawler.inventory.runs import begin_run
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation
-from sitemap_crawler.traps.book import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, Traps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sitemap_crawler import urls
-from sitemap_crawler.urls import Resolver, directory_of, host_of, last_segment, origin_of, split_credentials
+from sitemap_crawler.urls.normalise import Resolver, directory_of, host_of, last_segment, origin_of, split_credentials
 
 BASE = "https://example.com/docs/guide/page.html?lang=en"
 

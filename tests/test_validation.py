@@ -32,8 +32,8 @@ from sitemap_documents import (
     video,
 )
 
-from sitemap_crawler.validation import Report, validate
-from sitemap_crawler.validation.findings import MAX_PER_RULE, MAX_TOTAL, Collector, warning
+from sitemap_crawler.validation.findings import MAX_PER_RULE, MAX_TOTAL, Collector, Report, warning
+from sitemap_crawler.validation.targets import validate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,8 @@ from sitemap_documents import (
     news,
 )
 
-from sitemap_crawler.validation import TargetError, validate
+from sitemap_crawler.validation.sources import TargetError
+from sitemap_crawler.validation.targets import validate
 
 if TYPE_CHECKING:
     from pathlib import Path

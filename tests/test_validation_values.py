@@ -15,7 +15,7 @@ from sitemap_documents import (
     urlset,
 )
 
-from sitemap_crawler.validation import ReadEntry, read_entries
+from sitemap_crawler.validation.entries import ReadEntry, read_entries
 from sitemap_crawler.validation.values import Place, Url, parse_url, w3c_datetime
 
 # Values

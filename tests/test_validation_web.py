@@ -17,7 +17,8 @@ from sitemap_documents import (
     rules,
 )
 
-from sitemap_crawler.validation import TargetError, validate
+from sitemap_crawler.validation.sources import TargetError
+from sitemap_crawler.validation.targets import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

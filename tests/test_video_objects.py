@@ -7,8 +7,8 @@ import json
 import pytest
 from reading_page import page
 
-from sitemap_crawler.items import Video
-from sitemap_crawler.reading.videos import find_videos
+from sitemap_crawler.extract.videos.find import find_videos
+from sitemap_crawler.sitemap.video import Video
 
 SITE = "https://example.com"
 URL = f"{SITE}/docs/page.html"

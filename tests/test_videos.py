@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.items import Video
-from sitemap_crawler.reading.document import Document, parse_document
-from sitemap_crawler.reading.videos import MAX_VIDEOS, MAX_WARNINGS, find_videos
-from sitemap_crawler.urls import Resolver
+from sitemap_crawler.extract.document import Document, parse_document
+from sitemap_crawler.extract.videos.find import MAX_VIDEOS, MAX_WARNINGS, find_videos
+from sitemap_crawler.sitemap.video import Video
+from sitemap_crawler.urls.normalise import Resolver
 
 SITE = "https://example.com"
 PAGE = f"{SITE}/talks/page.html"

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from webserver import Answer, WebServer, page
 
+from sitemap_crawler.crawl.pipelines.transfer import Unread, findings, take
+from sitemap_crawler.crawl.workers.connection import WorkerDied
+from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, WorkFailed, default_workers
 from sitemap_crawler.items import Observation, Page, QueuedUrl
-from sitemap_crawler.pipelines.copies import Unread, findings, take
-from sitemap_crawler.traps.book import Suspect
-from sitemap_crawler.worker_connection import WorkerDied
-from sitemap_crawler.workers import PATIENCE, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.traps.detector import Suspect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +191,7 @@ def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptur
 
 
 def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.worker_connection.TOO_LONG", 0.2)
+    monkeypatch.setattr("sitemap_crawler.crawl.workers.connection.TOO_LONG", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDied)
     assert str(late) == "the process that read it took longer than 0 s"
@@ -318,7 +318,7 @@ def test_nobody_sees_who_has_read_a_page(program: Program, site: WebServer) -> N
 
 DEADLY = """
 import os, signal
-import sitemap_crawler.reading.links as links
+import sitemap_crawler.extract.links as links
 
 find_links = links.find_links
 

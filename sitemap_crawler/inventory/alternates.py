@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, case, delete, exists, insert, null, or_, select
 
-from sitemap_crawler.clusters import Clustering, Page
+from sitemap_crawler.extract.alternates import X_DEFAULT
 from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.schema import clusters, decisions, named_alternates, observations, urls
-from sitemap_crawler.reading.alternates import X_DEFAULT
+from sitemap_crawler.policy.alternates import Clustering, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from sitemap_crawler.clusters import Cluster
-    from sitemap_crawler.decide import Warned
+    from sitemap_crawler.policy.alternates import Cluster
+    from sitemap_crawler.policy.decide import Warned
 
 READ_ROWS = 2_000
 WRITE_ROWS = 2_000

@@ -9,9 +9,9 @@ from sqlalchemy import and_, select
 
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
 from sitemap_crawler.inventory.traps import load_learnt, refuse_learnt, remember_learnt
-from sitemap_crawler.traps.book import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, Traps
+from sitemap_crawler.traps.learner import ALIKE, REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
-from sitemap_crawler.traps.watch import ALIKE, REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -29,9 +29,9 @@ from sitemap_crawler.inventory.schema import (
     urls,
 )
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
-from sitemap_crawler.sections import Sections
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
-from sitemap_crawler.urls import host_of
+from sitemap_crawler.sitemap.sections import Sections
+from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
     import re

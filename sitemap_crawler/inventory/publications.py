@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import delete, insert, select
 
 from sitemap_crawler.inventory.schema import published
-from sitemap_crawler.sitemap.publish import PublishedFile
+from sitemap_crawler.sitemap.records import PublishedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

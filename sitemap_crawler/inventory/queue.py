@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, null, select, update
 
 from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.observed import Observed
-from sitemap_crawler.inventory.reach import queue_admitted, walk
+from sitemap_crawler.inventory.link_graph import queue_admitted, walk
+from sitemap_crawler.inventory.observations import Observed
 from sitemap_crawler.inventory.rows import RowStatement, update_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
 from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
-from sitemap_crawler.rules import BELOW_UNREACHED, UNREACHED
-from sitemap_crawler.traps.book import Traps
+from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
+from sitemap_crawler.traps.detector import Traps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
-from sitemap_crawler.rules import Reason
+from sitemap_crawler.policy.rules import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable

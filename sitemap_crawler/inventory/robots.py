@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select
 
 from sitemap_crawler.inventory.schema import robots
-from sitemap_crawler.robots import MAX_BYTES, RobotsTxt, robots_evidence
-from sitemap_crawler.urls import origin_of
+from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, robots_evidence
+from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

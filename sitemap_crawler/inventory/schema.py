@@ -21,7 +21,7 @@ from sqlalchemy import (
     false,
 )
 
-from sitemap_crawler.traps.book import Trap
+from sitemap_crawler.traps.detector import Trap
 
 SCHEMA_VERSION = 4
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from sitemap_crawler.inventory.batches import batches_of_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
-from sitemap_crawler.traps.book import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, Traps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

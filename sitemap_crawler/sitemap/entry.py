@@ -13,7 +13,7 @@ from sitemap_crawler.sitemap.video import serialise_video
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sitemap_crawler.items import Video
+    from sitemap_crawler.sitemap.video import Video
 
 
 SURELY_SHORT = MAX_LOC // 12

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sitemap_crawler.sitemap.escaping import escape, rfc3986
-from sitemap_crawler.texts import one_line
+from sitemap_crawler.utils.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.names import TEXT, Names
-from sitemap_crawler.sitemap.publish import NothingToPublish, Publication, Records
-from sitemap_crawler.sitemap.stage import StagedFile, Stager
+from sitemap_crawler.sitemap.publish import NothingToPublish
+from sitemap_crawler.sitemap.records import Publication, Records, StagedFile
+from sitemap_crawler.sitemap.stage import Stager
 from sitemap_crawler.sitemap.text import text_files
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from sitemap_crawler.sitemap.publish import PublishedFile, Target
+    from sitemap_crawler.sitemap.records import PublishedFile, Target
 
     Announce = Callable[[Sequence[PublishedFile]], None]
 

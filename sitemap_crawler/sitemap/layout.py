@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.sitemap.names import Names
-    from sitemap_crawler.sitemap.publish import PublishedFile
+    from sitemap_crawler.sitemap.records import PublishedFile
 
 _HEAD_BYTES = 1 << 16
 _FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sitemap_crawler.sitemap.escaping import escape, rfc3986
 from sitemap_crawler.sitemap.limits import SITEMAP_NAMESPACE
 from sitemap_crawler.sitemap.shard import TAIL, Frame
-from sitemap_crawler.texts import one_line
+from sitemap_crawler.utils.text import one_line
 
 NEWS_NAMESPACE = "http://www.google.com/schemas/sitemap-news/0.9"
 # Articles of one file.

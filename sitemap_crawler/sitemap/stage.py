@@ -9,6 +9,7 @@ from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.names import NEWS
 from sitemap_crawler.sitemap.news import MAX_ARTICLES
 from sitemap_crawler.sitemap.news import NEWS as NEWS_FRAME
+from sitemap_crawler.sitemap.records import StagedFile
 from sitemap_crawler.sitemap.shard import EMPTY_SIZE, URLSET, Frame, Shard, read_body
 
 if TYPE_CHECKING:
@@ -17,22 +18,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
-    from sitemap_crawler.sitemap.runs import Run
-
-
-class StagedFile(NamedTuple):
-    """`size` is uncompressed, `file_bytes` on the disk; the entry file has number 0."""
-
-    name: str
-    section: str
-    number: int
-    path: Path
-    destination: Path
-    first: str
-    urls: int
-    size: int
-    file_bytes: int
-    sha256: str
+    from sitemap_crawler.sitemap.serialiser import Run
 
 
 class OpenShard(NamedTuple):

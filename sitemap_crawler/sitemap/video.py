@@ -1,9 +1,10 @@
-"""One video as the bytes of one `<video:video>` element."""
+"""One video, and its bytes as one `<video:video>` element."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.sitemap.escaping import escape, rfc3986, without_forbidden
 from sitemap_crawler.sitemap.limits import (
@@ -17,14 +18,50 @@ from sitemap_crawler.sitemap.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sitemap_crawler.items import Video
+    from collections.abc import Iterator, Mapping
 
 # Stricter than W3C Datetime: the published schema has neither a year alone nor a time without seconds.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
 _COUNTRY = re.compile("[A-Z]{2}")
 _RELATIONSHIPS = ("allow", "deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
+
+    thumbnail_loc: str
+    title: str
+    description: str
+    content_loc: str | None = None
+    player_loc: str | None = None
+    duration: int | None = None
+    """Seconds."""
+    expiration_date: str | None = None
+    """A W3C datetime with its zone, or a date."""
+    rating: float | None = None
+    view_count: int | None = None
+    publication_date: str | None = None
+    """A W3C datetime with its zone, or a date."""
+    tags: tuple[str, ...] = ()
+    family_friendly: bool | None = None
+    restriction: str | None = None
+    """`allow` or `deny`, and the ISO 3166 codes of countries: `allow DE FR`."""
+    requires_subscription: bool | None = None
+    uploader: str | None = None
+    platform: str | None = None
+    """`allow` or `deny`, and some of web, mobile and tv: `deny tv`."""
+    live: bool | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """What is known of it, as JSON can hold it; `of` makes the video of it again."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None and value != ()}
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Video:
+        # JSON makes a list of a tuple.
+        return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
 
 
 def serialise_video(video: Video, page: str) -> str:

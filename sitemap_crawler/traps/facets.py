@@ -14,8 +14,8 @@ from math import inf, log
 from typing import NamedTuple
 from zlib import crc32
 
-from sitemap_crawler.traps.recent import Recent
-from sitemap_crawler.urls import origin_of
+from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.utils.bounded import Recent
 
 MIN_COMBINATIONS = 64
 MAX_COMBINATIONS = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.urls import origin_of
+from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Container

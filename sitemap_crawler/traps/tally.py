@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.traps.addresses import TRAP
+from sitemap_crawler.traps.url_checks import TRAP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from sitemap_crawler.texts import printable
+from sitemap_crawler.utils.text import printable
 
 Severity = Literal["error", "warning"]
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]

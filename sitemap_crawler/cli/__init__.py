@@ -1,0 +1,1 @@
+"""The command line: commands, exit codes, the summary on a terminal."""

@@ -1,0 +1,167 @@
+"""The commands that tell of past runs. Nothing heavy is imported before one of them runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler.cli.inventory import CommandFailed, failures, inventory_options
+from sitemap_crawler.exceptions import USAGE
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.inventory.history import Difference, Differences, PastRun
+
+UNFINISHED = "unfinished"
+"""The outcome of a run that is under way or was interrupted: from the inventory they look the same."""
+MAX_DIGITS = 18
+"""Of a run's number: what the database holds."""
+NUMERIC = frozenset({"run", "added", "changed", "removed"})
+"""Columns of the table that are aligned to the right."""
+
+
+@click.command()
+@click.argument("start_url", required=False)
+@inventory_options
+@click.option("--json", "as_json", is_flag=True, help="print the runs as JSON")
+def runs(start_url: str | None, state: str | None, config: Path | None, *, as_json: bool) -> int:
+    """Past runs, the newest first: how each ended, and how many pages it added, changed and removed."""
+    from sitemap_crawler.inventory.history import past_runs
+
+    with _history(state, config, start_url) as connection:
+        rows = [_run_row(run) for run in past_runs(connection)]
+    with _output():
+        if as_json:
+            sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in _table(rows))
+    return 0
+
+
+@click.command()
+@click.argument("which", nargs=-1, metavar="[START_URL] [RUN [RUN]]")
+@inventory_options
+@click.option("--json", "as_json", is_flag=True, help="print the differences as JSON")
+def diff(which: tuple[str, ...], state: str | None, config: Path | None, *, as_json: bool) -> int:
+    """What was added to, changed in and removed from the sitemap: by the last publication, by one run, or from the end
+    of one run to the end of another."""
+    from sitemap_crawler.inventory.history import UnknownRun, find_differences
+
+    start_url, numbers = _asked(which)
+    with _history(state, config, start_url) as connection:
+        try:
+            found = find_differences(connection, *numbers)
+        except UnknownRun as error:
+            raise CommandFailed(USAGE, str(error)) from error
+        with _output():
+            if as_json:
+                sys.stdout.writelines(_json_parts(found))
+            else:
+                sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    return 0
+
+
+@contextmanager
+def _history(state: str | None, config: Path | None, start_url: str | None) -> Iterator[Connection]:
+    from sitemap_crawler.inventory.history import reading
+    from sitemap_crawler.inventory.location import find_inventory
+    from sitemap_crawler.inventory.lookup import open_inventory
+
+    with failures():
+        path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
+        with open_inventory(path) as inventory:
+            yield reading(inventory)
+
+
+@contextmanager
+def _output() -> Iterator[None]:
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read it, as `head`, has seen enough.
+        pass
+
+
+def _asked(which: tuple[str, ...]) -> tuple[str | None, list[int]]:
+    """A start URL, and the numbers of at most two runs."""
+    numbers = [int(word) for word in which if _is_number(word)]
+    others = [word for word in which if not _is_number(word)]
+    if len(numbers) > 2 or len(others) > 1:
+        raise click.UsageError("give at most one start URL and two runs")
+    return (others[0] if others else None), numbers
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) <= MAX_DIGITS
+
+
+def _run_row(run: PastRun) -> dict[str, Any]:
+    changes = run.changes
+    return {
+        "run": run.id,
+        "started": _time(run.started),
+        "finished": None if run.finished is None else _time(run.finished),
+        "outcome": run.outcome or UNFINISHED,
+        "ended_by": run.ended_by,
+        "added": changes and changes.added,
+        "changed": changes and changes.changed,
+        "removed": changes and changes.removed,
+        "sitemap_url": run.sitemap_url,
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    shown = [{name: "-" if value is None else printable(str(value)) for name, value in row.items()} for row in rows]
+    header = {name: name.replace("_", " ") for name in shown[0]}
+    widths = {name: max(len(row[name]) for row in (header, *shown)) for name in header}
+    for row in (header, *shown):
+        cells = (f"{text:{'>' if name in NUMERIC else '<'}{widths[name]}}" for name, text in row.items())
+        yield "  ".join(cells).rstrip()
+
+
+def _lines(found: Differences) -> Iterator[str]:
+    from sitemap_crawler.inventory.listings import Change
+
+    for one in found.of(*Change):
+        yield f"{one.kind} {printable(one.url)}{_dates(one)}"
+    counts = found.counts()
+    came_from = "before" if found.start is None else f"from run {found.start} to"
+    yield f"{counts.added:,} added, {counts.changed:,} changed, {counts.removed:,} removed, {came_from} run {found.end}"
+
+
+def _dates(one: Difference) -> str:
+    from sitemap_crawler.report.report import w3c_moment
+
+    before, after = w3c_moment(one.before) or "-", w3c_moment(one.after) or "-"
+    return {"added": f" {after}", "changed": f" {before} -> {after}"}.get(one.kind, "")
+
+
+def _json_parts(found: Differences) -> Iterator[str]:
+    """One object, a line to each URL; in pieces, as there may be a million."""
+    from sitemap_crawler.inventory.listings import Change
+    from sitemap_crawler.report.report import change_row
+
+    yield f'{{"from": {json.dumps(found.start)}, "to": {found.end}'
+    for kind in Change:
+        yield f', "{kind}": ['
+        separator = "\n"
+        for one in found.of(kind):
+            yield separator + json.dumps(change_row(one.kind, one.url, one.before, one.after))
+            separator = ",\n"
+        yield "]"
+    yield "}\n"
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,273 @@
+"""The commands that answer from an inventory. Nothing heavy is imported before one of them runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import sys
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.exceptions import FAILED, USAGE
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sitemap_crawler.inventory.lookup import Inventory, Selection
+    from sitemap_crawler.report.explain import Explanation
+
+BATCH_ROWS = 500
+PASS_ROWS = 50_000
+"""URLs whose referrers are looked for in one scan over all links, so that memory stays bounded."""
+LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redirect", "kept-after-error"})
+"""Reasons for which it is the pages with the link that have to be mended."""
+FORMULA_STARTS = ("=", "+", "-", "@")
+# Of the table: the decision and the status, and of what is left on a terminal the share of the URL.
+REASON_WIDTH, STATUS_WIDTH, URL_SHARE = 20, 6, 0.6
+
+
+class CommandFailed(Exception):  # noqa: N818 - it reads as the state it reports
+    """The command ends with this exit code and its message as the only line."""
+
+    def __init__(self, exit_code: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.message = message
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Make one line and an exit code of what can be wrong with an inventory."""
+    from sitemap_crawler.inventory.location import LocateError
+    from sitemap_crawler.inventory.lookup import NotAnInventory
+    from sitemap_crawler.inventory.store import InventoryError
+    from sitemap_crawler.urls.spelling import SpellingError
+
+    try:
+        yield
+    except (LocateError, NotAnInventory, SpellingError) as error:
+        raise CommandFailed(USAGE, str(error)) from error
+    except InventoryError as error:
+        raise CommandFailed(FAILED, str(error)) from error
+
+
+def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option(
+        "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file whose inventory is meant"
+    )(command)
+    return click.option("--state", metavar="PATH", help="the inventory; default: the one of the URL")(command)
+
+
+@click.command()
+@click.argument("url")
+@inventory_options
+@click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
+def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) -> int:
+    """Why a URL is, or is not, in the sitemap; any spelling of it will do."""
+    from sitemap_crawler.inventory.location import find_inventory, inventory_for
+    from sitemap_crawler.inventory.lookup import open_inventory
+    from sitemap_crawler.report.explain import explain as answer
+
+    with failures():
+        named = state is not None or config is not None
+        path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
+        with open_inventory(path) as inventory:
+            explanation = answer(inventory, url)
+    lines = [json.dumps(explanation.facts, indent=2)] if as_json else [printable(line) for line in _told(explanation)]
+    click.echo("\n".join(lines))
+    return 0
+
+
+def _told(explanation: Explanation) -> Iterator[str]:
+    facts = explanation.facts
+    yield _sentence(facts)
+    source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
+    shown = {
+        "URL": facts["url"],
+        "title": facts["title"],
+        "file": facts["file"],
+        "status": facts["status"],
+        "redirects to": facts["redirects_to"],
+        "canonical": facts["canonical"],
+        "linked from": explanation.linked,
+        "depth": _depth(facts),
+        "lastmod": facts["lastmod"] and facts["lastmod"] + source,
+        "first seen": facts["first_seen"],
+        "last fetched": facts["last_fetched"],
+        "site": explanation.start_url,
+    }
+    for name, value in shown.items():
+        if value is not None:
+            yield f"  {name:<13} {value}"
+    near = explanation.nearest
+    if near is not None:
+        yield f"nearest known: {near['url']}: {_sentence(near)}"
+
+
+def _depth(facts: dict[str, Any]) -> str | None:
+    depth = facts["depth"]
+    if depth == 0 and facts["referrer"] is None:
+        return "0, it is the start page"
+    clicks = "1 click" if depth == 1 else f"{depth} clicks"
+    return None if depth is None else f"{clicks} from the start page"
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    decision, reason, evidence = facts["decision"], facts["reason"], facts["evidence"]
+    if decision == "unknown":
+        return f"unknown: {evidence}"
+    because = f" ({evidence})" if evidence else ""
+    if decision == "listed":
+        kept = "" if reason == "listed" else f": {reason}"
+        return f"listed{kept}{because}" + ("" if facts["file"] else ", not published yet")
+    return f"not listed: {reason}{because}"
+
+
+@click.command()
+@click.argument("start_url", required=False)
+@inventory_options
+@click.option("--decision", type=click.Choice(["listed", "excluded", "unknown"]), help="only URLs decided so")
+@click.option("--reason", "reasons", metavar="R", multiple=True, help="only URLs decided for this reason (repeatable)")
+@click.option("--match", metavar="RE", help="only URLs in which this regular expression is found")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="at most N URLs")
+@click.option("--format", "form", type=click.Choice(["table", "csv", "jsonl"]), default="table", show_default=True)
+@click.option(
+    "--referrers/--no-referrers",
+    default=None,
+    help="the pages that link to each URL  [default: with the reasons of broken links and redirects]",
+)
+def pages(
+    start_url: str | None, state: str | None, config: Path | None, *, form: str, referrers: bool | None, **wanted: Any
+) -> int:
+    """The URLs of an inventory, what was decided of each and why."""
+    from sitemap_crawler.inventory.location import find_inventory
+    from sitemap_crawler.inventory.lookup import open_inventory
+
+    pattern = _pattern(wanted.pop("match"))
+    _check_reasons(wanted["reasons"])
+    if referrers is None:
+        referrers = not LINKED_REASONS.isdisjoint(wanted["reasons"])
+    with failures():
+        path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
+        with open_inventory(path) as inventory:
+            selection = inventory.select(pattern=pattern, **wanted)
+            rows = _rows(inventory, selection, referrers=referrers)
+            try:
+                if form == "table":
+                    _write_table(rows, _counted(selection, inventory.count()))
+                elif form == "csv":
+                    _write_csv(rows, referrers=referrers)
+                else:
+                    sys.stdout.writelines(f"{json.dumps(row)}\n" for row in rows)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                # Whoever read it, as `head`, has seen enough.
+                pass
+    return 0
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if text is None else re.compile(text)
+    except re.error as error:
+        raise click.UsageError(f"--match {text!r} is not a regular expression: {error}") from error
+
+
+def _check_reasons(reasons: Iterable[str]) -> None:
+    from sitemap_crawler.policy.rules import Reason
+
+    known = [str(reason) for reason in Reason]
+    for reason in reasons:
+        if reason not in known:
+            near = get_close_matches(reason, known, n=1, cutoff=0.75)
+            hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}"
+            raise OptionError(f"unknown reason {reason}: {hint}")
+
+
+def _rows(inventory: Inventory, selection: Selection, *, referrers: bool) -> Iterator[dict[str, Any]]:
+    """The facts of each URL, read in batches, so that memory stays flat and nothing is held open."""
+    from sitemap_crawler.report.explain import facts_of, rules_of
+
+    rules, _ = rules_of(inventory.run)
+    ids = selection.ids
+    for start in range(0, len(ids), BATCH_ROWS):
+        if start % PASS_ROWS == 0:
+            linking = inventory.referrers(ids[start : start + PASS_ROWS]) if referrers else {}
+        batch = ids[start : start + BATCH_ROWS]
+        names = inventory.urls_of({page for url_id in batch if url_id in linking for page in linking[url_id].ids})
+        for entry in inventory.entries(batch):
+            facts = facts_of(entry, inventory, rules)
+            if referrers:
+                found = linking[entry.id]
+                facts["referrers"] = [names[page] for page in found.ids if page in names]
+                facts["referrer_count"] = found.total
+            yield facts
+
+
+def _write_csv(rows: Iterable[dict[str, Any]], *, referrers: bool) -> None:
+    from sitemap_crawler.report.explain import KEYS
+
+    header = [*KEYS, "referrers", "referrer_count"] if referrers else KEYS
+    writer = csv.writer(sys.stdout)
+    writer.writerow(header)
+    writer.writerows([_cell(row[name]) for name in header] for row in rows)
+
+
+def _cell(value: Any) -> Any:
+    """A list as text; a text so that it steers no terminal and a spreadsheet takes it for no formula."""
+    if isinstance(value, list):
+        value = " ".join(value)
+    if not isinstance(value, str):
+        return value
+    if not value.isprintable():
+        # One by one, as nothing is to be cut.
+        value = "".join(map(printable, value))
+    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+
+
+def _counted(selection: Selection, total: int) -> str:
+    shown, matching = len(selection.ids), selection.matching
+    if matching in (shown, total):
+        return f"{shown:,} of {total:,} URLs"
+    return f"{shown:,} of {matching:,} matching, {total:,} URLs in all"
+
+
+def _write_table(rows: Iterable[dict[str, Any]], counted: str) -> None:
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for row in rows:
+        sys.stdout.write(_table_row(row, width) + "\n")
+        for page in row.get("referrers", ()):
+            sys.stdout.write(printable(f"{'':{REASON_WIDTH}}   linked from {page}") + "\n")
+        more = row.get("referrer_count", 0) - len(row.get("referrers", ()))
+        if more:
+            sys.stdout.write(f"{'':{REASON_WIDTH}}   and from {more:,} more\n")
+    sys.stdout.write(f"{counted}\n")
+
+
+def _table_row(row: dict[str, Any], width: int | None) -> str:
+    from rich.cells import cell_len
+
+    head = f"{row['reason'] or row['decision']:<{REASON_WIDTH}} {row['status'] or '-':<{STATUS_WIDTH}} "
+    url, evidence = row["url"], printable(row["evidence"] or "")
+    if not url.isprintable() or width is not None:
+        url = printable(url)
+    if width is None:
+        return f"{head}{url}  {evidence}".rstrip()
+    left = max(width - len(head) - 2, 20)
+    room = max(int(left * URL_SHARE), left - cell_len(evidence))
+    return f"{head}{_cut(url, room)}  {_cut(evidence, left - room)}".rstrip()
+
+
+def _cut(text: str, cells: int) -> str:
+    """In exactly so many cells of the terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    return set_cell_size(text, cells) if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"

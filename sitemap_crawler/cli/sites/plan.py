@@ -1,0 +1,181 @@
+"""Several sites as one piece of work: their site files, what they must not share, what came of each and of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.report.report import EXIT_CODES, Outcome
+from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.urls.normalise import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from sitemap_crawler.config.options import Options
+
+SEVERITY = (1, 2, 3, 4, 0)
+"""Exit codes, the worst first: what failed needs somebody more than what goes on with the next run."""
+USAGE_ERROR = "usage-error"
+NOT_BEGUN = "not-begun"
+"""Outcomes that only a site among several has."""
+
+
+@dataclass(frozen=True, slots=True)
+class SitePlan:
+    """A site file that is to be crawled."""
+
+    config: Path
+    name: str
+    """Stands before the lines of its log."""
+    options: Options | None = None
+    problem: str | None = None
+    """Why it can't be crawled, in place of its options."""
+    log_level: str = "INFO"
+
+    @property
+    def host(self) -> str:
+        """Of the start URL; of a site that can't be crawled its name."""
+        return host_of(self.options.start_url) if self.options else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    plan: SitePlan
+    exit_code: int
+    outcome: str
+    message: str
+    seconds: float = 0.0
+    report: dict[str, Any] | None = field(default=None, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "config": str(self.plan.config),
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "message": self.message,
+            "seconds": round(self.seconds, 1),
+            "report": self.report,
+        }
+
+
+def find_site_files(given: Iterable[Path]) -> list[Path]:
+    """The files that are given, and those called *.toml in the directories that are, in the order of their names.
+
+    Raises OptionError for a directory that is none or empty; a file that is missing is its site's failure.
+    """
+    found: dict[Path, Path] = {}
+    for path in given:
+        for file in _files_of(path):
+            found.setdefault(file.resolve(), file)
+    return list(found.values())
+
+
+def _files_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists() and not path.suffix:
+            raise OptionError(f"--config {path}: there is no such directory or file: give one that exists")
+        return [path]
+    try:
+        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise OptionError(f"--config {path}: cannot read the directory: {error.strerror or error}") from error
+    files = [entry for entry in entries if entry.suffix == ".toml" and entry.name[0] != "." and not entry.is_dir()]
+    if not files:
+        raise OptionError(f"--config {path}: no site files are there: put files called *.toml in it")
+    return files
+
+
+def names_of(files: Sequence[Path]) -> dict[Path, str]:
+    """Short where that is unique."""
+    stems = Counter(file.stem for file in files)
+    return {file: file.stem if stems[file.stem] == 1 else str(file) for file in files}
+
+
+def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
+    """Raises OptionError when two sites, or a site and the `report` on all, would write the same file."""
+    usable = [(plan, plan.options) for plan in plans if plan.options is not None]
+    taken: dict[Path, _File] = {}
+    if report is not None:
+        taken[report.resolve()] = _File("report", "the command line")
+    for plan, options in usable:
+        for role, path in _own_files(plan, options).items():
+            mine = _File(role, str(plan.config))
+            other = taken.setdefault(path.resolve(), mine)
+            if other.of != mine.of and not other.role == mine.role == "log_file":
+                both = role if role == other.role else f"{other.role} and {role}"
+                raise OptionError(
+                    f"{other.of} and {mine.of} have the same {both} {path}: give each site a file of its own"
+                )
+    _check_outputs(usable, taken)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    role: str
+    of: str
+    """The site file that names it."""
+
+
+def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Path, _File]) -> None:
+    """No site's files may have the name of a sitemap that another one writes."""
+    written: dict[Path, list[tuple[SitePlan, Names]]] = {}
+    for plan, options in usable:
+        written.setdefault(options.output.resolve(), []).append((plan, Names.of(options.entry_url)))
+    for path, file in taken.items():
+        for plan, names in written.get(path.parent, ()):
+            if names.derives(path.name):
+                words = f"{file.role} {path} of {file.of} has the name of a sitemap of {plan.config}"
+                raise OptionError(f"{words}: give another one")
+    for plan, options in usable:
+        output = options.output.resolve()
+        below = [other for other, theirs in usable if output in theirs.output.resolve().parents]
+        if options.subdomains and below:
+            words = f"{below[0].config} writes below the output of {plan.config}, where each host has a directory"
+            raise OptionError(f"{words}: give one of them another output directory")
+    for directory, sites in written.items():
+        for (one, names), (other, others) in combinations(sites, 2):
+            if names.derives(others.entry) or others.derives(names.entry):
+                words = f"{one.config} and {other.config} write the same sitemap files in {directory}"
+                raise OptionError(f"{words}: give one of them another output directory")
+
+
+def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
+    state = state_path(options)
+    files = {"report": options.report, "status": options.status, "log_file": options.log_file}
+    return {"config": plan.config, "state": state} | {role: path for role, path in files.items() if path is not None}
+
+
+def worst(codes: Iterable[int]) -> int:
+    return min(codes, key=SEVERITY.index, default=0)
+
+
+def outcome_of_all(results: Sequence[SiteResult]) -> str:
+    """In a word, as a single run has it."""
+    code = worst(result.exit_code for result in results)
+    if code == EXIT_CODES[Outcome.PUBLISHED]:
+        outcomes = {result.outcome for result in results}
+        return next(str(outcome) for outcome in EXIT_CODES if outcome in outcomes)
+    named = {exit_code: str(outcome) for outcome, exit_code in EXIT_CODES.items()}
+    return named.get(code, USAGE_ERROR)
+
+
+def words_of_all(results: Sequence[SiteResult]) -> str:
+    """As `3 sites: 2 published, 1 refused`."""
+    counts = Counter(result.outcome for result in results)
+    sites = f"{len(results):,} {'site' if len(results) == 1 else 'sites'}"
+    return f"{sites}: " + ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+
+
+def report_of_all(results: Sequence[SiteResult]) -> dict[str, Any]:
+    return {
+        "outcome": outcome_of_all(results),
+        "exit_code": worst(result.exit_code for result in results),
+        "message": words_of_all(results),
+        "sites": [result.to_json() for result in results],
+    }

@@ -1,0 +1,139 @@
+"""The types of the options' values: how each is read and checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, SecretStr
+
+from sitemap_crawler.config.credentials import basic, read_header
+from sitemap_crawler.sitemap.news import news_language
+from sitemap_crawler.sitemap.sections import Sections
+from sitemap_crawler.urls.normalise import Resolver, split_credentials
+
+
+class Format(StrEnum):
+    XML = "xml"
+    TXT = "txt"
+    RSS = "rss"
+    ATOM = "atom"
+
+
+def _absolute_url(value: str) -> str:
+    bare, user, _ = split_credentials(value)
+    if user is not None:
+        raise ValueError(
+            "a URL with user and password is not supported: give them as --auth, without what is before the @"
+        )
+    url = Resolver(()).normalise(bare)
+    if url is None:
+        hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
+        raise ValueError(f"it is not an absolute http or https URL{hint}")
+    return url
+
+
+def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in value:
+        if not pattern:
+            raise ValueError("an empty regular expression matches everything: leave it out")
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """A setting given as text (`-s`, Scrapyd) is one value, or a JSON list of them."""
+    if isinstance(value, str):
+        text = value.strip()
+        return json.loads(text) if text.startswith("[") and _is_json(text) else [value]
+    return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
+    wrong = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
+    if wrong or not value:
+        raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
+    return value
+
+
+def _state_location(value: str) -> str:
+    if not value.strip():
+        raise ValueError("give the path of a file")
+    scheme, separator, rest = value.partition("://")
+    if not separator:
+        return value
+    if scheme != "sqlite":
+        raise ValueError(f"{scheme} databases are not supported: give the path of an SQLite file")
+    return rest.removeprefix("/")
+
+
+def _text_path(value: Path) -> Path:
+    try:
+        str(value).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("its name is not UTF-8: choose another") from error
+    return value
+
+
+def _plain_text(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("it must be printable text that is not empty")
+    return value
+
+
+def _headers(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    for line in value:
+        read_header(line.get_secret_value())
+    return value
+
+
+def _login(value: SecretStr) -> SecretStr:
+    basic(value.get_secret_value())
+    return value
+
+
+def _news_language(value: str) -> str:
+    language = news_language(value)
+    if language is None:
+        raise ValueError("give a language code such as en, or zh-cn")
+    return language
+
+
+def _formats(value: tuple[Format, ...]) -> tuple[Format, ...]:
+    if not value:
+        raise ValueError("give at least one of xml, txt, rss and atom")
+    return tuple(dict.fromkeys(value))
+
+
+def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
+    Sections.of(value)
+    return value
+
+
+TextPath = Annotated[Path, AfterValidator(_text_path)]
+PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
+PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_listed)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+MediaTypes = Annotated[Words, AfterValidator(_media_types)]
+StateLocation = Annotated[str, AfterValidator(_state_location)]
+PlainText = Annotated[str, AfterValidator(_plain_text)]
+HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(_listed), AfterValidator(_headers)]
+Login = Annotated[SecretStr, AfterValidator(_login)]
+NewsLanguage = Annotated[str, AfterValidator(_news_language)]
+Formats = Annotated[tuple[Format, ...], BeforeValidator(_listed), AfterValidator(_formats)]
+SectionRules = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_sections)]

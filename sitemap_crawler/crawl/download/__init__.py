@@ -1,0 +1,1 @@
+"""The HTTP side of a request: connection, TLS, proxies, content codings, conditional requests."""

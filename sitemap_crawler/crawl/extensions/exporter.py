@@ -1,0 +1,77 @@
+"""The extension that concludes a run when its crawl ends, and delivers the report."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from sitemap_crawler.crawl.extensions.status import INTERVAL, Status
+from sitemap_crawler.crawl.job import job_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
+"""Statistics of requests that leave no observation."""
+SOON = 0.015
+"""Seconds. The first request has left by then; on a network nothing else can be done before its answer."""
+
+
+class Exporter:
+    """A crawl that was interrupted is left as it is, to be continued."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._job = job_of(crawler)
+        path = self._job.options.status
+        self._status = None if path is None else Status(path)
+        self._status_loop = create_looping_call(self._write_status)
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Exporter:
+        return cls(crawler)
+
+    def _spider_opened(self) -> None:
+        if self._status is not None:
+            self._status_loop.start(INTERVAL, now=True)
+        asyncio.get_running_loop().call_later(SOON, import_module, "sitemap_crawler.publish.conclude")
+
+    def _write_status(self) -> None:
+        if self._status is not None:
+            self._status.crawling(self._job)
+
+    def _spider_closed(self, reason: str) -> None:
+        if self._status_loop.running:
+            self._status_loop.stop()
+        from sitemap_crawler.publish.conclude import Ending, conclude
+
+        job = self._job
+        further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
+        ending = Ending(
+            finished=reason == "finished",
+            further_requests=further,
+            failure=job.failure,
+            refusal=job.refusal,
+            refusal_ends_run=job.refusal_ends_run,
+            interruption=job.interruption,
+        )
+        if self._status is not None:
+            self._status.writing(job)
+        job.report = report = conclude(job, ending)
+        report.deliver(job.options)
+        if self._status is not None:
+            self._status.done(job, report)
+        self._stats.set_value("sitemap/outcome", str(report.outcome))
+        level = logging.ERROR if report.exit_code else logging.INFO
+        message = report.message.removeprefix(f"{report.outcome}; ")
+        logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
+        job.close()

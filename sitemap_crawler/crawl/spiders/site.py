@@ -1,0 +1,149 @@
+"""The spider `site`: makes one Page of every answer."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+
+from sitemap_crawler.crawl.download.conditional import asked_plainly
+from sitemap_crawler.crawl.download.errors import failure_words
+from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
+from sitemap_crawler.crawl.middlewares.politeness import Postponed
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobots, RobotsUnavailable
+from sitemap_crawler.crawl.seed_sitemaps import read_seeds
+from sitemap_crawler.crawl.startup import job_or_exit
+from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB, media_type
+from sitemap_crawler.items import Observation, Page, QueuedUrl
+from sitemap_crawler.urls.normalise import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
+
+    from sitemap_crawler.crawl.job import Job
+    from sitemap_crawler.urls.normalise import Resolver
+
+logger = logging.getLogger(__name__)
+
+_UNUSED = {
+    "FEEDS": "items (-o, -O) go to no feed, `sitemap-crawler pages --format jsonl` tells of every page",
+    "DEPTH_LIMIT": "--max-depth limits the clicks from the start page",
+    "URLLENGTH_LIMIT": "--exclude leaves out what a pattern matches",
+}
+"""Settings of components of Scrapy that we leave out, with what does the same."""
+
+
+class SiteSpider(Spider):
+    name = "site"
+    job: Job
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, job: Job | None = None, **kwargs: Any) -> SiteSpider:
+        """Our command line brings the job; `scrapy crawl` and Scrapyd have it made here, of settings and arguments."""
+        spider = super().from_crawler(crawler)
+        spider.job = job if job is not None else job_or_exit(crawler, kwargs)
+        _share_concurrency(crawler.settings)
+        if "_job" not in kwargs:
+            # Scrapyd gives all its jobs a feed.
+            _warn_of_unused(crawler.settings)
+        spider.resolver = spider.job.rules.resolver()
+        return spider
+
+    resolver: Resolver
+
+    async def start(self) -> AsyncIterator[Any]:
+        # All pages come through the queue, which holds the start page already.
+        if self.crawler.crawling:
+            await read_seeds(self.crawler)
+        else:
+            # Scrapy forgets a signal that came while the engine was not running yet.
+            await self.crawler.engine.stop_async()
+        return
+        yield
+
+    def parse(self, response: Response) -> Iterator[Page | Request]:
+        queued: QueuedUrl = response.meta["queued"]
+        headers = _text_headers(response)
+        plain = asked_plainly(response, queued, headers)
+        if plain is not None:
+            yield plain
+            return
+        observation = Observation(queued.id, datetime.now(UTC), status=response.status)
+        observation.content_type = media_type(_first(headers, "content-type"), response.body)
+        observation.body_bytes = len(response.body)
+        page = Page(queued, observation, headers)
+        if BOMB in response.flags:
+            observation.content_type = DECOMPRESSION_BOMB
+        elif TRUNCATED in response.flags:
+            observation.notes["long-body"] = len(response.body)
+        if response.status == 304 and queued.conditional:
+            observation.not_modified = True
+        elif 300 <= response.status < 400:
+            observation.location = self._location(headers, queued.url)
+        elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
+            page.body = response.body
+            page.suspect = self.job.traps.suspect(queued.url)
+        page.is_start = queued.url == self.job.start_url
+        yield page
+
+    def failed(self, failure: Failure) -> Iterator[Page]:
+        """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
+        request = failure.request  # type: ignore[attr-defined]
+        if isinstance(failure.value, Postponed) or self._ends_crawl(failure.value, request.url):
+            return
+        observation = Observation(request.meta["queued"].id, datetime.now(UTC))
+        if isinstance(failure.value, BlockedByRobots):
+            observation.blocked_by = str(failure.value)
+        else:
+            observation.error = failure_words(failure.value)
+        yield Page(request.meta["queued"], observation)
+
+    def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
+        """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
+        return isinstance(error, RobotsUnavailable) and origin_of(url) == origin_of(self.job.start_url)
+
+    def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
+        location = _first(headers, "location")
+        return self.resolver.resolve(location, url) if location else None
+
+
+def _share_concurrency(settings: BaseSettings) -> None:
+    """A site is one host, for which Scrapy has a limit of its own: the total is meant, unless both are given."""
+    name = "CONCURRENT_REQUESTS_PER_DOMAIN"
+    if (settings.getpriority(name) or 0) < (settings.getpriority("CONCURRENT_REQUESTS") or 0):
+        settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
+
+
+def _warn_of_unused(settings: BaseSettings) -> None:
+    """What Scrapy knows and we don't do is not passed over in silence."""
+    for name, instead in _UNUSED.items():
+        if settings.get(name) and settings.getpriority(name):
+            logger.warning("%s is not used: %s", name, instead)
+
+
+def _text_headers(response: Response) -> dict[str, list[str]]:
+    return {
+        name.decode("latin-1").lower(): [_header_text(value) for value in values]
+        for name, values in dict.items(response.headers)
+    }
+
+
+def _header_text(value: bytes) -> str:
+    # Headers are Latin-1 by their standard and UTF-8 by custom.
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _first(headers: dict[str, list[str]], name: str) -> str | None:
+    values = headers.get(name)
+    return values[0] if values else None

@@ -1,0 +1,1 @@
+"""Processes that read pages in parallel to the crawling process."""

@@ -1,0 +1,257 @@
+"""What `decide` reads and writes, and what the writer takes from it: streams over the inventory."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Text, and_, bindparam, case, false, func, or_, select, type_coerce, update
+from sqlalchemy.dialects.sqlite import insert
+
+from sitemap_crawler.extract.news import Article
+from sitemap_crawler.inventory.hosts import below
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.rows import RowStatement
+from sitemap_crawler.inventory.runs import finished_runs_ago
+from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
+from sitemap_crawler.policy.decide import Decision, Facts
+from sitemap_crawler.policy.ranking import History
+from sitemap_crawler.sitemap.entry import NO_TEXTS
+from sitemap_crawler.sitemap.video import Video
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Select, Subquery
+
+    from sitemap_crawler.inventory.store import Store
+    from sitemap_crawler.items import Note
+    from sitemap_crawler.policy.rules import Reason
+
+STREAM_ROWS = 1_000
+MANY_EXTRAS = 1 << 22
+"""Bytes of what a thousand rows have beside addresses and dates; of more than that only FEW_ROWS are unpacked at a
+time, as each may have a thousand of the longest URLs."""
+FEW_ROWS = 50
+WRITE_ROWS = 2_000
+EXAMPLES = 50
+
+
+Extras = dict[str, Any]
+"""What an observation has beside the columns: images, image_texts, videos, article."""
+
+
+class ListedPage(NamedTuple):
+    """A page to write; `lastmod` in seconds since 1970, `depth` in clicks from the start page."""
+
+    id: int
+    url: str
+    depth: int
+    lastmod: float | None
+    day: bool
+    """The date has no time of day."""
+    extras: Extras | None
+    history: History | None
+    """None when it has none, or was not asked for."""
+
+    @property
+    def image_texts(self) -> Mapping[str, tuple[str, str]]:
+        return (self.extras or {}).get("image_texts") or NO_TEXTS
+
+    @property
+    def videos(self) -> tuple[Video, ...]:
+        return tuple(map(Video.of, (self.extras or {}).get("videos", ())))
+
+    @property
+    def article(self) -> Article | None:
+        return Article(**self.extras["article"]) if self.extras and "article" in self.extras else None
+
+
+class ListedPages(NamedTuple):
+    """The fields of some pages in columns."""
+
+    ids: Sequence[int]
+    urls: Sequence[str]
+    depths: Sequence[int]
+    lastmods: Sequence[float | None]
+    days: Sequence[bool]
+    extras: Sequence[Extras | None]
+    histories: Sequence[History | None]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> ListedPages:
+        """From rows whose sixth value is JSON, and whose others make the history."""
+        ids, addresses, depths, lastmods, days, texts, *past = zip(*rows, strict=True)
+        extras = json.loads(f"[{','.join(text or 'null' for text in texts)}]") if any(texts) else texts
+        histories = [_past(*row) for row in zip(*past, strict=True)] if past else [None] * len(rows)
+        return cls(ids, addresses, depths, lastmods, days, extras, histories)
+
+    def page(self, at: int) -> ListedPage:
+        return ListedPage._make(column[at] for column in self)
+
+
+class Settled:
+    """Reads stream over a connection of their own beside the writes."""
+
+    def __init__(self, store: Store, run: int, *, orphan_runs: int, keep_errors: int) -> None:
+        """A URL is an orphan after `orphan_runs` finished runs, and a failing one is kept for `keep_errors` of them."""
+        self._store = store
+        self._run = run
+        with store.connection.begin():
+            orphan_since = finished_runs_ago(store.connection, orphan_runs, now=run)
+            keep_since = finished_runs_ago(store.connection, keep_errors, now=run) if keep_errors else run + 1
+        self._query = _facts_query(orphan_since=orphan_since, keep_since=keep_since)
+        # Made once: to make it takes longer than to execute it.
+        self._find = self._query.where(urls.c.key == bindparam("key"), urls.c.url == bindparam("url"))
+
+    def facts(self) -> Iterator[Facts]:
+        with self._store.reader() as connection:
+            yield from map(Facts._make, connection.execution_options(yield_per=STREAM_ROWS).execute(self._query))
+
+    def find(self, url: str) -> Facts | None:
+        with self._store.reader() as connection:
+            row = connection.execute(self._find, {"key": url_key(url), "url": url}).first()
+            return Facts._make(row) if row is not None else None
+
+    def save(self, settled: Iterable[Decision]) -> None:
+        """Write the decision of every URL, those that are as they were not again."""
+        connection = self._store.connection
+        with connection.begin():
+            for rows in _batches(settled, self._run):
+                _SETTLE.execute(connection, rows)
+
+    def counts(self) -> dict[str, int]:
+        """How many URLs each reason has."""
+        query = select(decisions.c.reason, func.count()).group_by(decisions.c.reason)
+        with self._store.reader() as connection:
+            rows = connection.execute(query.order_by(decisions.c.reason))
+            return {row[0]: row[1] for row in rows}
+
+    def examples(self, reason: Reason) -> list[str]:
+        """Some of the URLs that were excluded for `reason`, those nearest to the start page first."""
+        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id).where(decisions.c.reason == reason)
+        with self._store.reader() as connection:
+            return list(connection.scalars(query.order_by(urls.c.depth, urls.c.id).limit(EXAMPLES)))
+
+    def notes(self, url: str) -> dict[str, Note]:
+        """The notes that the observation of `url` carries."""
+        query = select(observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
+        with self._store.reader() as connection:
+            notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
+            return notes or {}
+
+    def title(self, url: str) -> str | None:
+        query = select(observations.c.title).join(urls, urls.c.id == observations.c.url_id)
+        with self._store.reader() as connection:
+            title: str | None = connection.scalar(query.where(urls.c.key == url_key(url)))
+            return title
+
+    def leave_out(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
+        """Exclude pages that were decided to be listed, and that no file can hold."""
+        connection = self._store.connection
+        with connection.begin():
+            for url in left_out:
+                url_id = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
+                values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
+                connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
+
+    def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPages]:
+        """The pages to write, a thousand at a time, in the order of their URLs' bytes; below `prefix` if there is one;
+        with the `history` of their changes if wanted."""
+        past = _history()
+        changed = (past.c.first, past.c.last, past.c.changes) if history else ()
+        query = (
+            select(
+                urls.c.id, urls.c.url, urls.c.depth, decisions.c.lastmod, decisions.c.lastmod_day,
+                type_coerce(observations.c.extras, Text), *changed,
+            )
+            .join(urls, urls.c.id == decisions.c.url_id)
+            .join(observations, observations.c.url_id == decisions.c.url_id)
+            .where(decisions.c.decision == "listed", below(prefix))
+            .order_by(urls.c.url)
+        )  # fmt: skip
+        if history:
+            query = query.outerjoin(past, past.c.url_id == decisions.c.url_id)
+        with self._store.reader() as connection:
+            rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
+            for batch in rows.partitions():
+                size = sum(len(row[5]) for row in batch if row[5] is not None)
+                step = FEW_ROWS if size > MANY_EXTRAS else STREAM_ROWS
+                for start in range(0, len(batch), step):
+                    yield ListedPages.of(batch[start : start + step])
+
+
+def _past(first: float | None, last: float | None, changed: int | None) -> History | None:
+    return History(first, last, changed) if first is not None and last is not None and changed is not None else None
+
+
+def _history() -> Subquery:
+    """What is kept of the changes of each page."""
+    dates = (func.min(changes.c.before).label("first"), func.max(changes.c.after).label("last"))
+    moved = (changes.c.kind == "changed") & changes.c.before.is_not(None) & changes.c.after.is_not(None)
+    query = select(changes.c.url_id, *dates, func.count().label("changes")).where(moved)
+    return query.group_by(changes.c.url_id).subquery()
+
+
+def _settling() -> RowStatement:
+    statement = insert(decisions)
+    new = statement.excluded
+    names = ("decision", "reason", "evidence", "lastmod", "lastmod_source", "lastmod_day")
+    same_reason = case((decisions.c.reason == new.reason, decisions.c.since), else_=new.since)
+    upsert = statement.on_conflict_do_update(
+        index_elements=[decisions.c.url_id],
+        set_={**{name: new[name] for name in names}, "since": same_reason},
+        where=or_(*(decisions.c[name].is_distinct_from(new[name]) for name in names)),
+    )
+    return RowStatement(upsert, ("url_id", *names, "since"))
+
+
+_SETTLE = _settling()
+
+
+def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
+    """Rows whose columns are the fields of Facts, in their order."""
+    location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
+    seen = observations.c
+    columns = (
+        urls.c.id, urls.c.url, urls.c.depth,
+        func.coalesce(urls.c.unlinked_since <= orphan_since, false()),
+        seen.fetched, seen.status, seen.error, seen.blocked_by, seen.content_type, seen.body_bytes, seen.body_hash,
+        seen.canonical, seen.noindex, seen.unavailable_after, seen.directives,
+        seen.lastmod, seen.lastmod_source, seen.lastmod_day,
+        seen.failed_status, seen.failed_error, seen.failed_since.is_not(None),
+        func.coalesce(and_(seen.failed_since >= keep_since, decisions.c.decision == "listed"), false()),
+        location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
+        canonical.c.url.label("canonical_url"),
+        case((urls.c.state.in_(TRAPPED), urls.c.state)),
+    )  # fmt: skip
+    return (
+        select(*columns)
+        .outerjoin(observations, seen.url_id == urls.c.id)
+        .outerjoin(decisions, decisions.c.url_id == urls.c.id)
+        .outerjoin(location, location.c.id == seen.location)
+        .outerjoin(refresh, refresh.c.id == seen.refresh)
+        .outerjoin(canonical, canonical.c.id == seen.canonical)
+    )
+
+
+def _batches(settled: Iterable[Decision], run: int) -> Iterator[list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = []
+    for decision in settled:
+        rows.append(
+            {
+                "url_id": decision.url_id,
+                "decision": "listed" if decision.listed else "excluded",
+                "reason": str(decision.reason),
+                "evidence": decision.evidence,
+                "lastmod": decision.lastmod,
+                "lastmod_source": decision.lastmod_source,
+                "lastmod_day": decision.lastmod_day,
+                "since": run,
+            }
+        )
+        if len(rows) == WRITE_ROWS:
+            yield rows
+            rows = []
+    if rows:
+        yield rows

@@ -1,0 +1,152 @@
+"""What a decided inventory shows of the whole site that is worth a person's time: streams of rows for `review.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, func, not_, or_, select
+
+from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.policy.rules import UNREACHED, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Join, Select
+
+    from sitemap_crawler.inventory.store import Store
+    from sitemap_crawler.items import Note
+
+STREAM_ROWS = 1_000
+NO_FAULT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
+"""Reasons for which a sitemap may name a URL all the same."""
+ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)
+
+_target = urls.alias("target_urls")
+_page = urls.alias("page_urls")
+_page_seen = observations.alias("page_observations")
+
+
+class Redirect(NamedTuple):
+    """A URL that redirects, where to, and what became of that; `page` links to the URL, None when none does."""
+
+    url: str
+    status: int
+    target: str | None
+    target_reason: str | None
+    next_target: str | None
+    """Where the target redirects to in turn."""
+    page: str | None
+
+
+class BrokenLink(NamedTuple):
+    page: str
+    url: str
+    reason: str
+    evidence: str
+
+
+class Findings:
+    """Reads beside the writes of the store's own connection; `run` is the one that was decided."""
+
+    def __init__(self, store: Store, run: int) -> None:
+        self._store = store
+        self._run = run
+
+    def _stream(self, query: Select[Any]) -> Iterator[Any]:
+        with self._store.reader() as connection:
+            yield from connection.execution_options(yield_per=STREAM_ROWS).execute(query)
+
+    def notes(self) -> Iterator[tuple[str, bool, dict[str, Note]]]:
+        """Of each page that has notes: its URL, whether it is listed, and the notes."""
+        query = (
+            select(urls.c.url, decisions.c.decision == "listed", observations.c.notes)
+            .join(observations, observations.c.url_id == urls.c.id)
+            .join(decisions, decisions.c.url_id == urls.c.id)
+            .where(observations.c.notes.is_not(None), urls.c.unlinked_since.is_(None))
+        )
+        yield from map(tuple, self._stream(query.order_by(urls.c.id)))
+
+    def broken_links(self) -> Iterator[BrokenLink]:
+        """One link to each URL that has no good answer; a redirect or a canonical that names it is no link."""
+        query = (
+            select(_page.c.url, urls.c.url, decisions.c.reason, decisions.c.evidence)
+            .join(decisions, decisions.c.url_id == urls.c.id)
+            .join(_page, _page.c.id == urls.c.referrer)
+            .join(_page_seen, _page_seen.c.url_id == urls.c.referrer)
+            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.unlinked_since.is_(None))
+            .order_by(urls.c.depth, urls.c.id)
+        )
+        yield from map(BrokenLink._make, self._stream(query))
+
+    def redirects(self) -> Iterator[Redirect]:
+        ours = observations.alias("redirect_observations")
+        onward = observations.alias("target_observations")
+        next_url = urls.alias("next_urls")
+        page = select(_page.c.url).join(_page_seen, _page_seen.c.url_id == _page.c.id)
+        page = page.where(_page.c.id == urls.c.referrer, _links_to_it())
+        verdict = decisions.alias("target_decisions")
+        query = (
+            select(urls.c.url, ours.c.status, _target.c.url, verdict.c.reason, next_url.c.url, page.scalar_subquery())
+            .select_from(decisions)
+            .join(urls, urls.c.id == decisions.c.url_id)
+            .join(ours, ours.c.url_id == urls.c.id)
+            .outerjoin(_target, _target.c.id == func.coalesce(ours.c.location, ours.c.refresh))
+            .outerjoin(verdict, verdict.c.url_id == _target.c.id)
+            .outerjoin(onward, and_(onward.c.url_id == _target.c.id, verdict.c.reason == Reason.REDIRECT))
+            .outerjoin(next_url, next_url.c.id == func.coalesce(onward.c.location, onward.c.refresh))
+            .where(decisions.c.reason == Reason.REDIRECT, urls.c.unlinked_since.is_(None))
+            .order_by(urls.c.depth, urls.c.id)
+        )
+        yield from map(Redirect._make, self._stream(query))
+
+    def known_from_sitemaps_only(self) -> Iterator[str]:
+        """Listed pages that a sitemap names and no page links to."""
+        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
+        only = (decisions.c.decision == "listed", urls.c.depth == UNREACHED, urls.c.named >= self._run)
+        for row in self._stream(query.where(*only).order_by(urls.c.url)):
+            yield row[0]
+
+    def unlistable_in_sitemaps(self) -> Iterator[tuple[str, str, str]]:
+        """What a sitemap names and should not, with reason and evidence."""
+        query = select(urls.c.url, decisions.c.reason, decisions.c.evidence)
+        query = query.join(decisions, decisions.c.url_id == urls.c.id)
+        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_FAULT), urls.c.named >= self._run)
+        yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
+
+    def copies(self) -> Iterator[str]:
+        """Listed pages without a canonical whose content another one has, too, but for the first of each group."""
+        pages = _plain_pages()
+        shared = select(observations.c.fingerprint).select_from(pages).where(_PLAIN)
+        shared = shared.group_by(observations.c.fingerprint).having(func.count() > 1)
+        query = select(observations.c.fingerprint, urls.c.url)
+        query = query.select_from(pages.join(urls, urls.c.id == decisions.c.url_id))
+        query = query.where(_PLAIN, observations.c.fingerprint.in_(shared))
+        last = None
+        for row in self._stream(query.order_by(observations.c.fingerprint, urls.c.url)):
+            if row.fingerprint == last:
+                yield row.url
+            last = row.fingerprint
+
+    def twin_of(self, url: str) -> str | None:
+        """Another listed page with the same content."""
+        hashes = select(observations.c.fingerprint).join(urls, urls.c.id == observations.c.url_id)
+        mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
+        same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
+        same = same.where(_PLAIN, observations.c.fingerprint == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
+        return next((row[0] for row in self._stream(same)), None)
+
+
+_SAYS_ERROR = [observations.c.notes[kind].as_string().is_not(None) for kind in ("error-page", "soft-404")]
+_PLAIN = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None), not_(or_(*_SAYS_ERROR)))
+
+
+def _plain_pages() -> Join:
+    return decisions.join(observations, observations.c.url_id == decisions.c.url_id)
+
+
+def _links_to_it() -> Any:
+    """Whether the referring page has a link to the URL, and not just a redirect or its canonical."""
+    others = (_page_seen.c.location, _page_seen.c.refresh, _page_seen.c.canonical)
+    return and_(*(or_(column.is_(None), column != urls.c.id) for column in others))

@@ -1,0 +1,73 @@
+"""When a finished run must not be published: pure functions of what the run found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.policy.decide import failure
+from sitemap_crawler.policy.rules import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sitemap_crawler.config.options import Options
+    from sitemap_crawler.policy.decide import Facts, Settlement
+
+SHRINK_BASELINE = 20
+"""Published sets smaller than this may shrink as they like."""
+MAX_REDIRECTS = 10
+
+_UNUSABLE = {
+    Reason.BLOCKED_BY_ROBOTS: "robots.txt forbids it: allow this user agent there, or crawl with -s ROBOTSTXT_OBEY=0",
+    Reason.SERVER_ERROR: "the server fails: try again when it is well",
+    Reason.UNREACHABLE: "the server does not answer: check the address and the network",
+    Reason.CLIENT_ERROR: "check the address",
+    Reason.NOT_A_PAGE: "give the address of an HTML page",
+    Reason.NOINDEX: "remove the directive, or start from a page that may be indexed",
+    Reason.REDIRECT: "give the address of a page that answers",
+    Reason.LIMIT: "raise --max-pages or --max-depth, or run the same command again",
+}
+
+_UNUSABLE_STATUS = {
+    401: "it asks for a login: give --auth USER:PASSWORD that it accepts, or --header 'Authorization: ...'",
+    403: "it is forbidden to us: check the address, and what --auth, --header or --user-agent the server wants",
+    407: "the proxy asks for a login: give it in the variable, as in http_proxy=http://USER:PASSWORD@HOST:PORT",
+}
+"""Of client errors that are no matter of the address."""
+
+
+class Refused(Exception):  # noqa: N818 - an outcome, not a defect
+    """What was staged may not be published; the message is one line with the remedy."""
+
+
+def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], settlement: Settlement) -> str | None:
+    """Why the start page, or the page that it redirects to within the scope, can't be used; None when it can."""
+    url = start_url
+    for _ in range(MAX_REDIRECTS):
+        facts = find(url)
+        if facts is None:
+            return f"the start page {url} was not fetched: run the same command again"
+        refusal = failure(facts) if facts.failed else settlement.refusal(facts)
+        if refusal is not None and refusal.reason is Reason.OUT_OF_SCOPE and url != start_url:
+            return f"the start page {start_url} redirects to {url}: start from that address"
+        if refusal is None or refusal.reason not in _UNUSABLE:
+            return None
+        target = facts.location or facts.refresh
+        if refusal.reason is not Reason.REDIRECT or target is None or target == url:
+            remedy = _UNUSABLE_STATUS.get(facts.status or 0, _UNUSABLE[refusal.reason])
+            return f"the start page {url} is not usable ({refusal.evidence}): {remedy}"
+        url = target
+    return f"the start page {start_url} is not usable (it redirects again and again): {_UNUSABLE[Reason.REDIRECT]}"
+
+
+def publish_problem(options: Options, *, listed: int, published: int) -> str | None:
+    """Why `listed` pages may not replace the `published` ones; None when they may."""
+    if listed == 0:
+        return "no page can be listed, nothing is published: the summary and the report say why"
+    lost = published - listed
+    if options.allow_shrink or published < SHRINK_BASELINE or lost <= options.max_shrink * published:
+        return None
+    return (
+        f"the sitemap would shrink from {published} to {listed} pages, more than {options.max_shrink:.0%}: "
+        "if that is right, run again with --allow-shrink"
+    )

@@ -1,0 +1,216 @@
+"""The end of a run, and `write`, which draws it again: decide, check the guards, publish, report what came of it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from sitemap_crawler.inventory.alternates import settle_clusters
+from sitemap_crawler.inventory.decisions import Settled
+from sitemap_crawler.inventory.diagnostics import Findings
+from sitemap_crawler.inventory.lasting_sessions import learn_lasting_sessions
+from sitemap_crawler.inventory.link_graph import settle_reach, walk_from
+from sitemap_crawler.inventory.refused import take_back
+from sitemap_crawler.inventory.robots import RememberedRobots
+from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, lost_urls, run_totals
+from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words
+from sitemap_crawler.policy.decide import Settlement
+from sitemap_crawler.policy.guards import Refused, start_page_problem
+from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.publish.publisher import count_decided
+from sitemap_crawler.publish.sitemap_sets import publish_sets
+from sitemap_crawler.report.hints import few_pages_hints
+from sitemap_crawler.report.report import Outcome, Report
+from sitemap_crawler.report.url_groups.counter import Shapes
+from sitemap_crawler.report.warnings import KINDS, review
+from sitemap_crawler.sitemap.index import IndexOverflowError
+from sitemap_crawler.sitemap.publish import NothingToPublish
+from sitemap_crawler.traps.tally import Tally
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sitemap_crawler.policy.decide import Decision
+    from sitemap_crawler.publish.context import Site
+
+logger = logging.getLogger(__name__)
+
+LOST = "it was asked for, but nothing became of the answer: look at what was added to the crawl (-s)"
+SHAPES = 10
+"""Groups of URLs shown of each reason."""
+
+
+class Ending(NamedTuple):
+    """What only the engine knows of the end of a crawl."""
+
+    finished: bool
+    """Nothing was left to fetch, or a limit was reached."""
+    further_requests: int = 0
+    """Requests that no observation counts: repeated ones, and those for robots.txt."""
+    failure: str | None = None
+    """Why the crawl could not go on."""
+    refusal: str | None = None
+    """Why nothing of this site may or can be crawled."""
+    refusal_ends_run: bool = False
+    interruption: str | None = None
+    """Why the crawl has to go on another time, where nobody stopped it."""
+
+
+def conclude(site: Site, ending: Ending | None) -> Report:
+    """What came of the site's run; without an ending it is one that ended before, concluded again by `write`.
+
+    Never raises: what goes wrong is an outcome, too.
+    """
+    report = Report(
+        outcome=Outcome.FAILED,
+        message="",
+        start_url=site.start_url,
+        sitemap_url=site.sitemap_url,
+        run=site.run.id,
+        started=datetime.fromtimestamp(site.run.started, UTC),
+        finished=datetime.now(UTC),
+    )
+    try:
+        _Conclusion(site, report).draw(ending)
+        count, size = site.store.size()
+        report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
+    except OSError as error:
+        where = f" {error.filename or site.options.output}"
+        reason = error.strerror or error
+        _fail(report, f"cannot write{where}: {reason}; make room or mend it and run the same command")
+    except Refused as error:
+        report.outcome, report.message = Outcome.REFUSED, str(error)
+    except (NothingToPublish, IndexOverflowError) as error:
+        report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
+    except SQLAlchemyError as error:
+        _fail(report, inventory_words(site.store.path, error))
+    except Exception:
+        logger.exception("cannot conclude the run")
+        _fail(report, PROGRAM_ERROR)
+    report.message = printable(report.message)
+    report.hints = [printable(hint) for hint in report.hints]
+    report.warnings = sorted(site.warnings, key=lambda warning: KINDS.index(warning["kind"]))
+    report.warning_counts = {kind: site.warning_counts[kind] for kind in KINDS if kind in site.warning_counts}
+    report.finished = datetime.now(UTC)
+    return report
+
+
+def _fail(report: Report, message: str) -> None:
+    report.outcome, report.message = Outcome.FAILED, message
+
+
+class _Conclusion:
+    def __init__(self, site: Site, report: Report) -> None:
+        self._site = site
+        self._report = report
+        self._connection = site.store.connection
+        self._shapes: dict[str, Shapes] = {}
+        self._traps = Tally()
+
+    def draw(self, ending: Ending | None) -> None:
+        report = self._report
+        if ending is None:
+            report.started = datetime.now(UTC)
+            self._settle()
+            return
+        totals = run_totals(self._connection, self._site.run.id)
+        report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
+        report.requests = totals.requests + ending.further_requests
+        if ending.failure is not None:
+            _fail(report, ending.failure)
+        elif ending.refusal is not None:
+            report.outcome, report.message = Outcome.REFUSED, ending.refusal
+            if ending.refusal_ends_run:
+                self._end_run("refused")
+        elif ending.finished:
+            saw_everything = self._site.saw_everything and not self._lost()
+            self._settle_reach(proved=saw_everything and seeds_complete(self._connection, self._site.run.id))
+            self._settle()
+            self._end_run("finished" if saw_everything else "limit")
+        else:
+            report.outcome = Outcome.INTERRUPTED
+            report.message = ending.interruption or "interrupted; run the same command to continue"
+
+    def _lost(self) -> bool:
+        """Whether a component that is not ours let pages go before they were stored; each is told."""
+        any_lost = False
+        for url in lost_urls(self._connection):
+            self._site.warn("lost", url, LOST)
+            any_lost = True
+        return any_lost
+
+    def _settle_reach(self, *, proved: bool) -> None:
+        """What leads where, and, if all of the site was seen, whether anything leads to a URL any more."""
+        site, connection = self._site, self._connection
+        with connection.begin():
+            reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
+            settle_reach(connection, reach, run=site.run.id, proved=proved)
+            if proved and learn_lasting_sessions(connection, run=site.run.id, applies=site.rules.may_be_trap):
+                reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
+                settle_reach(connection, reach, run=site.run.id, proved=proved)
+
+    def _settle(self) -> None:
+        site, report = self._site, self._report
+        settled = Settled(
+            site.store, site.run.id, orphan_runs=site.options.orphan_runs, keep_errors=site.options.keep_errors
+        )
+        settlement = Settlement(
+            settled.facts,
+            site.rules,
+            now=datetime.now(UTC).timestamp(),
+            find=settled.find,
+            blocked=RememberedRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
+            warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
+        )
+        settled.save(self._shaped(settlement.decisions()))
+        if site.options.alternates:
+            settle_clusters(self._connection, warn=lambda warned: site.warn(warned.kind, warned.url, warned.message))
+        count_decided(site, settled, report)
+        problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
+        if problem is None:
+            report.hints = few_pages_hints(
+                report.listed,
+                report.excluded,
+                settled.notes(site.start_url),
+                scope=site.rules.scope,
+                published=site.rules.published,
+                examples=settled.examples,
+            )
+        report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
+        if site.start_url != site.run.requested_url:
+            advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
+            site.warn("start-adopted", site.start_url, advice)
+        for url, words in self._traps.warnings():
+            site.warn("trap", url, words)
+        for url, words in seed_problems(self._connection, site.run.id):
+            site.warn("seed-sitemap", url, words)
+        for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
+            site.warn(warned.kind, warned.url, warned.message)
+        if problem is not None:
+            report.outcome, report.message = Outcome.REFUSED, problem
+        else:
+            publish_sets(site, settled, report)
+
+    def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        prefix = self._site.rules.scope.prefix
+        for decision in decisions:
+            shapes = self._shapes.get(decision.reason)
+            if shapes is None:
+                shapes = self._shapes[decision.reason] = Shapes(prefix)
+            shapes.add(decision.url)
+            if decision.reason is Reason.LIMIT:
+                self._traps.add(decision.url, decision.evidence)
+            yield decision
+
+    def _end_run(self, ended_by: str) -> None:
+        report, now = self._report, datetime.now(UTC)
+        partly = report.outcome is Outcome.REFUSED and report.has_published
+        outcome = str(Outcome.PUBLISHED if partly else report.outcome)
+        if outcome not in PUBLISHED:
+            take_back(self._connection, self._site.run.id)
+        finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)

@@ -1,0 +1,1 @@
+"""The account of a run: outcome, warnings, hints, explanations."""

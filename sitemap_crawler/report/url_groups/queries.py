@@ -1,0 +1,93 @@
+"""Groups of URLs with a query: by the names of the parameters, and by values where these are few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE, Group, Shape, count
+from sitemap_crawler.urls.normalise import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# A parameter's values are shown when they are few, short, and seen often enough not to be few by chance.
+_MAX_VALUES = 8
+_MAX_VALUE = 40
+_MIN_URLS_FOR_VALUES = 20
+
+
+@dataclass(slots=True)
+class Query:
+    """All URLs with the same names of parameters."""
+
+    path: str | None  # None when there are several
+    values: list[set[str] | None]  # of each parameter; None when there are many
+    combinations: dict[tuple[str | None, ...], Group] = field(default_factory=dict)
+
+    def add(self, path: str, values: list[str], example: str) -> None:
+        if path != self.path or len(path) > MAX_EXAMPLE:
+            self.path = None
+        key = self._key(values)
+        if key not in self.combinations:
+            self._learn(values)
+            key = self._key(values)
+        count(self.combinations, key, example)
+
+    def absorb(self, path: str | None, group: Group) -> None:
+        if path != self.path:
+            self.path = None
+        self.combinations.setdefault((), Group()).absorb(group)
+
+    def forget(self, positions: Iterable[int]) -> None:
+        """Tells values of these parameters apart no longer."""
+        for position in positions:
+            self.values[position] = None
+        combinations, self.combinations = self.combinations, {}
+        for key, group in combinations.items():
+            self.combinations.setdefault(self._key(key), Group()).absorb(group)
+
+    def total(self) -> Group:
+        """Not to be changed."""
+        first, *others = self.combinations.values()
+        if not others:
+            return first
+        total = Group()
+        for group in (first, *others):
+            total.absorb(group)
+        return total
+
+    def shapes(self, names: str, small: int) -> list[Shape]:
+        """By values as far as these groups are large; and all the others."""
+        found: list[Shape] = []
+        rest = Group()
+        split = self.total().urls >= _MIN_URLS_FOR_VALUES
+        for values, group in self.combinations.items():
+            if split and group.urls >= small:
+                found.append(group.shape(self._pattern(names, values)))
+            else:
+                rest.absorb(group)
+        if rest.urls:
+            found.append(rest.shape(self._pattern(names, ())))
+        return found
+
+    def _key(self, values: Iterable[str | None]) -> tuple[str | None, ...]:
+        pairs = zip(values, self.values, strict=False)
+        return tuple([None if seen is None else value for value, seen in pairs])
+
+    def _learn(self, values: list[str]) -> None:
+        for position, (value, seen) in enumerate(zip(values, self.values, strict=False)):
+            if seen is None or value in seen:
+                continue
+            if len(seen) == _MAX_VALUES or len(value) > _MAX_VALUE:
+                self.forget((position,))
+            else:
+                seen.add(value)
+
+    def _pattern(self, names: str, values: tuple[str | None, ...]) -> str:
+        path = "" if self.path is None else self.path[len(origin_of(self.path)) :]
+        shown = []
+        for position, name in enumerate(names.split("&")):
+            value = values[position] if position < len(values) else None
+            shown.append(name + ("*" if value is None else value) if name.endswith("=") else name)
+        return path + "?" + "&".join(shown)

@@ -1,0 +1,171 @@
+"""What is wrong with a site, in words: warnings made of the decided inventory, the most useful kinds first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitemap_crawler.policy.decide import Warned
+from sitemap_crawler.policy.rules import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sitemap_crawler.inventory.diagnostics import Findings, Redirect
+    from sitemap_crawler.items import Note
+    from sitemap_crawler.report.url_groups.counter import Shapes
+
+KINDS = (
+    "start-adopted",
+    "options-changed",
+    "lost",
+    "too-many-hosts",
+    "seed-sitemap",
+    "trap",
+    "soft-404",
+    "blocked-for-search",
+    "broken-link",
+    "broken-redirect",
+    "redirect-loop",
+    "broken-canonical",
+    "conflicting-canonicals",
+    "blocked-canonical",
+    "canonical-chain",
+    "redirect-chain",
+    "duplicate-pages",
+    "blocked-resource",
+    "link-to-redirect",
+    "one-way-canonical",
+    "sitemap-unlistable",
+    "sitemap-only",
+    "conflicting-alternates",
+    "invalid-alternate",
+    "one-way-alternate",
+    "unlisted-alternate",
+    "long-body",
+    "deep-page",
+    "incomplete-video",
+    "incomplete-news",
+    "no-feed",
+    "entry-too-large",
+)
+"""In the order in which a person wants to know."""
+MAX_CHAIN = 100
+"""Redirects that are followed to see whether they form a loop."""
+MAX_ONWARD = 100_000
+"""Redirects that lead to others, of which loops and chains are told."""
+MAX_SHAPES = 10
+_PERMANENT = frozenset((200, 301, 308))
+"""Statuses of redirects that links should follow; that of 200 is a meta refresh."""
+_BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
+
+
+def review(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
+    """All that the inventory shows; what `decide` has met on its way is not repeated. `shapes` is empty."""
+    for url, listed, notes in findings.notes():
+        yield from _noted(url, notes, listed=listed)
+    for link in findings.broken_links():
+        yield Warned("broken-link", link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
+    yield from _redirects(findings.redirects())
+    yield from _copies(findings, shapes)
+    for url, reason, evidence in findings.unlistable_in_sitemaps():
+        message = f"a sitemap names it, and it can't be listed ({reason}: {evidence})"
+        yield Warned("sitemap-unlistable", url, message)
+    for url in findings.known_from_sitemaps_only():
+        yield Warned("sitemap-only", url, "only a sitemap names it, no followed link leads to it")
+
+
+def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[Warned]:
+    for kind, note in notes.items():
+        words = _NOTES.get(kind)
+        if words is None or (words.listed_only and not listed) or (kind == "error-page" and "soft-404" in notes):
+            continue
+        yield from (Warned(words.kind, url, message) for message in words.messages(note))
+
+
+def _copies(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
+    """One warning for each shape of address: copies come by the thousand, from one mistake."""
+    for url in findings.copies():
+        shapes.add(url)
+    for shape in shapes.top(MAX_SHAPES):
+        twin = findings.twin_of(shape.example)
+        others = f", and so have {shape.urls - 1} more pages of the shape {shape.pattern}" if shape.urls > 1 else ""
+        message = f"has the same content as {twin}{others}: give the copies a canonical"
+        yield Warned("duplicate-pages", shape.example, message)
+
+
+def _redirects(redirects: Iterator[Redirect]) -> Iterator[Warned]:
+    onward: dict[str, str] = {}
+    for redirect in redirects:
+        target, reason = redirect.target, redirect.target_reason
+        if redirect.next_target is not None and target is not None and len(onward) < MAX_ONWARD:
+            onward[redirect.url] = target
+        if target is None:
+            yield Warned("broken-redirect", redirect.url, "redirects without a usable address")
+        elif reason in _BROKEN:
+            yield Warned("broken-redirect", redirect.url, f"redirects to {target} ({reason})")
+        elif redirect.page is not None and redirect.status in _PERMANENT and reason == Reason.LISTED:
+            message = f"links to {redirect.url}, which redirects to {target}: link to that"
+            yield Warned("link-to-redirect", redirect.page, message)
+    for url, target in onward.items():
+        if _returns(url, onward):
+            yield Warned("redirect-loop", url, f"redirects to {target}, and so back to itself")
+        else:
+            yield Warned("redirect-chain", url, f"redirects to {target}, which redirects again: name the last address")
+
+
+def _returns(url: str, onward: dict[str, str]) -> bool:
+    """Whether following redirects from `url` leads back to it."""
+    met: set[str] = set()
+    place = onward.get(url)
+    while place is not None and place != url and place not in met and len(met) < MAX_CHAIN:
+        met.add(place)
+        place = onward.get(place)
+    return place == url
+
+
+class _Words(NamedTuple):
+    kind: str
+    messages: Callable[[Note], list[str]]
+    listed_only: bool = False
+    """Whether it matters for pages in the sitemap only."""
+
+
+def _texts(note: Note) -> list[str]:
+    return note if isinstance(note, list) else [str(note)]
+
+
+def _conflict(note: Note) -> list[str]:
+    return [f"names several canonical URLs, so none counts: {', '.join(_texts(note))}"]
+
+
+_NOTES = {
+    "canonicals": _Words("conflicting-canonicals", _conflict),
+    "error-page": _Words("soft-404", lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], True),
+    "soft-404": _Words("soft-404", lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
+    "blocked-for-search": _Words(
+        "blocked-for-search", lambda note: [f"is listed, but robots.txt forbids it {note}"], True
+    ),
+    "blocked-resources": _Words(
+        "blocked-resource",
+        lambda note: [f"needs {text}: search engines can't render it" for text in _texts(note)],
+        True,
+    ),
+    "long-body": _Words("long-body", lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]),
+    "deep-page": _Words(
+        "deep-page",
+        lambda _: [
+            "it is nested too deeply to be read to its end, or has a tag of too many attributes: links may be missing"
+        ],
+    ),
+    "incomplete-video": _Words("incomplete-video", _texts),
+    "invalid-alternates": _Words(
+        "invalid-alternate",
+        lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_texts(note))}"],
+        True,
+    ),
+    "conflicting-alternates": _Words(
+        "conflicting-alternates",
+        lambda note: [f"names several URLs as its version in {', '.join(_texts(note))}, so none counts"],
+        True,
+    ),
+}

@@ -1,0 +1,1 @@
+"""URLs: normalisation, scope, the public address, spellings."""

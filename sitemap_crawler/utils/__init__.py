@@ -1,0 +1,1 @@
+"""Helpers without knowledge of the product: text, files, bounded collections."""
