@@ -35,4 +35,4 @@ def _identifier(pipeline: Any) -> str:
         return path
     name = path.rpartition(".")[2]
     module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Pipeline")).lower()
-    return f"sitemap_crawler.crawl.pipelines.{module}.{name}"
+    return f"sitemap_crawler.pipelines.{module}.{name}"

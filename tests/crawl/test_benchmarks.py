@@ -1,0 +1,90 @@
+"""The benchmarks run, and compare like with like. Nothing here looks at a figure."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.webserver import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.program import Program
+
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def lay_out(root: Path, pages: dict[str, str]) -> Path:
+    for path, body in pages.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(body, encoding="utf-8")
+    return root
+
+
+def run(program: Program, script: str, *arguments: str) -> str:
+    done = program.execute(sys.executable, str(BENCHMARKS / script), *arguments)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def rows(table: str) -> list[list[str]]:
+    """The cells of the rows in Markdown, without the two lines of its head."""
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line[1:-1].split(" | ")] for line in lines[2:]]
+
+
+def test_all_crawlers_find_the_same_pages(program: Program, tmp_path: Path) -> None:
+    pages = {f"part/{number}.html": page(f"{number + 1}.html", "../index.html#top") for number in range(4)}
+    root = lay_out(
+        tmp_path / "site", {"index.html": page("part/0.html", "style.css", "https://other.example/"), **pages}
+    )
+    crawlers = ["sitemap-crawler", "CrawlSpider", "Scrapy's floor", "bare loop"]
+    chosen = [option for name in crawlers for option in ("--crawler", name)]
+    found = rows(run(program, "run.py", "--quick", "--only", "throughput", "--markdown", "--site", str(root), *chosen))
+    assert [row[2] for row in found] == crawlers
+    # "/" and "/index.html" are two addresses; 4.html is none.
+    assert f"{root}, 6 pages of " in found[0][1]
+    for row in found:
+        assert row[3].endswith(" pages/s")
+        assert "missing" not in row[6]
+        assert "more" not in row[6]
+
+
+def test_the_writer_is_measured_on_the_same_bytes(program: Program) -> None:
+    found = rows(run(program, "run.py", "--quick", "--only", "writer", "--markdown"))
+    crawlers = ["sitemap-crawler", "bare loop", "sitemap-crawler write"]
+    assert [(row[0], row[2]) for row in found] == [("writer", crawlers[0]), *(("", name) for name in crawlers[1:])] + [
+        ("", name) for name in crawlers
+    ]
+
+
+def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: Path) -> None:
+    root = lay_out(
+        tmp_path / "site",
+        {
+            "index.html": page("a.html", "b.html", "missing.html"),
+            "a.html": page("c.html", "b.html"),
+            "b.html": page("index.html"),
+            "c.html": page("index.html"),
+            "style.css": "p {}",
+        },
+    )
+    copy = tmp_path / "part"
+    found = json.loads(run(program, "reachable.py", str(root), "3", str(copy)))
+    assert found["paths"] == ["/", "/a.html", "/b.html"]
+    assert found["cut"] is True
+    assert {file.name for file in copy.iterdir()} == {"index.html", "a.html", "b.html", "style.css"}
+    assert 'href="c.html"' not in (copy / "a.html").read_text(encoding="utf-8")
+    # What the whole site lacks, too, stays as it is.
+    assert (copy / "index.html").read_bytes() == (root / "index.html").read_bytes()
+
+
+@pytest.mark.parametrize("marker", ["<!-- the last run -->\n", "<!-- end of the last run -->\n"])
+def test_the_document_has_a_place_for_the_last_run(marker: str) -> None:
+    assert (ROOT / "BENCHMARKS.md").read_text(encoding="utf-8").count(marker) == 1

@@ -1,0 +1,354 @@
+"""Kill it, stop it, run it twice: the same command goes on and ends with the same sitemap."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.program import Program
+
+PAGES = 400
+
+
+class Gate:
+    """Lets `limit` pages through, then holds every request until it is opened."""
+
+    def __init__(self, limit: int) -> None:
+        self.reached = threading.Event()
+        self._open = threading.Event()
+        self._left = limit
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def pass_through(self) -> None:
+        with self._lock:
+            self._left -= 1
+            held = self._left < 0
+        if held:
+            self.reached.set()
+            self._open.wait(60)
+
+
+def build(site: WebServer, gate: Gate | None = None) -> None:
+    """A tree of pages: each links to the next ones, so the queue fills as the crawl goes on."""
+
+    def answer(request: LoggedRequest) -> Answer:
+        if gate is not None:
+            gate.pass_through()
+        number = int(request.path.removeprefix("/") or 0)
+        below = [f"/{child}" for child in range(number * 3 + 1, number * 3 + 4) if child < PAGES]
+        return Answer(page(*below, "/"))
+
+    site.pages.update({"/": answer, **{f"/{number}": answer for number in range(1, PAGES)}})
+
+
+@pytest.fixture
+def undisturbed(program: Program, site: WebServer) -> bytes:
+    build(site)
+    result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite", "-o", "undisturbed")
+    assert result.report["listed"] == PAGES
+    site.clear_log()
+    return (program.directory / "undisturbed" / "sitemap.xml").read_bytes()
+
+
+@pytest.fixture
+def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def start(program: Program, url: str, started: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        program.command("crawl", url, "--report", "report.json"),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    started.append(process)
+    return process
+
+
+@pytest.mark.parametrize("after", [0, 1, 90, 250])
+def test_a_killed_crawl_goes_on_where_it_was(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], after: int
+) -> None:
+    gate = Gate(after)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert result.report["run"] == 1
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+    # What was in flight or in the last batch that was not written is fetched again, no more.
+    assert len(site.paths()) <= PAGES + 128 + 2 * 8 + 2
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], stop: signal.Signals
+) -> None:
+    """As do the end of the machine, and that of the terminal."""
+    gate = Gate(100)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.send_signal(stop)
+    gate.open()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 4, err
+    assert err.splitlines()[-1] == "sitemap-crawler: interrupted; run the same command to continue"
+    assert not (program.output / "sitemap.xml").exists()
+    fetched = len(site.paths())
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+    # A gentle stop loses nothing: every page once, and robots.txt in both halves.
+    assert len(site.paths()) == PAGES + 2
+    assert fetched < PAGES
+
+
+EARLY = """
+import os, signal
+from scrapy import signals
+
+class Early:
+    @classmethod
+    def from_crawler(cls, crawler):
+        moment = os.environ["EARLY"]
+        if moment == "made":
+            cls.stop()
+        else:
+            crawler.signals.connect(cls.stop, getattr(signals, moment))
+        return cls()
+
+    @staticmethod
+    def stop():
+        os.kill(os.getpid(), getattr(signal, os.environ["EARLY_SIGNAL"]))
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["made", "spider_opened", "engine_started"])
+def test_a_stop_while_the_crawl_opens_is_not_lost(
+    program: Program, site: WebServer, moment: str, stop: signal.Signals
+) -> None:
+    build(site)
+    (program.directory / "early.py").write_text(EARLY)
+    program.variables = {"PYTHONPATH": str(program.directory), "EARLY": moment, "EARLY_SIGNAL": stop.name}
+    result = program.run("crawl", site.url("/"), "-s", 'EXTENSIONS={"early.Early": 1}')
+    assert result.code == 4, result.err
+    assert result.last_line == "interrupted; run the same command to continue"
+    assert site.paths() == []
+    program.variables = {}
+    assert program.crawl(site.url("/")).report["listed"] == PAGES
+
+
+def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[subprocess.Popen[str]]) -> None:
+    gate = Gate(1)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    assert process.stderr is not None
+    while process.poll() is None:
+        # The first stops gently and waits for the answers that are held back, any later one does not.
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.3)
+    gate.open()
+    assert process.returncode == 4
+    line = "sitemap-crawler: the crawl was stopped at once; run the same command to continue"
+    assert process.stderr.read().splitlines() == [line]
+    assert program.crawl(site.url("/")).report["listed"] == PAGES
+
+
+def test_a_second_run_at_the_same_time_is_refused(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(0)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    result = program.run("crawl", site.url("/"))
+    assert result.code == 4
+    assert "another run" in result.last_line
+    gate.open()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_fresh_drops_what_was_interrupted(
+    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(200)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    site.clear_log()
+    result = program.crawl(site.url("/"), "--fresh")
+    assert result.report["run"] == 2
+    assert len(site.paths()) == PAGES + 1
+    assert (program.output / "sitemap.xml").read_bytes() == undisturbed
+
+
+def test_another_sitemap_url_in_the_middle_of_a_run_is_refused(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(10)
+    build(site, gate)
+    process = start(program, site.url("/"), started)
+    assert gate.reached.wait(60)
+    process.kill()
+    process.wait()
+    gate.open()
+    [state] = state_files(program.directory)
+    result = program.run("crawl", site.url("/"), "--state", str(state), "--sitemap-url", site.url("/map.xml"))
+    assert result.code == 1
+    assert "--fresh" in result.last_line
+
+
+def state_files(directory: Path) -> list[Path]:
+    return sorted((directory / "state").rglob("*.sqlite"))
+
+
+def test_the_state_is_one_file_for_each_site(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page(), "/docs/": page()})
+    program.crawl(site.url("/"))
+    program.crawl(site.url("/docs/"))
+    program.crawl(site.url("/"))
+    assert len(state_files(program.directory)) == 2
+    assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
+
+
+KILL_AT_RENAME = """
+import os
+replace, left = os.replace, {renames}
+
+def replace_or_die(source, target, **directories):
+    global left
+    if ".sitemap-crawler-tmp" in os.fspath(source) and "report" not in os.fspath(target):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), 9)
+    replace(source, target, **directories)
+
+os.replace = replace_or_die
+"""
+
+
+def crawl_killed_at_rename(program: Program, url: str, renames: int) -> None:
+    """Three shards and an index are to be published; the process dies after some of them were renamed."""
+    (program.directory / "sitecustomize.py").write_text(KILL_AT_RENAME.format(renames=renames))
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    command = program.command("crawl", url, "--max-urls", "150")
+    assert program.execute(*command).code == -9
+    program.variables = {}
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2, 3])
+def test_a_crawl_killed_while_it_publishes_is_finished(program: Program, site: WebServer, renames: int) -> None:
+    build(site)
+    crawl_killed_at_rename(program, site.url("/"), renames)
+    site.clear_log()
+    result = program.crawl(site.url("/"), "--max-urls", "150")
+    assert result.code == 0, result.err
+    assert site.paths() == []
+    names = ["sitemap-1.xml", "sitemap-2.xml", "sitemap-3.xml", "sitemap.xml"]
+    assert sorted(path.name for path in program.output.iterdir()) == names
+    locs = [loc for name in names[:3] for loc in result.listed(name)]
+    assert sorted(locs) == sorted({site.url("/"), *(site.url(f"/{number}") for number in range(1, PAGES))})
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2, 3])
+def test_shards_of_a_killed_publication_are_known_as_ours(program: Program, site: WebServer, renames: int) -> None:
+    build(site)
+    crawl_killed_at_rename(program, site.url("/"), renames)
+    site.pages["/"] = page()
+    assert program.crawl(site.url("/"), "--fresh").code == 0
+    assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "expected"),
+    [
+        (["--exclude", "/b"], [], ["/", "/a", "/b", "/slow"]),
+        ([], ["--exclude", "/b"], ["/", "/a", "/slow"]),
+    ],
+)
+def test_a_run_goes_on_by_other_rules(
+    program: Program, site: WebServer, first: list[str], then: list[str], expected: list[str]
+) -> None:
+    reached, released = threading.Event(), threading.Event()
+
+    def slow(_request: LoggedRequest) -> Answer:
+        reached.set()
+        released.wait(60)
+        return Answer(page("/b", title="slow"))
+
+    site.pages.update({"/": page("/a", "/slow"), "/a": page("/b", title="a"), "/b": page(title="b"), "/slow": slow})
+    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1", *first)
+    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    try:
+        assert reached.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+    released.set()
+    result = program.crawl(site.url("/"), "--state", "state.db", *then)
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url(path) for path in expected]
+    [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
+    assert "exclude was" in warning["message"]
+
+
+def test_what_was_read_by_other_options_is_read_again(program: Program, site: WebServer) -> None:
+    """The start page was read when its nofollow link was not to be followed."""
+    reached, released = threading.Event(), threading.Event()
+
+    def slow(_request: LoggedRequest) -> Answer:
+        reached.set()
+        released.wait(60)
+        return Answer(page(title="slow"))
+
+    start = '<a href="/slow">slow</a><a rel="nofollow" href="/hidden">hidden</a>'
+    site.pages.update({"/": Answer(start), "/slow": slow, "/hidden": page(title="hidden")})
+    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1")
+    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    try:
+        assert reached.wait(60)
+        process.send_signal(signal.SIGTERM)
+        released.set()
+        assert process.wait(60) == 4
+    finally:
+        process.kill()
+        process.wait()
+    result = program.crawl(site.url("/"), "--state", "state.db", "--follow-nofollow")
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url(path) for path in ("/", "/hidden", "/slow")]
+    [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
+    assert "follow_nofollow was False, is True" in warning["message"]

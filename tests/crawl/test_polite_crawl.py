@@ -1,0 +1,410 @@
+"""How a server sees the crawler: when its requests arrive, and what it does when asked to wait.
+
+The times are those at which the server has read a request, so they are what a site's owner would measure.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import count, pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.program import Program, Result
+    from tests.support.webserver import Page
+
+ONE = ("--concurrency", "1")
+LONG = 3_600
+
+
+def build(site: WebServer, number: int) -> list[str]:
+    """A start page that leads to so many others."""
+    paths = [f"/{one}" for one in range(number)]
+    site.pages.update({"/": page(*paths), **{path: page("/", title=path) for path in paths}})
+    return ["/", *paths]
+
+
+def robots(rules: str) -> Answer:
+    return Answer(f"User-agent: *\n{rules}\n", content_type="text/plain")
+
+
+def failing(times: int, *, status: int = 503, headers: dict[str, str] | None = None, then: str = page()) -> Page:
+    """A page that answers so many times with an error, and then as it should."""
+    asked = count()
+    return lambda _: Answer(then) if next(asked) >= times else Answer(status=status, headers=headers or {})
+
+
+def dying_after(times: int) -> Page:
+    """There is none, and after so many answers the server is overloaded."""
+    asked = count()
+    return lambda _: Answer(status=404 if next(asked) < times else 503)
+
+
+def gaps(site: WebServer) -> list[float]:
+    return [later.time - earlier.time for earlier, later in pairwise(site.requests)]
+
+
+def times_of(site: WebServer, path: str) -> list[float]:
+    return [request.time for request in site.requests if request.path == path]
+
+
+def assert_all_listed(result: Result, number: int) -> None:
+    assert result.code == 0, result.err
+    assert (result.report["listed"], result.report["excluded"]) == (number, {})
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "delay"),
+    [
+        ("Crawl-delay: 1", (), 1.0),
+        ("Crawl-delay: 0.2", ("--delay", "0.5"), 0.5),
+        ("Disallow:", ("--delay", "0.5"), 0.5),
+        ("Crawl-delay: 600", ("-s", "SITEMAP_MAX_CRAWL_DELAY=0.5"), 0.5),
+        ("Crawl-delay: 0.5", ("--adaptive",), 0.5),
+    ],
+)
+def test_requests_are_a_delay_apart(
+    program: Program, site: WebServer, rules: str, options: tuple[str, ...], delay: float
+) -> None:
+    build(site, 4)
+    site.pages["/robots.txt"] = robots(rules)
+    result = program.crawl(site.url("/"), *options)
+    assert_all_listed(result, 5)
+    assert len(gaps(site)) == 5
+    assert min(gaps(site)) >= delay
+    # Nor is it much more: one that waits for nothing but the delay.
+    assert sum(gaps(site)) < 5 * (delay + 0.4)
+
+
+def test_a_delay_holds_when_all_is_queued_from_the_start(program: Program, site: WebServer) -> None:
+    """What robots.txt asks for is known after the first request of a run, when many are ready."""
+    build(site, 6)
+    program.crawl(site.url("/"))
+    site.clear_log()
+    site.pages["/robots.txt"] = robots("Crawl-delay: 0.4")
+    assert_all_listed(program.crawl(site.url("/")), 7)
+    assert min(gaps(site)) >= 0.4
+
+
+def test_a_slow_answer_does_not_add_to_a_long_delay(program: Program, site: WebServer) -> None:
+    """The delay counts from the answer, but no more than as long again from the request."""
+    build(site, 4)
+    slow = threading.Event()
+
+    def answer(request: LoggedRequest) -> Answer:
+        slow.wait(0.9)
+        return Answer(page())
+
+    site.pages.update({f"/{number}": answer for number in range(4)})
+    assert_all_listed(program.crawl(site.url("/"), "--delay", "0.3"), 5)
+    assert min(gaps(site)) >= 0.3
+    assert max(gaps(site)) < 0.9
+
+
+def test_without_a_delay_nothing_waits(program: Program, site: WebServer) -> None:
+    build(site, 200)
+    assert_all_listed(program.crawl(site.url("/")), 201)
+    assert max(gaps(site)[2:]) < 0.5
+
+
+def http_date(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_a_retry_after_is_kept_to_the_second(program: Program, site: WebServer, status: int, form: str) -> None:
+    build(site, 6)
+    asked: list[float] = []
+
+    def answer(request: LoggedRequest) -> Answer:
+        asked.append(request.time)
+        if len(asked) > 1:
+            return Answer(page())
+        return Answer(status=status, headers={"Retry-After": "2" if form == "seconds" else http_date(2)})
+
+    site.pages["/2"] = answer
+    assert_all_listed(program.crawl(site.url("/"), *ONE), 7)
+    later = [request.time for request in site.requests if request.time > asked[0]]
+    assert 2.0 <= later[0] - asked[0] < 3.0
+    # Nobody was asked in the meantime, then /3, /4, /5 and /2 again.
+    assert len(later) == 4
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "soon", "9" * 5_000, "Mon, 01 Jan 2001 00:00:00 GMT"])
+def test_a_retry_after_that_makes_no_sense_pauses_nothing(program: Program, site: WebServer, value: str) -> None:
+    build(site, 6)
+    site.pages["/2"] = failing(1, headers={"Retry-After": value})
+    assert_all_listed(program.crawl(site.url("/"), *ONE), 7)
+    first = times_of(site, "/2")[0]
+    assert len([one for one in site.requests if first < one.time < first + 0.9]) == 3
+
+
+def assert_told_to_wait(result: Result, *, before: datetime, seconds: int) -> None:
+    assert result.code == 4, result.err
+    told = re.fullmatch(
+        r"127\.0\.0\.1 asks not to come again before (\S+ \S+) UTC \(Retry-After(?:; .+)?\): "
+        r"run the same command then to continue",
+        result.last_line,
+    )
+    assert told is not None, result.last_line
+    until = datetime.strptime(told[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    earliest = before + timedelta(seconds=seconds)
+    assert earliest.replace(microsecond=0) <= until <= earliest + timedelta(seconds=60)
+    assert (result.report["outcome"], result.report["exit_code"]) == ("interrupted", 4)
+
+
+@pytest.mark.parametrize("retries", ["0", "2"])
+def test_a_retry_after_that_is_too_long_ends_the_run(program: Program, site: WebServer, retries: str) -> None:
+    build(site, 6)
+    site.pages["/2"] = Answer(status=429, headers={"Retry-After": str(LONG)})
+    before = datetime.now(UTC)
+    result = program.crawl(site.url("/"), *ONE, "-s", f"RETRY_TIMES={retries}")
+    assert_told_to_wait(result, before=before, seconds=LONG)
+    assert site.paths()[-1] == "/2"
+    assert not (program.output / "sitemap.xml").exists()
+    site.clear_log()
+    result = program.crawl(site.url("/"), *ONE)
+    assert_told_to_wait(result, before=before, seconds=LONG)
+    assert site.paths() == []
+
+
+def test_the_run_goes_on_when_the_time_has_come(program: Program, site: WebServer) -> None:
+    build(site, 6)
+    site.pages["/2"] = Answer(status=429, headers={"Retry-After": "3"})
+    result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_RETRY_AFTER=1")
+    assert result.code == 4
+    paused, asked = times_of(site, "/2")[-1], set(site.paths()) - {"/2"}
+    site.clear_log()
+    site.pages["/2"] = page()
+    # What is left of the pause is not too long now, so it is waited for.
+    result = program.crawl(site.url("/"), *ONE)
+    assert (result.code, result.report["run"]) == (0, 1)
+    assert site.requests[0].time - paused >= 3.0
+    # What was answered is not asked for again.
+    assert set(site.paths()) & asked == {"/robots.txt"}
+
+
+def test_the_longest_pause_is_a_setting(program: Program, site: WebServer) -> None:
+    build(site, 2)
+    site.pages["/1"] = Answer(status=503, headers={"Retry-After": "2"})
+    result = program.crawl(site.url("/"), "-s", "SITEMAP_MAX_RETRY_AFTER=1")
+    assert result.code == 4
+    assert "SITEMAP_MAX_RETRY_AFTER is 1 s" in result.last_line
+
+
+def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(program: Program, site: WebServer) -> None:
+    paths = build(site, 40)
+    well = dict(site.pages)
+    site.pages.update(dict.fromkeys(paths[20:], Answer(status=503)))
+    site.pages["/robots.txt"] = dying_after(1)
+    result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=1", "-s", "SITEMAP_MAX_BACK_OFF=0.5")
+    assert (result.code, result.report["outcome"]) == (4, "interrupted")
+    assert re.fullmatch(
+        r"127\.0\.0\.1 has been overloaded or away for \d+ s \(SITEMAP_MAX_OUTAGE is 1 s\): "
+        r"run the same command when it is well to continue",
+        result.last_line,
+    )
+    site.pages = dict(well)
+    site.clear_log()
+    result = program.crawl(site.url("/"), *ONE)
+    assert_all_listed(result, 41)
+    assert result.report["run"] == 1
+    assert not set(site.paths()) & set(paths[:20]) - {"/robots.txt"}
+
+
+def test_pages_that_always_fail_are_no_dead_server(program: Program, site: WebServer) -> None:
+    """They are asked for last, so that nothing else is left that the server would answer."""
+    paths = build(site, 30)
+    site.pages.update(dict.fromkeys(paths[16:], Answer(status=503)))
+    result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=0.5", "-s", "SITEMAP_MAX_BACK_OFF=0.1")
+    assert (result.code, result.report["listed"]) == (0, 16)
+    assert result.report["excluded"] == {"server-error": 15}
+    assert site.paths().count(paths[-1]) == 3
+
+
+def test_the_rate_falls_while_the_server_fails_and_recovers(program: Program, site: WebServer) -> None:
+    paths = build(site, 80)
+    outage: list[float] = []
+    answered = count()
+
+    def answer(request: LoggedRequest) -> Answer:
+        if next(answered) >= 20 and not outage:
+            outage.append(request.time)
+        if outage and request.time < outage[0] + 2.0:
+            return Answer(status=503)
+        return Answer(page())
+
+    site.pages.update(dict.fromkeys(paths[1:], answer))
+    result = program.crawl(site.url("/"), "--concurrency", "2", "-s", "SITEMAP_MAX_BACK_OFF=0.25")
+    assert_all_listed(result, 81)
+    during = [request for request in site.requests if outage[0] <= request.time < outage[0] + 2.0]
+    # Three before it is noticed and those that were under way, then four a second.
+    assert 5 <= len(during) <= 3 + 2 + 8 + 2
+    assert sum(gaps(site)[-11:-1]) < 1.0
+
+
+def test_a_page_that_fails_delays_only_itself(program: Program, site: WebServer) -> None:
+    paths = build(site, 40)
+    site.pages["/7"] = Answer(status=503)
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert (result.report["listed"], result.report["excluded"]) == (40, {"server-error": 1})
+    first, second, third = times_of(site, "/7")
+    assert second - first >= 1.0
+    assert third - second >= 2.0
+    assert all(times_of(site, path)[0] < second for path in paths)
+
+
+@pytest.mark.parametrize("status", [429, 502, 504])
+def test_what_met_back_pressure_is_asked_for_last(program: Program, site: WebServer, status: int) -> None:
+    """Its second try comes by itself, its last one when all else is fetched."""
+    chain = [f"/chain/{number}" for number in range(16)]
+    site.pages.update({one: page(other) for one, other in pairwise([*chain, "/"])})
+    site.pages["/"] = page("/bad", chain[0])
+    site.pages["/bad"] = failing(2, status=status, then=page("/found"))
+    site.pages["/found"] = page()
+    assert_all_listed(program.crawl(site.url("/"), "--delay", "0.3"), 19)
+    order = [path for path in site.paths() if path != "/robots.txt"]
+    assert order.count("/bad") == 3
+    assert order[-2:] == ["/bad", "/found"]
+    assert order.index("/bad", order.index("/bad") + 1) < order.index(chain[-1])
+
+
+def test_a_reset_is_back_pressure(program: Program, site: WebServer) -> None:
+    build(site, 10)
+    site.pages["/3"] = Answer(drop=True)
+    result = program.crawl(site.url("/"), "-s", "RETRY_TIMES=1")
+    assert result.report["excluded"] == {"unreachable": 1}
+    assert times_of(site, "/3")[-1] - times_of(site, "/3")[0] >= 1.0
+    assert site.paths()[-1] == "/3"
+
+
+@pytest.mark.parametrize(("retries", "asked"), [("0", 1), ("1", 2), ("3", 4)])
+def test_the_tries_are_as_many_as_the_setting_says(program: Program, site: WebServer, retries: str, asked: int) -> None:
+    build(site, 3)
+    site.pages["/1"] = Answer(status=503)
+    result = program.crawl(site.url("/"), "-s", f"RETRY_TIMES={retries}", "-s", "SITEMAP_MAX_BACK_OFF=0.1")
+    assert result.report["excluded"] == {"server-error": 1}
+    assert site.paths().count("/1") == asked
+    assert site.paths()[-1] == "/1" or asked == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_robots_txt_that_asks_to_wait_is_asked_for_again(program: Program, site: WebServer, status: int) -> None:
+    build(site, 2)
+    rules = "User-agent: *\nDisallow: /1\n"
+    site.pages["/robots.txt"] = failing(1, status=status, headers={"Retry-After": "2"}, then=rules)
+    result = program.crawl(site.url("/"))
+    assert result.report["excluded"] == {"blocked-by-robots": 1}
+    assert site.paths()[:3] == ["/robots.txt", "/robots.txt", "/"]
+    assert 2.0 <= gaps(site)[0] < 3.0
+
+
+def test_a_robots_txt_that_goes_on_failing_refuses_the_run(program: Program, site: WebServer) -> None:
+    build(site, 2)
+    site.pages["/robots.txt"] = Answer(status=503, headers={"Retry-After": "1"})
+    result = program.crawl(site.url("/"), "-s", "RETRY_TIMES=1")
+    assert result.code == 3
+    assert "status 503" in result.last_line
+    assert site.paths() == ["/robots.txt"] * 2
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_robots_txt_that_asks_to_wait_too_long(program: Program, site: WebServer, status: int) -> None:
+    build(site, 2)
+    site.pages["/robots.txt"] = Answer(status=status, headers={"Retry-After": str(LONG)})
+    before = datetime.now(UTC)
+    result = program.crawl(site.url("/"))
+    assert_told_to_wait(result, before=before, seconds=LONG)
+    assert site.paths() == ["/robots.txt"]
+
+
+def test_a_sitemap_that_asks_to_wait_is_asked_for_again(program: Program, site: WebServer) -> None:
+    build(site, 1)
+    site.pages["/alone"] = page()
+    site.pages["/seed.txt"] = failing(1, headers={"Retry-After": "2"}, then=site.url("/alone"))
+    result = program.crawl(site.url("/"), "--seed-sitemap", site.url("/seed.txt"))
+    assert_all_listed(result, 3)
+    first, second = times_of(site, "/seed.txt")
+    assert 2.0 <= second - first < 3.0
+
+
+@pytest.fixture
+def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/1"])
+def test_a_pause_can_be_interrupted(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]], path: str
+) -> None:
+    build(site, 2)
+    asked = threading.Event()
+
+    def answer(request: LoggedRequest) -> Answer:
+        asked.set()
+        return Answer(status=503, headers={"Retry-After": "300"})
+
+    site.pages[path] = answer
+    process = subprocess.Popen(
+        program.command("crawl", site.url("/")),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    started.append(process)
+    assert process.stderr is not None
+    assert asked.wait(60)
+    # The log line shows that the answer has arrived.
+    assert any("to be left alone for 300 s" in line for line in process.stderr)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    *_, last = process.stderr
+    assert process.wait(60) == 4
+    assert time.monotonic() - sent < 20
+    assert last == "sitemap-crawler: interrupted; run the same command to continue\n"
+    assert site.paths().count(path) == 1
+
+
+@pytest.mark.parametrize(("option", "first"), [("--adaptive", 2), ("--no-adaptive", 6)])
+def test_the_requests_under_way_grow_from_two(program: Program, site: WebServer, option: str, first: int) -> None:
+    paths = build(site, 100)
+    lock, pause = threading.Lock(), threading.Event()
+    under_way = 0
+    seen: list[int] = []
+
+    def answer(request: LoggedRequest) -> Answer:
+        nonlocal under_way
+        with lock:
+            under_way += 1
+            seen.append(under_way)
+        pause.wait(0.05)
+        with lock:
+            under_way -= 1
+        return Answer(page())
+
+    site.pages.update(dict.fromkeys(paths[1:], answer))
+    assert_all_listed(program.crawl(site.url("/"), option, "--concurrency", "6"), 101)
+    assert max(seen[:3]) <= first
+    assert max(seen[:12]) >= first
+    assert max(seen) <= 6

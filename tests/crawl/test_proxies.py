@@ -1,0 +1,285 @@
+"""Proxies by the standard variables: plain requests, tunnels, and what is said when one fails."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import threading
+from base64 import b64encode
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from sitemap_crawler.crawl.download.proxies import Proxies, Proxy, ProxyError
+from tests.crawl.test_tls import secure_site  # noqa: F401 - a fixture
+from tests.support.names import give_names
+from tests.support.webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.support.program import Program
+
+LOGIN = "Basic " + b64encode(b"agent:s3cr:et").decode()
+CLEAN = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "no_proxy"), "")
+"""What the tests' own environment has must not count."""
+
+
+class ProxyServer:
+    """Forwards to 127.0.0.1 whatever the host is called; with `login` only for who sends it."""
+
+    def __init__(self, login: str | None = None) -> None:
+        self.login = login
+        self.asked: list[tuple[str, str, Mapping[str, str]]] = []
+        """Method, target and headers of every request."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients go away
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler_of(proxy: ProxyServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 30
+
+        def _admitted(self) -> bool:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            proxy.asked.append((self.command, self.path, headers))
+            if proxy.login is None or headers.get("proxy-authorization") == proxy.login:
+                return True
+            self._answer(407, b"", {"Proxy-Authenticate": "Basic"})
+            return False
+
+        def _answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+            self.send_response_only(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            if not self._admitted():
+                return
+            target = urlsplit(self.path)
+            del self.headers["Proxy-Authorization"]
+            with contextlib.closing(HTTPConnection("127.0.0.1", target.port, timeout=30)) as upstream:
+                upstream.request("GET", target.path, headers=dict(self.headers.items()))
+                answer = upstream.getresponse()
+                content_type = answer.headers.get("Content-Type", "")
+                self._answer(answer.status, answer.read(), {"Content-Type": content_type})
+
+        def do_CONNECT(self) -> None:
+            if not self._admitted():
+                return
+            port = int(self.path.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port)) as upstream:
+                self.send_response_only(200)
+                self.end_headers()
+                self.wfile.flush()
+                ends = {self.connection: upstream, upstream: self.connection}
+                while True:
+                    for end in select.select(list(ends), [], [], 30)[0]:
+                        data = end.recv(65536)
+                        if not data:
+                            self.close_connection = True
+                            return
+                        ends[end].sendall(data)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+            """Nothing on the terminal."""
+
+    return Handler
+
+
+@pytest.fixture
+def proxy() -> Iterator[ProxyServer]:
+    server = ProxyServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def program(program: Program) -> Program:
+    program.variables.update(CLEAN)
+    return program
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
+def test_requests_go_through_the_proxy(program: Program, site: WebServer, proxy: ProxyServer, variable: str) -> None:
+    site.pages.update({"/robots.txt": "", "/": page("/a"), "/a": page()})
+    del program.variables[variable.lower()]
+    program.variables[variable] = f"http://{proxy.address}"
+    if variable.lower() == "all_proxy":
+        del program.variables["http_proxy"]
+    result = program.crawl(site.url())
+    assert result.listed() == [site.url("/"), site.url("/a")]
+    assert [target for _, target, _ in proxy.asked] == [site.url(path) for path in ("/robots.txt", "/", "/a")]
+    assert len(site.requests) == 3
+
+
+@pytest.mark.parametrize("exempt", ["127.0.0.1", "example.com, 127.0.0.1:{port}", "*"])
+def test_no_proxy(program: Program, site: WebServer, proxy: ProxyServer, exempt: str) -> None:
+    site.pages["/"] = page()
+    program.variables.update(http_proxy=proxy.address, no_proxy=exempt.format(port=site.port))
+    assert program.crawl(site.url()).code == 0
+    assert proxy.asked == []
+
+
+def test_a_proxy_with_a_login(program: Program, site: WebServer) -> None:
+    proxy = ProxyServer(LOGIN)
+    answers = [Answer(status=500), Answer(page("/a"))]
+    site.pages.update({"/": lambda _: answers.pop(0), "/a": page()})
+    program.variables["http_proxy"] = f"agent:s3cr%3Aet@{proxy.address}"
+    result = program.crawl(site.url(), "-v", "-v", "--auth", "me:hunter2")
+    proxy.close()
+    # A second try carries it, too, and the site does not see it.
+    assert result.listed() == [site.url("/"), site.url("/a")]
+    assert all("proxy-authorization" not in request.headers for request in site.requests)
+    files = b"".join(path.read_bytes() for path in program.directory.rglob("*") if path.is_file())
+    for text in (files.decode("latin-1"), result.out, result.err):
+        assert "s3cr" not in text
+        assert LOGIN.split()[1] not in text
+
+
+def test_https_goes_through_a_tunnel(program: Program, secure_site: str) -> None:  # noqa: F811 - the fixture
+    proxy = ProxyServer(LOGIN)
+    program.variables["https_proxy"] = f"http://agent:s3cr%3Aet@{proxy.address}"
+    result = program.crawl(secure_site, "-s", "DOWNLOAD_VERIFY_CERTIFICATES=0", "--auth", "me:hunter2")
+    proxy.close()
+    assert result.listed() == [secure_site, f"{secure_site}a"]
+    assert {(method, target) for method, target, _ in proxy.asked} == {("CONNECT", urlsplit(secure_site).netloc)}
+    # The proxy gets its own login and not the site's.
+    assert {headers.get("proxy-authorization") for *_, headers in proxy.asked} == {LOGIN}
+    assert all("authorization" not in headers for *_, headers in proxy.asked)
+
+
+def closed_port() -> int:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return int(unused.getsockname()[1])
+
+
+@pytest.mark.parametrize("robots", ["ROBOTSTXT_OBEY=1", "ROBOTSTXT_OBEY=0"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_not_there(program: Program, scheme: str, robots: str) -> None:
+    port = closed_port()
+    program.variables[f"{scheme}_proxy"] = f"http://agent:s3cret@127.0.0.1:{port}"
+    result = program.crawl(f"{scheme}://127.0.0.1/", "-s", "RETRY_TIMES=0", "-s", robots, "-v", "-v")
+    assert result.code == 3
+    assert f"no connection to the proxy http://127.0.0.1:{port}: connection refused" in result.last_line
+    assert "s3cret" not in result.err + result.out
+
+
+def test_a_proxy_whose_name_is_unknown(program: Program) -> None:
+    give_names(program, {"proxy.corp": socket.EAI_NONAME})
+    program.variables["http_proxy"] = "http://proxy.corp:3128"
+    result = program.crawl("http://127.0.0.1/", "-s", "RETRY_TIMES=0")
+    assert result.code == 3
+    assert "the name of the proxy http://proxy.corp:3128 can't be resolved: there is no such host" in result.last_line
+
+
+@pytest.mark.parametrize(
+    ("scheme", "words"),
+    [
+        ("http", ["status 407", "the proxy asks for a login", "http_proxy"]),
+        ("https", ["the proxy http://127.0.0.1:", "answers 407"]),
+    ],
+)
+def test_a_proxy_that_wants_another_login(program: Program, scheme: str, words: list[str]) -> None:
+    proxy = ProxyServer(LOGIN)
+    program.variables[f"{scheme}_proxy"] = f"http://agent:wr0ng@{proxy.address}"
+    result = program.crawl(f"{scheme}://127.0.0.1/", "-s", "RETRY_TIMES=0")
+    proxy.close()
+    assert result.code == 3
+    assert all(word in result.last_line for word in words), result.last_line
+    assert "wr0ng" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("http_proxy", "socks5://me:hunter2@127.0.0.1:1080", ["http_proxy", "SOCKS"]),
+        ("https_proxy", "socks5h://127.0.0.1:1080", ["https_proxy", "SOCKS"]),
+        ("ALL_PROXY", "socks4://127.0.0.1:1080", ["ALL_PROXY", "SOCKS"]),
+        ("https_proxy", "https://127.0.0.1:1080", ["https_proxy", "give an http proxy"]),
+        ("http_proxy", "http://me:hunter2@127.0.0.1:port", ["http_proxy", "http://HOST:PORT"]),
+        ("http_proxy", "http://:3128", ["http_proxy", "http://HOST:PORT"]),
+    ],
+)
+def test_a_variable_that_names_no_usable_proxy(program: Program, variable: str, value: str, words: list[str]) -> None:
+    program.variables = {name: text for name, text in program.variables.items() if text}
+    program.variables[variable] = value
+    result = program.run("crawl", "https://example.com/")
+    assert result.code == 2
+    assert all(word in result.last_line for word in words)
+    assert "hunter2" not in result.err
+
+
+def test_an_international_name_through_a_proxy(program: Program, site: WebServer, proxy: ProxyServer) -> None:
+    site.pages.update({"/": page("/straße"), "/stra%C3%9Fe": page()})
+    program.variables["http_proxy"] = proxy.address
+    host = f"xn--bcher-kva.example:{site.port}"
+    result = program.crawl(f"http://Bücher.example:{site.port}/")
+    assert result.listed() == [f"http://{host}/", f"http://{host}/stra%C3%9Fe"]
+    assert {headers["host"] for *_, headers in proxy.asked} == {host}
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "authorization"),
+    [
+        ("proxy.corp:3128", "http://proxy.corp:3128", None),
+        ("http://proxy.corp", "http://proxy.corp:80", None),
+        ("HTTP://proxy.corp:8080/", "http://proxy.corp:8080", None),
+        ("http://[::1]:3128", "http://[::1]:3128", None),
+        ("a:b@proxy.corp:1", "http://proxy.corp:1", "Basic YTpi"),
+        ("http://a%40b:c%2Fd@proxy.corp:1", "http://proxy.corp:1", "Basic YUBiOmMvZA=="),
+    ],
+)
+def test_spellings_of_a_proxy(text: str, url: str, authorization: str | None) -> None:
+    assert Proxy.of(text) == Proxy(url, authorization)
+
+
+@pytest.mark.parametrize("text", ["ftp://proxy:21", "http://", "http://a b:80", "http://proxy:99999", "http://[::1"])
+def test_what_is_no_proxy(text: str) -> None:
+    with pytest.raises(ProxyError):
+        Proxy.of(text)
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "proxy"),
+    [
+        ({"http_proxy": "one:1", "HTTP_PROXY": "two:2"}, "http://a.com/", "http://one:1"),
+        ({"http_proxy": "", "HTTP_PROXY": "two:2"}, "http://a.com/", None),
+        ({"HTTP_PROXY": "two:2", "REQUEST_METHOD": "GET"}, "http://a.com/", None),
+        ({"http_proxy": "one:1"}, "https://a.com/", None),
+        ({"https_proxy": "one:1"}, "https://a.com:8443/", "http://one:1"),
+        ({"all_proxy": "one:1", "https_proxy": "two:2"}, "https://a.com/", "http://two:2"),
+        ({"all_proxy": "one:1", "no_proxy": "a.com"}, "https://www.a.com/", None),
+        ({"all_proxy": "one:1", "NO_PROXY": ".A.com"}, "https://a.com/", None),
+        ({"all_proxy": "one:1", "no_proxy": "*.a.com"}, "https://b.a.com/", None),
+        ({"all_proxy": "one:1", "no_proxy": "a.com"}, "https://ba.com/", "http://one:1"),
+        ({"all_proxy": "one:1", "no_proxy": "a.com:8443"}, "https://a.com/", "http://one:1"),
+        ({"all_proxy": "one:1", "no_proxy": "a.com:8443"}, "https://a.com:8443/", None),
+        ({"all_proxy": "one:1", "no_proxy": "::1"}, "http://[::1]:80/", None),
+        ({"all_proxy": "one:1", "no_proxy": "b.com,,"}, "http://a.com/", "http://one:1"),
+    ],
+)
+def test_which_proxy(environment: dict[str, str], url: str, proxy: str | None) -> None:
+    proxies = Proxies.of_environment(environment)
+    chosen = proxies.proxy_for(url) if proxies else None
+    assert (chosen.url if chosen else None) == proxy

@@ -1,0 +1,274 @@
+"""The second run and those after it: what is asked for, what is kept, and which dates move."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitemap_crawler.validation.entries import read_entries
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.program import Program
+
+PATHS = ["/", "/a", "/b", "/c"]
+
+
+def validated(body: str, etag: str, **headers: str) -> Callable[[LoggedRequest], Answer]:
+    """A page that answers 304 to whoever has this version."""
+
+    def answer(request: LoggedRequest) -> Answer:
+        if request.headers.get("if-none-match") == etag:
+            return Answer(status=304, headers={"ETag": etag})
+        return Answer(body, headers={"ETag": etag, **headers})
+
+    return answer
+
+
+def build(site: WebServer) -> None:
+    """/ leads to /a, that to /b, that to /c."""
+    for path, link in zip(PATHS, [*PATHS[1:], "/"], strict=True):
+        site.pages[path] = validated(page(link, title=path), f'"{path}-1"')
+
+
+def crawl(program: Program, site: WebServer, *options: str) -> dict[str, Any]:
+    result = program.crawl(site.url("/"), "--state", "state.db", *options)
+    assert result.code == 0, result.err
+    return result.report
+
+
+def lastmods(program: Program, site: WebServer) -> dict[str, str | None]:
+    entries = read_entries((program.output / "sitemap.xml").read_bytes())
+    return {entry.loc.removeprefix(site.url("")): entry.lastmod for entry in entries}
+
+
+def reason(program: Program, site: WebServer, path: str) -> str:
+    told: dict[str, str] = json.loads(program.run("explain", site.url(path), "--state", "state.db", "--json").out)
+    return told["reason"]
+
+
+def test_an_unchanged_site_costs_nothing(program: Program, site: WebServer) -> None:
+    build(site)
+    crawl(program, site)
+    before = (program.output / "sitemap.xml").read_bytes(), (program.output / "sitemap.xml").stat().st_mtime_ns
+    site.clear_log()
+    report = crawl(program, site)
+    assert (report["outcome"], report["not_modified"], report["bytes"]) == ("unchanged", 4, 0)
+    assert report["listed"] == 4
+    assert sorted(site.paths()) == sorted([*PATHS, "/robots.txt"])
+    assert before == (
+        (program.output / "sitemap.xml").read_bytes(),
+        (program.output / "sitemap.xml").stat().st_mtime_ns,
+    )
+
+
+@pytest.mark.parametrize("options", [["--full"], ["--follow-nofollow"], ["-s", "SITEMAP_MAX_BODY=1000000"]])
+def test_everything_is_read_again_when_asked_or_when_the_readers_are_others(
+    program: Program, site: WebServer, options: list[str]
+) -> None:
+    build(site)
+    crawl(program, site)
+    assert crawl(program, site, *options)["not_modified"] == 0
+
+
+def test_what_a_page_led_to_stays_when_it_answers_304(program: Program, site: WebServer) -> None:
+    build(site)
+    crawl(program, site)
+    site.pages["/c"] = validated(page("/new", title="changed"), '"c-2"')
+    site.pages["/new"] = page(title="New")
+    report = crawl(program, site)
+    assert (report["listed"], report["not_modified"]) == (5, 3)
+    report = crawl(program, site)
+    assert (report["listed"], report["not_modified"], report["outcome"]) == (5, 4, "unchanged")
+
+
+@pytest.mark.parametrize("failing", [Answer(status=503), Answer(status=429), Answer(drop=True)])
+def test_a_listed_page_stays_while_its_server_fails(program: Program, site: WebServer, failing: Answer) -> None:
+    build(site)
+    dated = {"Last-Modified": "Tue, 02 Mar 2021 10:20:30 GMT"}
+    site.pages["/b"] = validated(page("/c", title="/b"), '"b-1"', **dated)
+    options = ["-s", "RETRY_TIMES=0", "-s", "SITEMAP_KEEP_ERRORS=2"]
+    crawl(program, site, *options)
+    before = lastmods(program, site)
+    site.pages["/b"] = failing
+    for _ in range(2):
+        report = crawl(program, site, *options)
+        assert (report["listed"], report["kept"], report["outcome"]) == (4, 1, "unchanged")
+        assert lastmods(program, site) == before
+    answer = json.loads(program.run("explain", site.url("/b"), "--state", "state.db", "--json").out)
+    assert (answer["decision"], answer["reason"]) == ("listed", "kept-after-error")
+    # What it led to is still led to; it itself goes now, and comes back.
+    report = crawl(program, site, *options)
+    assert (report["listed"], report["kept"]) == (3, 0)
+    site.pages["/b"] = validated(page("/c", title="/b"), '"b-1"', **dated)
+    assert crawl(program, site, *options)["listed"] == 4
+    assert lastmods(program, site) == before
+
+
+def test_a_page_that_is_gone_goes_at_once(program: Program, site: WebServer) -> None:
+    build(site)
+    crawl(program, site)
+    site.pages["/c"] = Answer(status=410)
+    report = crawl(program, site)
+    assert (report["listed"], report["excluded"]) == (3, {"client-error": 1})
+
+
+def test_new_renderings_of_the_same_content_move_no_date(program: Program, site: WebServer) -> None:
+    numbers = count(1)
+
+    def fresh(request: LoggedRequest) -> Answer:
+        token = next(numbers)
+        body = page(*PATHS, title=request.path, body=f'<input type="hidden" name="csrf" value="{token}">')
+        modified = datetime.now(UTC).replace(second=token % 60, minute=0, hour=0)
+        return Answer(body, headers={"Last-Modified": f"{modified:%a, %d %b %Y %H:%M:%S} GMT"})
+
+    site.pages.update(dict.fromkeys(PATHS, fresh))
+    crawl(program, site)
+    before = (program.output / "sitemap.xml").read_bytes()
+    for _ in range(3):
+        assert crawl(program, site)["outcome"] == "unchanged"
+    assert (program.output / "sitemap.xml").read_bytes() == before
+
+
+def test_a_change_that_nobody_dates_has_the_time_at_which_it_was_seen(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", title="Start"), "/a": page(body="<p>First words.</p>")})
+    crawl(program, site)
+    assert lastmods(program, site) == {"/": None, "/a": None}
+    site.pages["/a"] = page(body="<p>Other words.</p>")
+    before = datetime.now(UTC).replace(microsecond=0)
+    report = crawl(program, site)
+    assert report["changes"] == {"added": 0, "changed": 1, "removed": 0}
+    found = lastmods(program, site)
+    assert found["/"] is None
+    assert found["/a"] is not None
+    moment = datetime.fromisoformat(found["/a"])
+    assert before <= moment <= datetime.now(UTC)
+    answer = json.loads(program.run("explain", site.url("/a"), "--state", "state.db", "--json").out)
+    assert answer["lastmod_source"] == "observed-change"
+    assert crawl(program, site)["outcome"] == "unchanged"
+    assert lastmods(program, site) == found
+
+
+def test_a_page_that_only_a_sitemap_named_stays_when_ours_takes_its_place(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": page(title="A"), "/lonely": page(title="Lonely")})
+    site.pages["/robots.txt"] = Answer(f"Sitemap: {site.url('/sitemap.xml')}\n", content_type="text/plain")
+    site.pages["/sitemap.xml"] = Answer(site.url("/lonely"), content_type="text/plain")
+    assert crawl(program, site)["listed"] == 3
+    for _ in range(4):
+        site.pages["/sitemap.xml"] = Answer((program.output / "sitemap.xml").read_bytes(), content_type="text/xml")
+        assert crawl(program, site)["listed"] == 3
+    site.pages["/lonely"] = Answer(status=404)
+    assert crawl(program, site)["listed"] == 2
+
+
+def test_what_never_changes_its_mind_is_asked_now_and_then(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/gone"), "/a": page(title="A")})
+    asked = []
+    for _ in range(11):
+        site.clear_log()
+        report = crawl(program, site)
+        assert report["excluded"] == {"client-error": 1}
+        asked.append("/gone" in site.paths())
+    # Three runs, and one of each seven after them.
+    assert asked[:3] == [True, True, True]
+    assert sum(asked[3:10]) == 1
+
+
+def test_headers_that_come_with_a_304_count(program: Program, site: WebServer) -> None:
+    """A server's configuration says noindex of /a, and not of /b any more; neither file has changed, nor its ETag."""
+    noindex = {"/b"}
+
+    def answer(request: LoggedRequest) -> Answer:
+        headers = {"ETag": '"1"', **({"X-Robots-Tag": "noindex"} if request.path in noindex else {})}
+        if request.headers.get("if-none-match") == '"1"':
+            return Answer(status=304, headers=headers)
+        return Answer(page("/a", "/b", "/c", title=request.path), headers=headers)
+
+    site.pages.update(dict.fromkeys(PATHS, answer))
+    crawl(program, site)
+    assert set(lastmods(program, site)) == {"/", "/a", "/c"}
+    noindex.symmetric_difference_update({"/a", "/b"})
+    report = crawl(program, site)
+    assert set(lastmods(program, site)) == {"/", "/b", "/c"}
+    assert report["not_modified"] == 2
+    assert crawl(program, site)["outcome"] == "unchanged"
+
+
+@pytest.mark.parametrize("failing", [500, 412, 200])
+def test_a_server_that_fails_for_conditional_requests_only(program: Program, site: WebServer, failing: int) -> None:
+    def answer(request: LoggedRequest) -> Answer:
+        if "if-none-match" in request.headers:
+            return Answer(status=failing)
+        return Answer(page("/a"), headers={"ETag": '"1"'})
+
+    site.pages.update({"/": page("/a"), "/a": answer})
+    crawl(program, site)
+    for _ in range(2):
+        report = crawl(program, site, "-s", "RETRY_TIMES=0")
+        assert (report["outcome"], report["listed"], report["errors"]) == ("unchanged", 2, 0)
+    assert reason(program, site, "/a") == "listed"
+
+
+def test_a_304_that_nobody_asked_for_is_no_answer(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": page()})
+    crawl(program, site)
+    site.pages["/a"] = Answer(status=304)
+    assert crawl(program, site)["listed"] == 2
+    assert reason(program, site, "/a") == "kept-after-error"
+
+
+def test_what_was_listed_is_asked_for_again_after_an_outage(program: Program, site: WebServer) -> None:
+    """Most pages answer 404 in four nights, in which nothing is published; the next night all is as it was."""
+    paths = [f"/{number}" for number in range(30)]
+    site.pages.update({"/": page(*paths), **{path: page(title=path) for path in paths}})
+    crawl(program, site)
+    before = (program.output / "sitemap.xml").read_bytes()
+    healthy = dict(site.pages)
+    site.pages.update(dict.fromkeys(paths[5:], Answer("Gone", status=404)))
+    for _ in range(4):
+        assert program.crawl(site.url("/"), "--state", "state.db").code == 3
+    site.pages.update(healthy)
+    assert crawl(program, site)["outcome"] == "unchanged"
+    assert (program.output / "sitemap.xml").read_bytes() == before
+
+
+def test_full_asks_for_what_has_been_settled_too(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(14)]
+    site.pages.update({"/": page(*paths), **dict.fromkeys(paths, Answer("Gone", status=404))})
+    for _ in range(5):
+        crawl(program, site)
+    site.clear_log()
+    crawl(program, site)
+    assert 0 < len(set(site.paths()) & set(paths)) < 5
+    site.clear_log()
+    crawl(program, site, "--full")
+    assert set(site.paths()) >= set(paths)
+
+
+def test_a_refused_run_proves_no_absence(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/b"), "/a": page(), "/b": page()})
+    crawl(program, site)
+    site.pages["/"] = Answer("Gone", status=404)
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 3
+    site.pages["/"] = page("/a")
+    assert crawl(program, site)["listed"] == 3
+    assert crawl(program, site)["listed"] == 2
+    assert reason(program, site, "/b") == "orphan"
+
+
+def test_refused_runs_do_not_count_as_those_for_which_a_failing_page_stays(program: Program, site: WebServer) -> None:
+    down = Answer(status=503)
+    site.pages.update({"/": page("/a"), "/a": page()})
+    options = ("-s", "SITEMAP_KEEP_ERRORS=2", "-s", "RETRY_TIMES=0")
+    crawl(program, site)
+    site.pages.update({"/": down, "/a": down})
+    for _ in range(3):
+        assert program.crawl(site.url("/"), "--state", "state.db", *options).code == 3
+    site.pages["/"] = page("/a")
+    assert [crawl(program, site, *options)["listed"] for _ in range(3)] == [2, 2, 1]

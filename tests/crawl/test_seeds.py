@@ -1,0 +1,612 @@
+"""Sitemaps as a source of URLs, on a site whose start page links to /linked and to nothing else.
+
+/            links to /linked
+/linked
+/hidden/1 …  pages that only sitemaps name
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import sqlite3
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue, seed_problems, seeds_complete
+from sitemap_crawler.inventory.store import Store, open_store
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from tests.support.program import Program, Result
+
+MIB = 1_048_576
+
+
+@pytest.fixture
+def site() -> Iterator[WebServer]:
+    with WebServer() as server:
+        server.pages.update({"/": page("/linked"), "/linked": page()})
+        server.pages.update({f"/hidden/{number}": page(title=f"Hidden {number}") for number in range(1, 8)})
+        yield server
+
+
+def named_in_robots(*urls: str) -> Answer:
+    return Answer("".join(f"Sitemap: {url}\n" for url in urls), content_type="text/plain")
+
+
+def urlset(urls: Iterable[str]) -> str:
+    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>"
+
+
+def index(urls: Iterable[str]) -> str:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
+
+
+def moved(target: str) -> Answer:
+    return Answer(status=302, headers={"Location": target})
+
+
+def xml(body: str | bytes) -> Answer:
+    return Answer(body, content_type="application/xml")
+
+
+def seed_warnings(result: Result) -> list[tuple[str, str]]:
+    warnings: list[dict[str, Any]] = result.report["warnings"]
+    return [(found["url"], found["message"]) for found in warnings if found["kind"] == "seed-sitemap"]
+
+
+def rows(program: Program, columns: str = "url") -> list[Any]:
+    """Of the inventory's URLs; the crawls here have `--state`."""
+    with sqlite3.connect(program.directory / "state.sqlite") as database:
+        found = database.execute(f"SELECT {columns} FROM urls ORDER BY url").fetchall()
+    database.close()
+    return [row[0] if len(row) == 1 else row for row in found]
+
+
+def crawl(program: Program, site: WebServer, *options: str) -> Result:
+    return program.crawl(site.url("/"), "--state", "state.sqlite", *options)
+
+
+def listed(result: Result, site: WebServer) -> list[str]:
+    assert result.code == 0, result.err
+    return [url.removeprefix(site.url("")) for url in result.listed()]
+
+
+def test_a_page_that_only_robots_txt_s_sitemap_names_is_listed(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots(site.url("/map.xml"), "/relative.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/linked"), site.url("/hidden/1")]))
+    site.pages["/relative.xml"] = xml(urlset([site.url("/hidden/2")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
+    only = [found["url"] for found in result.report["warnings"] if found["kind"] == "sitemap-only"]
+    assert only == [site.url("/hidden/1"), site.url("/hidden/2")]
+    assert seed_warnings(result) == []
+    assert site.paths().count("/map.xml") == 1
+    # Each request counts.
+    assert result.report["requests"] == len(site.paths())
+
+
+def test_options_name_an_index_of_gzip_text_and_feeds(program: Program, site: WebServer) -> None:
+    parts = {
+        "/one.xml.gz": Answer(gzip.compress(urlset([site.url("/hidden/1")]).encode()), content_type="application/gzip"),
+        "/two.xml": Answer(gzip.compress(urlset([site.url("/hidden/2")]).encode()), content_type="text/html"),
+        "/three.xml": Answer(
+            gzip.compress(urlset([site.url("/hidden/3")]).encode()), headers={"Content-Encoding": "gzip"}
+        ),
+        "/four.txt": Answer(site.url("/hidden/4"), content_type="text/plain"),
+        "/five": Answer(f"<rss><channel><item><link>{site.url('/hidden/5')}</link></item></channel></rss>"),
+    }
+    site.pages.update(parts)
+    site.pages["/index.xml"] = xml(index(map(site.url, parts)))
+    site.pages["/six.xml"] = xml(urlset([site.url("/hidden/6")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"), "--seed-sitemap", site.url("/six.xml"))
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 7)), "/linked"]
+    assert seed_warnings(result) == []
+
+
+def test_what_is_out_of_scope_is_a_row_and_not_fetched(program: Program, site: WebServer) -> None:
+    site.pages.update({"/docs/": page(), "/docs/hidden": page()})
+    urls = ["https://example.com/", site.url("/docs/hidden"), site.url("/linked"), "/docs/relative", "mailto:a@b.c", ""]
+    site.pages["/map.xml"] = xml(urlset(urls))
+    result = program.crawl(site.url("/docs/"), "--state", "state.sqlite", "--seed-sitemap", site.url("/map.xml"))
+    assert listed(result, site) == ["/docs/", "/docs/hidden"]
+    assert result.report["excluded"] == {"out-of-scope": 2}
+    known = [site.url("/docs/"), site.url("/docs/hidden"), site.url("/linked"), "https://example.com/"]
+    assert rows(program) == known
+    assert "3 URLs in 1 sitemaps, 2 of them out of scope" in result.err
+    assert "/linked" not in site.paths()
+
+
+def test_the_scope_is_that_to_which_the_start_page_moves(program: Program, site: WebServer) -> None:
+    site.pages.update({"/docs": moved("/docs/"), "/docs/": page(), "/docs/hidden": page()})
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/docs/hidden"), site.url("/hidden/1")]))
+    result = program.crawl(site.url("/docs"), "--state", "state.sqlite")
+    assert listed(result, site) == ["/docs/", "/docs/hidden"]
+    assert "/hidden/1" not in site.paths()
+
+
+def test_a_sitemap_on_another_host_counts_for_this_one(program: Program, site: WebServer) -> None:
+    with WebServer({"/map.xml": xml(urlset([site.url("/hidden/1")]))}) as other:
+        site.pages["/robots.txt"] = named_in_robots(other.url("/map.xml"))
+        result = crawl(program, site)
+        assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+        assert other.paths() == ["/robots.txt", "/map.xml"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer(status=404), "cannot be read as a sitemap: it answers 404; correct or remove it in --seed-sitemap"),
+        (Answer(status=500), "cannot be read as a sitemap: it answers 500; try again later"),
+        (Answer(status=503), "cannot be read as a sitemap: it answers 503; try again later"),
+        (Answer(status=429), "cannot be read as a sitemap: it answers 429; try again later"),
+        (Answer(page()), "is no sitemap, feed or list of URLs; correct or remove it in --seed-sitemap"),
+        (Answer(""), "is no sitemap, feed or list of URLs; correct or remove it in --seed-sitemap"),
+        (Answer(status=204), "cannot be read as a sitemap: it answers 204; correct or remove it in --seed-sitemap"),
+        (
+            moved("/map.xml?again"),
+            "cannot be read as a sitemap: it redirects more than 5 times; correct or remove it in --seed-sitemap",
+        ),
+        (moved("mailto:a@b.c"), "cannot be read as a sitemap: it answers 302; correct or remove it in --seed-sitemap"),
+    ],
+)
+def test_what_can_t_be_read_is_a_warning(program: Program, site: WebServer, answer: Answer, words: str) -> None:
+    site.pages["/map.xml"] = answer
+    for number in range(6):
+        site.pages[f"/map.xml?{'again' * number}"] = moved(f"/map.xml?{'again' * (number + 1)}")
+    if answer.status != 302:
+        site.pages.pop("/map.xml?")
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
+    assert listed(result, site) == ["/", "/linked"]
+    assert seed_warnings(result) == [(site.url("/map.xml"), words)]
+
+
+def test_what_gives_no_answer_is_a_warning(program: Program, site: WebServer) -> None:
+    site.pages["/map.xml"] = Answer(drop=True)
+    with WebServer() as closed:
+        gone = closed.url("/map.xml")
+    site.pages["/robots.txt"] = named_in_robots("/map.xml", gone)
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/linked"]
+    found = dict(seed_warnings(result))
+    broken, refused = found.pop(site.url("/map.xml")), found.pop(gone)
+    assert not found
+    assert broken.startswith("cannot be read as a sitemap: ")
+    assert refused.startswith(f"cannot be read as a sitemap: robots.txt of its host is not available ({closed.url('')}")
+    for message in (broken, refused):
+        assert message.endswith("; try again later")
+
+
+def test_robots_txt_forbids_it(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = Answer("User-agent: *\nDisallow: /maps/\nSitemap: /maps/a.xml\n")
+    site.pages["/maps/a.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/linked"]
+    [(url, message)] = seed_warnings(result)
+    assert url == site.url("/maps/a.xml")
+    assert message.startswith("cannot be read as a sitemap: robots.txt forbids it (")
+    assert "Disallow: /maps/ (line 2, User-agent: *)" in message
+    assert "/maps/a.xml" not in site.paths()
+
+
+def test_without_robots_txt_its_sitemaps_are_not_read(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site, "-s", "ROBOTSTXT_OBEY=0")
+    assert listed(result, site) == ["/", "/linked"]
+    assert sorted(site.paths()) == ["/", "/linked"]
+
+
+def test_a_broken_sitemap_gives_what_it_has(program: Program, site: WebServer) -> None:
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]).replace("</urlset>", "<url><loc>http"))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    words = "is XML that ends too early: URLs may be missing; mend it where it is written"
+    assert seed_warnings(result) == [(site.url("/map.xml"), words)]
+
+
+def test_redirects_are_followed(program: Program, site: WebServer) -> None:
+    site.pages.update({f"/r{number}": moved(f"/r{number + 1}") for number in range(5)})
+    site.pages["/r5"] = xml(urlset([site.url("/hidden/1")]))
+    # What a redirect has led to is not read again.
+    site.pages["/robots.txt"] = named_in_robots("/r0", "/r3", "/r5")
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+    assert site.paths().count("/r5") == 1
+
+
+def test_an_index_of_indexes(program: Program, site: WebServer) -> None:
+    maps = {
+        "/0.xml": index(map(site.url, ["/0.xml", "/1.xml", "/pages-1.xml"])),
+        "/1.xml": index(map(site.url, ["/2.xml", "/0.xml", "/pages-2.xml"])),
+        "/2.xml": index(map(site.url, ["/0.xml", "/pages-3.xml"])),
+        **{f"/pages-{number}.xml": urlset([site.url(f"/hidden/{number}")]) for number in range(1, 4)},
+    }
+    site.pages.update({path: xml(body) for path, body in maps.items()})
+    result = crawl(program, site, "--seed-sitemap", site.url("/0.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
+    words = f"is not read: it is an index of indexes; name its sitemaps in {site.url('/1.xml')}"
+    assert seed_warnings(result) == [(site.url("/2.xml"), words)]
+    assert all(site.paths().count(path) == 1 for path in ("/0.xml", "/1.xml", "/2.xml"))
+
+
+def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> None:
+    patch(program, "import sitemap_crawler.inventory.seed_sitemaps as seeds; seeds.MAX_FILES = 3")
+    site.pages.update({f"/{number}.xml": xml(urlset([site.url(f"/hidden/{number}")])) for number in range(1, 8)})
+    site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(1, 8)))
+    result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
+    assert seed_warnings(result) == [(site.url("/3.xml"), "is not read, nor are others: a run reads 3 sitemaps")]
+
+
+def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/sitemap.xml")
+    site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/1")]))
+    first = crawl(program, site, "--seed-sitemap", site.url("/sitemap.xml"))
+    assert listed(first, site) == ["/", "/hidden/1", "/linked"]
+    # What stands there now is ours, whatever it names.
+    site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/7")]))
+    site.pages["/old.xml"] = moved("/sitemap.xml")
+    site.pages["/index.xml"] = xml(index(map(site.url, ["/sitemap.xml", "/old.xml", "/more.xml"])))
+    site.pages["/more.xml"] = xml(urlset([site.url("/hidden/2")]))
+    site.clear_log()
+    second = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
+    assert second.code == 0, second.err
+    assert seed_warnings(second) == []
+    assert not {"/sitemap.xml", "/hidden/7"} & set(site.paths())
+    assert {"/old.xml", "/more.xml", "/hidden/2"} < set(site.paths())
+
+
+def test_our_own_shards_are_no_source(program: Program, site: WebServer) -> None:
+    assert crawl(program, site, "--max-urls", "1").code == 0
+    site.clear_log()
+    for name in ("sitemap.xml", "sitemap-1.xml", "sitemap-2.xml"):
+        site.pages[f"/{name}"] = xml((program.output / name).read_bytes())
+    site.pages["/robots.txt"] = named_in_robots("/sitemap.xml", "/sitemap-1.xml", "/sitemap-2.xml")
+    assert crawl(program, site, "--max-urls", "1").code == 0
+    assert sorted(site.paths()) == ["/", "/linked", "/robots.txt"]
+
+
+def test_bombs(program: Program, site: WebServer) -> None:
+    zeros = gzip.compress(bytes(MIB)) * 1_000
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    doctype = f"<!DOCTYPE urlset [<!ENTITY l0 'lol'>{laughs}]>"
+    site.pages["/zeros.xml.gz"] = Answer(zeros, content_type="application/gzip")
+    site.pages["/encoded.xml"] = Answer(zeros, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
+    site.pages["/laughs.xml"] = xml(doctype + urlset([site.url("/hidden/1?&l9;"), site.url("/hidden/2")]))
+    site.pages["/robots.txt"] = named_in_robots("/zeros.xml.gz", "/encoded.xml", "/laughs.xml")
+    # One that begins well.
+    filled = gzip.compress(urlset([site.url("/hidden/3")]).encode()) + gzip.compress(b" " * MIB) * 60
+    site.pages["/filled.xml"] = Answer(filled, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
+    result = crawl(program, site, "--seed-sitemap", site.url("/filled.xml"))
+    assert listed(result, site) == ["/", "/hidden/1?&l9;", "/hidden/2", "/hidden/3", "/linked"]
+    none = f"is no sitemap, feed or list of URLs; correct or remove it in {site.url('/robots.txt')}"
+    assert seed_warnings(result) == [
+        (site.url("/encoded.xml"), none),
+        (site.url("/filled.xml"), "has more than 52,428,800 bytes: URLs may be missing; mend it where it is written"),
+        (site.url("/zeros.xml.gz"), none),
+    ]
+
+
+def test_a_sitemap_may_be_longer_than_a_page(program: Program, site: WebServer) -> None:
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1"), *["http://x/"] * 1_000, site.url("/hidden/2")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-s", "SITEMAP_MAX_BODY=10000")
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
+    assert seed_warnings(result) == []
+
+
+def test_more_than_a_sitemap_may_be_is_not_read(program: Program, site: WebServer) -> None:
+    body = urlset([site.url("/hidden/1")]).removesuffix("</urlset>") + f"<!--{' ' * 1_000}-->" * 53_000
+    site.pages["/map.xml"] = xml(body + urlset([site.url("/hidden/2")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    words = "has more than 52,428,800 bytes: URLs may be missing; mend it where it is written"
+    assert seed_warnings(result) == [(site.url("/map.xml"), words)]
+
+
+def test_a_limit_of_pages_leaves_what_sitemaps_name_for_another_run(program: Program, site: WebServer) -> None:
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "--max-pages", "1")
+    assert listed(result, site) == ["/"]
+    assert site.url("/hidden/1") in rows(program)
+    assert "/hidden/1" not in site.paths()
+
+
+def test_a_limit_of_depth_is_none_for_what_sitemaps_name(program: Program, site: WebServer) -> None:
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    site.pages["/hidden/1"] = page("/hidden/2")
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "--max-depth", "1")
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+
+
+def test_an_unusable_robots_txt_ends_the_run_as_ever(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = Answer(status=503)
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
+    assert result.code == 3
+    assert set(site.paths()) == {"/robots.txt"}
+    assert seed_warnings(result) == []
+
+
+def test_a_database_that_fails_ends_the_crawl(program: Program, site: WebServer) -> None:
+    patch(
+        program,
+        """
+from sqlalchemy.exc import OperationalError
+from sitemap_crawler.inventory.queue import Queue
+def fail(*_): raise OperationalError("insert", {}, Exception("disk full"))
+Queue.add_named = fail
+""",
+    )
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
+    assert result.code == 1
+    assert "disk full" in result.last_line
+    assert "ERROR" not in result.err
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("where", ["/map.xml", "/more.xml", "/hidden/2"])
+def test_a_run_that_was_stopped_goes_on(program: Program, site: WebServer, stop: signal.Signals, where: str) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml", "/more.xml")
+    site.pages["/map.xml"] = xml(urlset(site.url(f"/hidden/{number}") for number in range(1, 6)))
+    site.pages["/more.xml"] = xml(urlset([site.url("/hidden/6")]))
+    stop_at(where, stop, program, site)
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 7)), "/linked"]
+    assert result.report["run"] == 1
+
+
+def stop_at(where: str, stop: signal.Signals, program: Program, site: WebServer, *options: str) -> None:
+    """A crawl that is stopped while it waits for the answer of `where`; later ones get it at once."""
+    reached, go_on = threading.Event(), threading.Event()
+    site.pages[where] = held(site.pages[where], reached, go_on)
+    process = subprocess.Popen(
+        program.command("crawl", site.url("/"), "--state", "state.sqlite", "--report", "report.json", *options),
+        cwd=program.directory,
+        env=program.environment(),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert reached.wait(60)
+        process.send_signal(stop)
+        if stop is signal.SIGKILL:
+            process.wait(60)
+        go_on.set()
+        _, err = process.communicate(timeout=60)
+    finally:
+        go_on.set()
+        process.kill()
+        process.communicate()
+    assert process.returncode == (4 if stop is signal.SIGINT else -stop)
+    assert "ERROR" not in err
+    assert "Traceback" not in err
+    assert "seed-sitemap" not in err
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_wrong_before_a_stop_is_told(program: Program, site: WebServer, stop: signal.Signals) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/gone.xml", "/index.xml", "ftp://example.com/map.xml")
+    site.pages["/index.xml"] = xml(index([site.url("/more.xml"), "more.xml"]))
+    site.pages["/more.xml"] = xml(urlset([site.url("/hidden/1")]))
+    stop_at("/more.xml", stop, program, site)
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    gone = f"cannot be read as a sitemap: it answers 404; correct or remove it in {site.url('/robots.txt')}"
+    one = "1 of its 2 entries is no absolute http or https URL, for example 'more.xml': mend it"
+    line = "1 of its 3 Sitemap lines is no http or https URL, for example 'ftp://example.com/map.xml': mend it"
+    problems = [(site.url("/gone.xml"), gone), (site.url("/index.xml"), one), (site.url("/robots.txt"), line)]
+    assert seed_warnings(result) == problems
+    # What had been read is not asked for again.
+    assert [site.paths().count(path) for path in ("/gone.xml", "/index.xml", "/more.xml")] == [1, 1, 2]
+
+
+def test_an_option_that_is_added_after_a_stop_counts(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    site.pages["/added.xml"] = xml(urlset([site.url("/hidden/2")]))
+    stop_at("/hidden/1", signal.SIGKILL, program, site)
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "--seed-sitemap", site.url("/added.xml"))
+    assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
+    assert result.report["run"] == 1
+    assert [site.paths().count(path) for path in ("/map.xml", "/added.xml")] == [1, 1]
+
+
+def test_the_next_run_reads_them_anew(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/map.xml")
+    site.pages["/map.xml"] = Answer(status=404)
+    assert len(seed_warnings(crawl(program, site))) == 1
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+    with sqlite3.connect(program.directory / "state.sqlite") as database:
+        known = database.execute("SELECT run, url FROM seeds ORDER BY url").fetchall()
+    database.close()
+    assert known == [(2, site.url("/map.xml")), (2, site.url("/robots.txt"))]
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        (["/hidden/2"], "1 of its 2 entries is no absolute http or https URL, for example '/hidden/2': mend it"),
+        (
+            ["/a", "example.com/b", "ftp://example.com/", "javascript:alert()"],
+            "4 of its 5 entries are no absolute http or https URLs, for example '/a': mend them",
+        ),
+        (
+            ["\x9b31m\u202e"],
+            r"1 of its 2 entries is no absolute http or https URL, for example '\x9b31m\u202e': mend it",
+        ),
+        (
+            ["a" * 81, "b"],
+            f"2 of its 3 entries are no absolute http or https URLs, for example '{'a' * 80}…': mend them",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["xml", "text"])
+def test_what_is_no_url_is_counted(
+    program: Program, site: WebServer, entries: list[str], problem: str, form: str
+) -> None:
+    written = [site.url("/hidden/1"), *entries]
+    site.pages["/map"] = Answer(urlset(written) if form == "xml" else "\n".join(written))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map"))
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == [(site.url("/map"), problem)]
+
+
+def test_versions_without_a_language_code_are_counted(program: Program, site: WebServer) -> None:
+    def entry(path: str, *codes: str) -> str:
+        links = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{code}" href="{site.url("/linked")}"/>' for code in codes
+        )
+        return f"<url><loc>{site.url(path)}</loc>{links}</url>"
+
+    entries = [entry("/hidden/1", "en", "en_GB", "e\x9b"), entry("/hidden/2", "en", "de"), entry("/hidden/3", "xx")]
+    site.pages["/map.xml"] = xml(f"<urlset>{''.join(entries)}</urlset>")
+    site.pages["/more.xml"] = xml(f"<urlset>{entry('/hidden/4', 'x' * 50)}</urlset>")
+    maps = [site.url("/map.xml"), site.url("/more.xml")]
+    result = crawl(program, site, "--seed-sitemap", maps[0], "--seed-sitemap", maps[1])
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 5)), "/linked"]
+    words = "a version by what is no language code, for example"
+    assert seed_warnings(result) == [
+        (maps[0], f"2 of its 3 entries name {words} 'en_GB': mend them"),
+        (maps[1], f"1 of its 1 entries names {words} '{'x' * 40}': mend it"),
+    ]
+
+
+def test_urls_that_are_too_long_are_counted_not_stored(program: Program, site: WebServer) -> None:
+    # The first is so long as it is written, the second when it is encoded, the third just not.
+    lengths = 8_192 - len(site.url("/"))
+    urls = [site.url("/" + "a" * (lengths + 1)), site.url("/" + "é" * 2_000), site.url("/" + "b" * lengths), "c"]
+    site.pages["/map.xml"] = xml(urlset(urls))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-v", "-s", "STATS_DUMP=1")
+    assert listed(result, site) == ["/", "/linked"]
+    assert seed_warnings(result) == [
+        (site.url("/map.xml"), "1 of its 4 entries is no absolute http or https URL, for example 'c': mend it"),
+        (site.url("/map.xml"), "2 of its 4 entries are too long to be read, more than 8,192 characters: shorten them"),
+    ]
+    assert rows(program) == [site.url("/"), site.url("/" + "b" * lengths), site.url("/linked")]
+    assert "'links/too-long': 2" in result.err
+
+
+def test_a_robots_txt_may_name_itself(program: Program, site: WebServer) -> None:
+    site.pages["/robots.txt"] = named_in_robots("/robots.txt", "/map.xml")
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site)
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "complete"),
+    [
+        (xml("<urlset/>"), True),
+        (Answer(status=404), True),
+        (Answer(status=410), True),
+        (Answer(page()), True),
+        (Answer(status=302, headers={"Location": "/gone.xml"}), True),
+        (Answer(status=429), False),
+        (Answer(status=500), False),
+        (Answer(status=503), False),
+        (Answer(drop=True), False),
+        (Answer(status=302, headers={"Location": "/down.xml"}), False),
+        # Another host, whose robots.txt does not answer.
+        (Answer(status=302, headers={"Location": "http://127.0.0.1:1/map.xml"}), False),
+    ],
+)
+def test_what_may_pass_leaves_the_run_without_all_names(
+    program: Program, site: WebServer, answer: Answer, complete: bool
+) -> None:
+    site.pages["/map.xml"] = answer
+    site.pages["/down.xml"] = Answer(status=500)
+    # One that is well makes up for nothing.
+    site.pages["/robots.txt"] = named_in_robots("/map.xml", "/well.xml")
+    site.pages["/well.xml"] = xml("<urlset/>")
+    crawl(program, site)
+    store = open_store(program.directory / "state.sqlite")
+    assert seeds_complete(store.connection, 1) is complete
+    store.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "seeds.sqlite")
+    yield store
+    store.close()
+
+
+A, B, C, D = (Seed(f"https://example.com/{name}.xml", "--seed-sitemap", 0) for name in "abcd")
+
+
+def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
+    queue = SeedQueue(store.connection, 1, ours=[D.url])
+    for seed in (B, A, D, B):
+        queue.add(seed)
+    queue.write()
+    assert list(queue.waiting) == [B, A]
+    first = queue.waiting.popleft()
+    queue.add(Seed(C.url, B.url, 1))
+    queue.add(Seed("https://example.com/r", REDIRECT, 0, done=True))
+    # What is not written with what has named it is not known to the next process.
+    assert list(SeedQueue(store.connection, 1, ours=()).waiting) == [A, B]
+    queue.write(Seed(first.url, first.named_by, 0, done=True, problems=("is odd", "is long")))
+    later = SeedQueue(store.connection, 1, ours=())
+    assert list(queue.waiting) == list(later.waiting) == [A, Seed(C.url, B.url, 1)]
+    assert later.knows("https://example.com/r")
+    assert not later.knows(D.url)
+    assert list(seed_problems(store.connection, 1)) == [(B.url, "is odd"), (B.url, "is long")]
+
+
+def test_problems_come_in_the_order_of_urls_and_of_one_run(store: Store) -> None:
+    for run, seeds in ((1, (A,)), (2, (C, B))):
+        queue = SeedQueue(store.connection, run, ours=())
+        for seed in seeds:
+            queue.write(Seed(seed.url, seed.named_by, 0, done=True, problems=(f"of run {run}",)))
+    assert list(seed_problems(store.connection, 2)) == [(B.url, "of run 2"), (C.url, "of run 2")]
+    assert list(seed_problems(store.connection, 1)) == []
+
+
+def test_only_what_was_read_is_complete(store: Store) -> None:
+    assert seeds_complete(store.connection, 1)
+    queue = SeedQueue(store.connection, 1, ours=())
+    queue.write(Seed("https://example.com/robots.txt", START, 0, done=True))
+    assert seeds_complete(store.connection, 1)
+    queue.add(A)
+    queue.write()
+    assert not seeds_complete(store.connection, 1)
+    assert seeds_complete(store.connection, 2)
+    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 404",)))
+    assert seeds_complete(store.connection, 1)
+    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 500",), passing=True))
+    assert not seeds_complete(store.connection, 1)
+
+
+def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Callable[[LoggedRequest], Answer]:
+    """A page that is answered when `go_on` is set."""
+
+    def wait(_: LoggedRequest) -> Answer:
+        reached.set()
+        go_on.wait(60)
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+    return wait
+
+
+def patch(program: Program, code: str) -> None:
+    """Have `code` run before the program, in its process."""
+    (program.directory / "sitecustomize.py").write_text(code)
+    # The program may itself be found by that path.
+    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
+    program.variables = {"PYTHONPATH": os.pathsep.join(path)}

@@ -1,0 +1,220 @@
+"""What a run tells of the site that is worth a person's time: each kind of warning, in the report and the summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from tests.support.program import Program, Result
+
+CANONICAL = '<link rel="canonical" href="{}">'
+
+
+def moved(target: str) -> Answer:
+    return Answer(status=301, headers={"Location": target})
+
+
+def named(canonical: str, *hrefs: str, title: str = "Page") -> str:
+    return page(*hrefs, head=CANONICAL.format(canonical), title=title)
+
+
+def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
+    """Kind, path of the page, and the message without the site's address."""
+    assert result.code == 0, result.err
+    root = site.url("")
+    return [
+        (found["kind"], found["url"].removeprefix(root), found["message"].replace(root, ""))
+        for found in result.report["warnings"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "expected"),
+    [
+        ({"/": page("/gone")}, [("broken-link", "/", "links to /gone (client-error: status 404)")]),
+        (
+            {"/": page("/a"), "/a": moved("/b"), "/b": page(title="B")},
+            [("link-to-redirect", "/", "links to /a, which redirects to /b: link to that")],
+        ),
+        (
+            {"/": page("/a"), "/a": moved("/gone")},
+            [("broken-redirect", "/a", "redirects to /gone (client-error)")],
+        ),
+        (
+            {"/": page("/a"), "/a": moved("/b"), "/b": moved("/c"), "/c": page(title="C")},
+            [("redirect-chain", "/a", "redirects to /b, which redirects again: name the last address")],
+        ),
+        (
+            {"/": page("/a"), "/a": moved("/b"), "/b": moved("/a")},
+            [
+                ("redirect-loop", "/a", "redirects to /b, and so back to itself"),
+                ("redirect-loop", "/b", "redirects to /a, and so back to itself"),
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": moved("/a")},
+            [("redirect-loop", "/a", "redirects to /a, and so back to itself")],
+        ),
+        (
+            # Where a temporary redirect leads today is no address to link to.
+            {"/": page("/a"), "/a": Answer(status=302, headers={"Location": "/b"}), "/b": page(title="B")},
+            [],
+        ),
+        (
+            {"/": page("/a"), "/a": Answer(status=301)},
+            [("broken-redirect", "/a", "redirects without a usable address")],
+        ),
+        (
+            {"/": page("/a"), "/a": named("/b"), "/b": Answer(status=410)},
+            [
+                (
+                    "broken-canonical",
+                    "/a",
+                    "its canonical /b can't be listed (client-error: status 410), so the page itself is listed",
+                )
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": named("/b"), "/b": named("/b", title="B")},
+            [],
+        ),
+        (
+            {"/": page("/a"), "/a": named("/b"), "/b": page(title="B")},
+            [("one-way-canonical", "/a", "its canonical /b does not name itself as canonical")],
+        ),
+        (
+            {"/": page("/a"), "/a": page(head=CANONICAL.format("/b") + CANONICAL.format("/c"))},
+            [("conflicting-canonicals", "/a", "names several canonical URLs, so none counts: /b, /c")],
+        ),
+        (
+            {
+                "/": page("/a"),
+                "/a": named("/private/b"),
+                "/robots.txt": Answer("User-agent: *\nDisallow: /private/\n", content_type="text/plain"),
+            },
+            [
+                (
+                    "blocked-canonical",
+                    "/a",
+                    "its canonical /private/b is disallowed by robots.txt, so neither is listed",
+                )
+            ],
+        ),
+        (
+            {"/": page("/a", "/b", "/c"), **dict.fromkeys(("/a", "/b", "/c"), page(title="Same"))},
+            [
+                (
+                    "duplicate-pages",
+                    "/b",
+                    "has the same content as /a, and so have 1 more pages of the shape /*: give the copies a canonical",
+                )
+            ],
+        ),
+        (
+            {
+                "/": page("/a", head='<script src="/js/app.js"></script><link rel=stylesheet href="/css/a.css">'),
+                "/a": page(title="A", head='<script src="/js/app.js"></script>'),
+                "/robots.txt": Answer("User-agent: *\nDisallow: /js/\n", content_type="text/plain"),
+            },
+            [
+                (
+                    "blocked-resource",
+                    "/",
+                    (
+                        "needs /js/app.js, which robots.txt forbids Googlebot: Disallow: /js/ (line 2, User-agent: *): "
+                        "search engines can't render it"
+                    ),
+                )
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": page(title="Page not found")},
+            [("soft-404", "/a", 'answers 200 but says "Page not found": answer 404 or 410')],
+        ),
+        (
+            {"/": page("/a", "/b"), **dict.fromkeys(("/a", "/b"), page(title="Page not found"))},
+            [
+                ("soft-404", "/a", 'answers 200 but says "Page not found": answer 404 or 410'),
+                ("soft-404", "/b", 'answers 200 but says "Page not found": answer 404 or 410'),
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": page(title="Page not found", head='<meta name="robots" content="noindex">')},
+            [],
+        ),
+        (
+            {
+                "/": page("/a"),
+                "/a": page(title="A"),
+                "/robots.txt": Answer("User-agent: Googlebot\nDisallow: /a\n", content_type="text/plain"),
+            },
+            [
+                (
+                    "blocked-for-search",
+                    "/a",
+                    "is listed, but robots.txt forbids it Googlebot: Disallow: /a (line 2, User-agent: Googlebot)",
+                )
+            ],
+        ),
+        (
+            {"/": page("/a"), "/a": page(title="A"), "/robots.txt": Answer("Sitemap: /s.xml"), "/s.xml": "/lonely"},
+            [
+                (
+                    "sitemap-unlistable",
+                    "/dead",
+                    "a sitemap names it, and it can't be listed (client-error: status 404)",
+                ),
+                ("sitemap-only", "/lonely", "only a sitemap names it, no followed link leads to it"),
+            ],
+        ),
+    ],
+)
+def test_each_kind(
+    program: Program, site: WebServer, pages: dict[str, str | Answer], expected: list[tuple[str, str, str]]
+) -> None:
+    if "/s.xml" in pages:
+        text = "".join(f"{site.url(path)}\n" for path in ("/lonely", "/a", "/dead"))
+        pages = {**pages, "/s.xml": Answer(text, content_type="text/plain"), "/lonely": page(title="Lonely")}
+    site.pages.update(pages)
+    result = program.crawl(site.url("/"))
+    assert warnings(result, site) == expected
+    assert sum(result.report["warning_counts"].values()) == len(expected)
+    for kind, _, _ in expected:
+        assert f"Warning, {kind}: " in result.out
+
+
+def test_a_broken_redirect_or_canonical_is_no_broken_link(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/b"), "/a": moved("/gone"), "/b": named("/lost", title="B")})
+    kinds = [kind for kind, _, _ in warnings(program.crawl(site.url("/")), site)]
+    assert "broken-link" not in kinds
+
+
+def test_a_thousand_of_a_kind_are_reported_and_all_counted(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page(*(f"/gone/{number}" for number in range(1_100)))
+    report = program.crawl(site.url("/"), "--concurrency", "32").report
+    assert len(report["warnings"]) == 1_000
+    assert report["warning_counts"] == {"broken-link": 1_100}
+
+
+def test_the_summary_groups_by_shape(program: Program, site: WebServer) -> None:
+    days = [f"/2024/{month:02}/{day:02}/" for month in (3, 4, 5) for day in range(1, 11)]
+    tags = [f"/tag/{name}/" for name in ("alpha", "beta", "gamma", "delta")]
+    replies = [f"/tag/alpha/?replytocom={number}" for number in range(5)]
+    site.pages.update({"/": page(*days, *tags, *replies)})
+    site.pages.update({path: page(title=path) for path in [*days, *tags]})
+    site.pages.update({path: named("/tag/alpha/", title=path) for path in replies})
+    result = program.crawl(site.url("/"))
+    shapes = {
+        reason: {shape["pattern"]: shape["urls"] for shape in found}
+        for reason, found in result.report["shapes"].items()
+    }
+    assert shapes == {
+        "listed": {"/2024/MM/DD/": 30, "/tag/*": 4, "/*": 1},
+        "canonical-elsewhere": {"/tag/alpha/?replytocom=*": 5},
+    }
+    lines = [" ".join(line.strip("│ ").split()) for line in result.out.splitlines()]
+    assert "/2024/MM/DD/ │ 30" in lines

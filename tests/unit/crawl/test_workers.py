@@ -1,0 +1,495 @@
+"""The processes that read pages: what they do, how they end, and that nobody sees whether there are any."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import errno
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitemap_crawler.crawl.pipelines.transfer import Unread, findings, take
+from sitemap_crawler.crawl.workers.connection import WorkerDied
+from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.items import Observation, Page, QueuedUrl
+from sitemap_crawler.traps.detector import Suspect
+from tests.support.paths import ROOT
+from tests.support.webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.program import Program
+    from tests.support.webserver import LoggedRequest
+
+PREPARED: list[int] = []
+EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def prepare() -> None:
+    PREPARED.append(os.getpid())
+
+
+def work(task: Any) -> Any:
+    """In a worker: what it is told to do."""
+    kind, *rest = task
+    if kind == "die":
+        os.kill(os.getpid(), rest[0])
+    elif kind == "leave":
+        os._exit(rest[0])
+    elif kind == "fail":
+        raise LookupError(*rest)
+    elif kind == "sleep":
+        time.sleep(rest[0])
+    elif kind == "strange":
+        return lambda: None
+    elif kind == "files":
+        return sorted(str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+    return os.getpid(), PREPARED, rest
+
+
+def with_workers(count: int, use: Callable[[WorkerPool[Any, Any]], Any]) -> Any:
+    async def main() -> Any:
+        pool: WorkerPool[Any, Any] = WorkerPool(work, prepare=prepare)
+        await pool.open(count)
+        try:
+            return await use(pool)
+        finally:
+            pool.close()
+
+    return asyncio.run(main())
+
+
+async def all_of(pool: WorkerPool[Any, Any], *tasks: Any) -> list[Any]:
+    return await asyncio.gather(*(pool.run(task) for task in tasks), return_exceptions=True)
+
+
+def test_the_work_is_shared_and_every_answer_is_of_its_task() -> None:
+    tasks = [("do", number, os.urandom(number * 1_000)) for number in range(200)]
+    answers = with_workers(3, lambda pool: all_of(pool, *tasks))
+    assert [tuple(answer[2]) for answer in answers] == [task[1:] for task in tasks]
+    workers = {answer[0] for answer in answers}
+    assert len(workers) == 3
+    assert os.getpid() not in workers
+    assert all(prepared == [pid] for pid, prepared, _ in answers)
+
+
+def test_a_few_tasks_do_not_wake_all() -> None:
+    answers = with_workers(3, lambda pool: all_of(pool, *[("do",)] * 4))
+    assert len({answer[0] for answer in answers}) == 1
+
+
+def test_a_large_task_is_alone() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        large = [pool.run(("do", bytes(3_000_000)), alone=True) for _ in range(8)]
+        return await asyncio.gather(*large, *[pool.run(("do",)) for _ in range(40)])
+
+    answers = with_workers(2, use)
+    assert len({pid for pid, _, _ in answers[:8]}) == 1
+    assert len({pid for pid, _, _ in answers}) == 2
+
+
+@pytest.mark.parametrize(
+    ("task", "words"), [(("fail", "no such thing"), "LookupError: no such thing"), (("strange",), "lambda")]
+)
+def test_work_that_fails_is_told_with_its_place(task: tuple[str, ...], words: str) -> None:
+    failed, other = with_workers(1, lambda pool: all_of(pool, task, ("do", 1)))
+    assert isinstance(failed, WorkFailed)
+    assert words in str(failed)
+    assert len(str(failed)) <= 1_000
+    assert "Traceback" in str(failed.__cause__)
+    assert other[2] == [1]
+
+
+def test_a_long_message_is_bounded() -> None:
+    (failed,) = with_workers(1, lambda pool: all_of(pool, ("fail", "x" * 100_000)))
+    assert isinstance(failed, WorkFailed)
+    assert (len(str(failed)), len(str(failed.__cause__))) == (1_000, 10_001)
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        (("die", signal.SIGSEGV), "the process that read it ended with signal 11"),
+        (("die", signal.SIGKILL), "the process that read it ended with signal 9"),
+        (("leave", 7), "the process that read it ended with status 7"),
+    ],
+)
+def test_a_task_that_its_worker_dies_over_is_the_only_one_lost(task: tuple[Any, ...], words: str) -> None:
+    tasks: list[tuple[Any, ...]] = [("do", number) for number in range(20)]
+    tasks[2:2] = [task]
+    answers = with_workers(2, lambda pool: all_of(pool, *tasks))
+    died = answers.pop(2)
+    assert isinstance(died, WorkerDied)
+    assert str(died) == words
+    assert [answer[2] for answer in answers] == [[number] for number in range(20)]
+    assert os.getpid() not in {answer[0] for answer in answers}
+
+
+def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        for _ in range(5):
+            (died,) = await all_of(pool, ("die", signal.SIGKILL))
+            assert isinstance(died, WorkerDied)
+        return await all_of(pool, *[("do", number) for number in range(40)])
+
+    answers = with_workers(2, use)
+    assert [answer[2] for answer in answers] == [[number] for number in range(40)]
+    assert os.getpid() not in {answer[0] for answer in answers}
+    words = "a process that reads pages ended with signal 9: another one takes its place"
+    assert caplog.messages == [words] * 10
+
+
+def test_nothing_is_done_here_while_the_only_worker_is_replaced() -> None:
+    tasks = [("die", signal.SIGKILL), *[("do", number) for number in range(10)], ("die", signal.SIGKILL)]
+    first, *answers, last = with_workers(1, lambda pool: all_of(pool, *tasks))
+    assert isinstance(first, WorkerDied)
+    assert isinstance(last, WorkerDied)
+    assert [answer[2] for answer in answers] == [[number] for number in range(10)]
+    assert os.getpid() not in {answer[0] for answer in answers}
+
+
+def test_a_worker_that_somebody_ends_costs_nothing() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        pid, _, _ = await pool.run(("do",))
+        os.kill(pid, signal.SIGKILL)
+        return pid, await pool.run(("do", 1))
+
+    killed, (pid, _, rest) = with_workers(1, use)
+    assert rest == [1]
+    assert pid not in (killed, os.getpid())
+
+
+def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptureFixture) -> None:
+    parent = os.getpid()
+
+    def fail() -> None:
+        if os.getpid() != parent:
+            raise MemoryError
+
+    async def main() -> Any:
+        pool: WorkerPool[Any, Any] = WorkerPool(work, prepare=fail)
+        await pool.open(2)
+        answers = await all_of(pool, *[("do", number) for number in range(20)])
+        pool.close()
+        return answers
+
+    answers = asyncio.run(main())
+    assert [(answer[0], answer[2]) for answer in answers] == [(parent, [number]) for number in range(20)]
+    words = "a process that was to read pages ended with status 1 before it had begun: there is one less"
+    assert caplog.messages == [words] * 2
+
+
+def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.crawl.workers.connection.TOO_LONG", 0.2)
+    late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
+    assert isinstance(late, WorkerDied)
+    assert str(late) == "the process that read it took longer than 0 s"
+    assert other[2] == [1]
+
+
+def test_nobody_waits_behind_a_long_task_while_another_worker_is_idle() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        long = asyncio.ensure_future(pool.run(("sleep", 60)))
+        # Until it counts as long.
+        await asyncio.sleep(2 * PATIENCE)
+        answers = await all_of(pool, *[("do", number) for number in range(6)])
+        long.cancel()
+        return answers
+
+    assert [answer[2] for answer in with_workers(2, use)] == [[number] for number in range(6)]
+
+
+IGNORED = """
+import asyncio, os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from tests.unit.crawl.test_workers import all_of, with_workers
+answers = with_workers(1, lambda pool: all_of(pool, ("die", signal.SIGSEGV), ("do", 1)))
+print(answers[0], answers[1][2])
+"""
+
+
+def test_a_supervisor_that_ignores_the_end_of_children_changes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IGNORED, str(ROOT)],
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "the process that read it ended with signal 11 [1]\n"
+
+
+def test_processes_that_the_system_does_not_allow(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse() -> int:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    (answer,) = with_workers(2, lambda pool: all_of(pool, ("do", 1)))
+    assert (answer[0], answer[2]) == (os.getpid(), [1])
+    assert caplog.messages == ["only 0 processes beside this one: Resource temporarily unavailable"]
+
+
+def test_a_worker_holds_no_file_and_takes_no_signal(tmp_path: Path) -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        (pid, _, _), files = await all_of(pool, ("do",), ("files",))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(pid, number)
+        return files, pid == (await pool.run(("do",)))[0]
+
+    with (tmp_path / "open").open("w"):
+        files, lives = with_workers(1, use)
+    assert files[:3] == ["/dev/null"] * 3
+    assert [file.partition(":")[0] for file in files[3:]] == ["socket"]
+    assert lives
+
+
+def test_closing_ends_them() -> None:
+    async def use(pool: WorkerPool[Any, Any]) -> Any:
+        # Enough for both.
+        return {pid for pid, _, _ in await all_of(pool, *[("do",)] * 40)}
+
+    pids = with_workers(2, use)
+    assert len(pids) == 2
+    for pid in pids:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(pid, 0)
+
+
+def test_the_default_is_one_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    for processors, expected in ((1, 0), (2, 2), (4, 4), (96, 4)):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, count=processors: set(range(count)))
+        assert default_workers() == expected
+
+
+def lay_out(site: WebServer) -> None:
+    """Pages with all that is read, some of them broken, far from the start and large."""
+    site.pages["/robots.txt"] = Answer("User-agent: Googlebot\nDisallow: /*.js\n", content_type="text/plain")
+    for number in range(120):
+        path = f"/{number}" if number else "/"
+        head = (
+            f'<link rel="canonical" href="{path}"><link rel="alternate" hreflang="en" href="{path}">'
+            f'<script src="/{number % 3}.js"></script>'
+        )
+        body = f'<main><img src="/{number}.png"><p>{"word " * (number * 50)}</p></main>'
+        links = [f"/{below}" for below in range(number * 3 + 1, number * 3 + 4) if below < 120]
+        site.pages[path] = page(*links, "/gone", title=f"Page {number}", head=head, body=body)
+    site.pages["/117"] = Answer(b"\xff\xfe\x00<html" * 50, headers={"X-Robots-Tag": "noindex"})
+    site.pages["/118"] = Answer(b"", 301, headers={"Location": "/9"})
+    site.pages["/119"] = page("/1", head='<meta name="robots" content="noindex">')
+
+
+def test_nobody_sees_who_has_read_a_page(program: Program, site: WebServer) -> None:
+    lay_out(site)
+    results = []
+    for workers in ("0", "1", "3"):
+        files = ["--state", f"{workers}.sqlite", "-o", workers]
+        result = program.crawl(site.url("/"), "--workers", workers, *files)
+        assert result.code == 0, result.err
+        rows = program.run("pages", "--format", "jsonl", "--state", f"{workers}.sqlite").out.splitlines()
+        pages = sorted((json.loads(row) for row in rows), key=lambda row: row["url"])
+        for row in pages:
+            del row["first_seen"], row["last_fetched"]
+        kept = {name: result.report[name] for name in ("listed", "excluded", "warnings", "hints")}
+        # Which page of several was met first is chance, and a resource is told with that.
+        for warning in kept["warnings"]:
+            warning.pop("examples", None)
+            if warning["kind"] == "blocked-resource":
+                del warning["url"]
+        kept["warnings"].sort(key=json.dumps)
+        results.append((pages, kept, (program.directory / workers / "sitemap.xml").read_bytes()))
+    assert results[0][1]["listed"] == 117
+    assert results[1] == results[0]
+    assert results[2] == results[0]
+
+
+DEADLY = """
+import os, signal
+import sitemap_crawler.extract.links as links
+
+find_links = links.find_links
+
+def find_links_or_die(document, *given):
+    if document.url.endswith("/bad"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return find_links(document, *given)
+
+links.find_links = find_links_or_die
+"""
+
+
+def test_a_page_that_kills_its_reader_is_told_and_costs_no_other(program: Program, site: WebServer) -> None:
+    paths = [f"/{number}" for number in range(40)]
+    bad = ["/1/bad", "/2/bad", "/3/bad"]
+    site.pages.update({"/": page(*bad, *paths), **{path: page(title=path) for path in (*paths, *bad)}})
+    (program.directory / "sitecustomize.py").write_text(DEADLY)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    result = program.crawl(site.url("/"), "--workers", "2")
+    assert result.code == 0, result.err
+    assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 3})
+    told = program.run("explain", site.url("/2/bad"))
+    assert "the page can't be read: the process that read it ended with signal 11" in told.out
+
+
+def test_all_that_is_observed_is_copied() -> None:
+    """Whatever field a reader fills; what only the crawling process knows stays as it is."""
+    read = Page(QueuedUrl(0, "http://127.0.0.1/", 0), Observation(0, datetime.now(UTC)))
+    for field in dataclasses.fields(Observation):
+        setattr(read.observation, field.name, f"observed {field.name}")
+    found = {"is_document": True, "links": ("a",), "nofollow_links": ("b",), "resources": ("c",), "likeness": b"d"}
+    for name, value in found.items():
+        setattr(read, name, value)
+    asked = Page(
+        QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, body_bytes=12), {"server": ["x"]}, body=b"x"
+    )
+    take(asked, pickle.loads(pickle.dumps(findings(read))))
+    expected = {field.name: f"observed {field.name}" for field in dataclasses.fields(Observation)}
+    assert {name: getattr(asked.observation, name) for name in expected} == {
+        **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12
+    }  # fmt: skip
+    assert {name: getattr(asked, name) for name in found} == found
+    assert (asked.queued, asked.body, asked.headers) == (QueuedUrl(7, "http://127.0.0.1/", 3), None, {})
+
+
+def test_what_is_to_be_read_arrives() -> None:
+    suspect = Suspect(None, [], ["a"], wanted=True)
+    asked = Page(QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, 200, content_type="text/html"))
+    asked.headers, asked.is_start, asked.body, asked.suspect = {"etag": ["x"]}, True, b"<p>", suspect
+    asked.observation.notes["long-body"] = 3
+    there = pickle.loads(pickle.dumps(Unread.of(asked))).page()
+    seen = there.observation
+    assert (there.queued.url, there.headers, there.is_start) == ("http://127.0.0.1/", {"etag": ["x"]}, True)
+    assert (there.body, there.suspect) == (b"<p>", suspect)
+    assert (seen.fetched, seen.status, seen.content_type, seen.notes) == (EARLIER, 200, "text/html", {"long-body": 3})
+
+
+READS_TOO = """
+class Reads:
+    def process_item(self, item):
+        if item.document is not None:
+            item.observation.title = item.document.root.findtext(".//h2")
+        return item
+"""
+
+
+@pytest.mark.parametrize("order", [1, 350, 850])
+def test_pipelines_of_others_have_the_document(program: Program, site: WebServer, order: int) -> None:
+    """But for one that comes before it is parsed: the title is read by ours after that."""
+    site.pages["/"] = page(title="first", body="<h2>second</h2>")
+    (program.directory / "reads.py").write_text(READS_TOO)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    settings = ["-s", f'ITEM_PIPELINES={{"reads.Reads": {order}}}']
+    result = program.crawl(site.url("/"), *settings, "--workers", "2")
+    assert result.code == 0, result.err
+    row = json.loads(program.run("pages", "--format", "jsonl").out)
+    assert row["title"] == ("first" if order == 1 else "second")
+
+
+DROPS = """
+from scrapy.exceptions import DropItem
+
+
+class Drops:
+    def process_item(self, item):
+        if "/old" in item.queued.url:
+            raise DropItem("nobody\\nwants it" + "!" * 10_000)
+        return item
+"""
+
+
+@pytest.mark.parametrize("order", [-1, 350, 850])
+def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebServer, order: int) -> None:
+    """Its links count unless it is dropped before they are read, and the run has seen the whole site."""
+    site.pages.update({"/": page("/old", "/a"), "/old": page("/below")})
+    site.pages.update({path: page(title=path) for path in ("/a", "/below")})
+    (program.directory / "drops.py").write_text(DROPS)
+    program.variables = {"PYTHONPATH": str(program.directory)}
+    for _ in range(2):
+        result = program.crawl(site.url("/"), "-s", f'ITEM_PIPELINES={{"drops.Drops": {order}}}')
+        assert result.code == 0, result.err
+        below = [site.url("/below")] if order >= 0 else []
+        assert result.listed() == [site.url("/"), site.url("/a"), *below]
+        assert (result.report["excluded"], result.report["warnings"]) == ({"noindex": 1}, [])
+    told = program.run("explain", site.url("/old")).out
+    assert "DropItem: nobody\\nwants it!!!" in told
+    assert len(told) < 2_000
+    assert json.loads(program.run("runs", "--json").out)[0]["ended_by"] == "finished"
+
+
+def workers_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def held_site(site: WebServer) -> tuple[threading.Event, threading.Event]:
+    """A page is asked for, and answered when the second event is set."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(request: LoggedRequest) -> Answer:
+        asked.set()
+        go_on.wait(30)
+        return Answer(page())
+
+    site.pages.update({"/": page("/a", "/b"), "/a": answer, "/b": answer})
+    return asked, go_on
+
+
+def started(program: Program, site: WebServer) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "sitemap_crawler", "crawl", site.url("/"), "--workers", "2"],
+        cwd=program.directory,
+        env=program.environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_they_end_with_a_crawl_that_is_killed(program: Program, site: WebServer) -> None:
+    asked, go_on = held_site(site)
+    process = started(program, site)
+    try:
+        assert asked.wait(30)
+        workers = workers_of(process.pid)
+        assert len(workers) == 2
+    finally:
+        process.kill()
+        go_on.set()
+    # They hold its streams no longer than it does.
+    process.communicate(timeout=30)
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}/stat").exists() for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert program.crawl(site.url("/")).report["listed"] == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_for_all_of_them_stops_gently(program: Program, site: WebServer, number: signal.Signals) -> None:
+    """As a terminal sends it, and the manager of a service."""
+    asked, go_on = held_site(site)
+    process = started(program, site)
+    try:
+        assert asked.wait(30)
+        os.killpg(process.pid, number)
+        go_on.set()
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 4, err
+    assert err.splitlines()[-1] == "sitemap-crawler: interrupted; run the same command to continue"
+    assert program.crawl(site.url("/")).report["listed"] == 3

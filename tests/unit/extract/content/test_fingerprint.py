@@ -1,0 +1,343 @@
+"""What moves the fingerprint of a page, and what does not: pairs of pages as software of all kinds makes them."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from sitemap_crawler.extract.content.fingerprint import SIZE, fingerprint
+from tests.support.reading_page import page
+
+TEXT = "<p>The harbour opens at six. <a href='/tides'>Tides</a> <img src='quay.jpg' alt='The quay'></p>"
+
+
+def of(markup: str) -> bytes:
+    return fingerprint(page(markup))
+
+
+def changed(before: str, after: str) -> bool:
+    return of(before) != of(after)
+
+
+# Each stands beside the same text, once with 1 and once with 2 in place of the @.
+NOT_CONTENT = [
+    "<script>nonce = '@'</script>",
+    "<style>.a@ {}</style>",
+    "<noscript><img src='/pixel@.gif'></noscript>",
+    "<template><p>@</p></template>",
+    "<!-- rendered @ -->",
+    "<form><input type=hidden name=csrf value=@><input value=@></form>",
+    "<form><label>How much is @ + 4?</label><input></form>",
+    "<textarea>@</textarea>",
+    "<nav>@</nav>",
+    "<nav><a href='/@'>News</a></nav>",
+    "<aside>@</aside>",
+    "<dialog>@</dialog>",
+    "<div role=navigation>@</div>",
+    "<div role=complementary>@</div>",
+    "<div role=search>@</div>",
+    "<div id=sidebar>@</div>",
+    "<div id=Sidebar>@</div>",
+    "<div class=sidebar>@</div>",
+    "<div class='left Sidebar'>@</div>",
+    "<div class=widget-area>@</div>",
+    "<ul class=breadcrumbs><li>@</ul>",
+    "<ul class=menu><li><a href=/>Page @</a><li><a href=/a>About</a></ul>",
+    "<div class=widget><ul><li><a href=/@>A new post @</a></ul></div>",
+    "<div class='widget widget_recent_entries'><h2>Recent posts</h2><ul><li><a href=/@>Post</a></ul></div>",
+    "<ul class=wp-block-latest-posts><li><a href='/post-@'>A new post @</a></ul>",
+    "<section class=related-posts><h2>You may like</h2><p>Story @</p></section>",
+    "<div class=navfooter><a href='/@'>Next</a></div>",
+    "<div class=pagination><a href='/page/@'>@</a></div>",
+    "<div id=comments><p>Comment @</p></div>",
+    "<ol class=comment-list><li>Comment @</ol>",
+    "<div class=wp-block-comments><div>Comment @</div></div>",
+    "<article class=comment>Comment @</article>",
+    "<div itemscope itemtype='https://schema.org/Comment'>Comment @</div>",
+    "<div role=comment>Comment @</div>",
+    "<div id=respond><h3>Leave a reply, person no. @</h3></div>",
+    "<div class=cookie-notice>We set @ cookies</div>",
+    "<div class=adsbygoogle>@</div>",
+    "<div class=docInfo>guide/tides.txt · Last modified: 2026/10/0@ 14:55 by jo</div>",
+    "<div class=post-views>@</div>",
+    "<p>@,234 views</p>",
+    "<p>1,@34 views</p>",
+    "<p>@ page views</p>",
+    "<p>@ people are online</p>",
+    "<p>@ likes</p>",
+    "<p>@ readers like this</p>",
+    "<p>Downloads: @</p>",
+    "<p>@ Aufrufe</p>",
+    "<p>Views: @</p>",
+    "<p><b>Views</b><span>(@)</span></p>",
+    "<p>Viewed @ times</p>",
+    "<p>@ comments</p>",
+    "<p>Comments (@)</p>",
+    "<p>Posted @ hours ago</p>",
+    "<p>Posted 1@ min ago</p>",
+    "<p>This page has been accessed 1,22@ times.</p>",
+    "<p>Page generated in 0.@23 seconds</p>",
+    "<p>Generated in 0.@23 seconds with 1@ queries.</p>",
+    "<p>1@ queries in 0.@ seconds.</p>",
+    "<p>Last updated on Nov 2@, 2026.</p>",
+    "<p>Last modified: 2026-11-0@ 10:15 UTC</p>",
+    "<p>© 202@ Acme</p>",
+    "<p>Copyright &copy; 1996-202@ Acme</p>",
+    "<img src='/taskrunner.php?id=tides&amp;179527640@' width=2 height=1 alt=''>",
+    "<img src='/pixel.gif?r=@' width=1>",
+    "<img src='/style.png?v=@' alt='Style'>",
+    "<img src='/fetch.php?w=200&amp;tok=a@&amp;media=p.png' alt='Photo'>",
+    "<a href='/page;jsessionid=A@B'>Next</a>",
+    "<a href='/page?PHPSESSID=abc@'>Next</a>",
+    "<a href='/page?sid=0123456789abcdef0123456789abcde@&amp;t=7'>Next</a>",
+    "<a href='/edit?_wpnonce=4a@'>Next</a>",
+    "<a href='/page?ts=179527640@'>Next</a>",
+    "<a href='/cdn-cgi/l/email-protection#a1b@'>[email&#160;protected]</a>",
+    "<p class='a-@' id='p@' style='margin: @px' data-token='@'></p>",
+    "<section class=related-products><meta itemprop=price content='@.99'></section>",
+    "<meta itemprop=dateModified content='2024-05-0@'>",
+    '<script type="application/ld+json">{"@type": "Article", "dateModified": "2024-05-0@"}</script>',
+    '<script type="application/ld+json">{"aggregateRating": {"ratingCount": @}}</script>',
+]
+
+
+@pytest.mark.parametrize("markup", NOT_CONTENT)
+@pytest.mark.parametrize("frame", ["<body>%s%s", "<body><main>%s%s</main>"])
+def test_what_is_no_content_does_not_count(frame: str, markup: str) -> None:
+    pages = [frame % (TEXT, markup.replace("@", number)) for number in "12"]
+    assert not changed(*pages)
+
+
+# In <main> and its sections these belong to the content.
+LANDMARKS = [
+    "<header>@</header>",
+    "<footer>@ <a href='/imprint?@'>Imprint</a></footer>",
+    "<div role=banner>@</div>",
+    "<div role=contentinfo>@</div>",
+    "<div id=footer>@</div>",
+    "<div class=site-info>@</div>",
+]
+
+
+@pytest.mark.parametrize("markup", LANDMARKS)
+def test_header_and_footer_of_the_page_do_not_count(markup: str) -> None:
+    one, two = markup.replace("@", "1"), markup.replace("@", "2")
+    assert not changed(TEXT + one, TEXT + two)
+    assert changed(f"<main>{TEXT}{one}</main>", f"<main>{TEXT}{two}</main>")
+
+
+# The same, but these do count.
+CONTENT = [
+    "<p>@</p>",
+    "<h1>Page @</h1>",
+    "<div>@</div>",
+    "<table><tr><td>@</td></tr></table>",
+    "<ul><li>@</ul>",
+    "<pre>@</pre>",
+    "<section>@</section>",
+    "<article>@</article>",
+    "<article><header>@</header></article>",
+    "<article><aside>@</aside></article>",
+    "<section><footer>@</footer></section>",
+    "<aside role=note>@</aside>",
+    "<aside class='footnote brackets'>@</aside>",
+    "<div class=has-sidebar>@</div>",
+    "<div class='post category-related tag-comments'>@</div>",
+    "<div id=sidebar-stories>@</div>",
+    "<div class=menu><p>Fish and chips £@</p><p>Pie £9</p></div>",
+    "<div class=widget><p>A page builder's text @</p></div>",
+    "<form><h1>An ASP.NET page @</h1></form>",
+    "<form><table><tr><td>@</table></form>",
+    "<a href='/@'>Next</a>",
+    "<a href='/watch?v=@'>Film</a>",
+    "<a href='/page?sid=@'>Next</a>",
+    "<img src='/photo-@.jpg'>",
+    "<img src='/photo.php?id=@'>",
+    "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' data-src='/photo-@.jpg'>",
+    "<img src='/photo.jpg' alt='Photo @'>",
+    "<iframe src='https://player.example/@'></iframe>",
+    "<video src='film-@.mp4'></video>",
+    "<meta itemprop=price content='1@.99'>",
+    "<link itemprop=availability href='https://schema.org/InStock@'>",
+    '<script type="application/ld+json">{"offers": {"price": 1@.5}}</script>',
+    '<script type="application/ld+json">{"offers": {"price": "1@,50 \\"net\\""}}</script>',
+    '<script type="application/ld+json">{"headline" : "News @"}</script>',
+    "<p>Price: @9.99 EUR</p>",
+    "<p>Version 15.@</p>",
+    "<p>Chapter @ reviews the tides</p>",
+    "<p>It takes @ hours</p>",
+    "<p>Lighthouse @</p>",
+    "<p>Since 199@</p>",
+    "<p>caf\u00e9 @</p>",
+    "<p>\u00a0@</p>",
+]
+
+
+@pytest.mark.parametrize("markup", CONTENT)
+@pytest.mark.parametrize("frame", ["<body>%s%s", "<body><nav>Menu</nav><main>%s%s</main>"])
+def test_content_counts(frame: str, markup: str) -> None:
+    pages = [frame % (TEXT, markup.replace("@", number)) for number in "12"]
+    assert changed(*pages)
+
+
+def test_the_size_is_fixed() -> None:
+    assert len(of(TEXT)) == len(of("<p>")) == SIZE
+
+
+SAME = [
+    (TEXT, TEXT.replace("><", ">\n\t<").replace(" ", " \n ")),
+    ("<p>One two</p><p>three</p>", "<div><p>One&nbsp;two</p>\r\n\r\n<p class=x>three</p></div>"),
+    ("<p>One <b>two</b></p>", "<p>One <strong>two</strong></p>"),
+    ("<title>A  page</title><p>One", "<title>\n A page </title><p>One"),
+    ("<p>One<svg><title>1</title></svg>", "<p>One<svg><title>1</title></svg></p>"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), SAME)
+def test_white_space_and_markup_do_not_count(before: str, after: str) -> None:
+    assert not changed(before, after)
+
+
+DIFFERENT = [
+    ("<title>One</title><p>Text", "<title>Two</title><p>Text"),
+    ("<p>One two</p>", "<p>Two one</p>"),
+    ("<a href=/a>A</a><a href=/b>B</a>", "<a href=/b>A</a><a href=/a>B</a>"),
+    ("<p>One</p>", "<title>One</title>"),
+    ("<p>One</p><p>1 comment, by Ann</p>", "<p>One</p><p>1 comment, by Bob</p>"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), DIFFERENT)
+def test_words_links_and_title_count(before: str, after: str) -> None:
+    assert changed(before, after)
+
+
+# The main content, and what surrounds it without saying what it is.
+MAIN = [
+    "<main>%s</main>",
+    "<div role=main>%s</div>",
+    "<div id=mw-content-text>%s</div>",
+    "<div id=content>%s</div>",
+    "<div id=main-content>%s</div>",
+    "<article>%s</article>",
+    "<article>%s<article class=teaser>Inner</article></article>",
+    "<article>%s</article><div id=comments><article>First</article></div>",
+    "<div class='single entry-content'>%s</div>",
+    "<div class=has-sidebar><main class=sidebar>%s</main></div>",
+    "<div id=main><div id=content>%s</div>Edited by Jo</div>",
+]
+
+
+@pytest.mark.parametrize("frame", MAIN)
+def test_only_the_main_content_counts(frame: str) -> None:
+    before, surrounded = ("<body><div>Slogan %d</div>" + frame % TEXT + "<div>Weather %d</div>" for _ in range(2))
+    assert not changed(before % (1, 1), surrounded % (2, 3))
+    assert changed(before % (1, 1), before.replace("six", "seven") % (1, 1))
+
+
+WHOLE_BODY = [
+    pytest.param("<main> </main><div>%s</div>", id="empty main"),
+    pytest.param("<article>Teaser</article><div>%s</div>", id="the article is a teaser"),
+    pytest.param("<div id=content></div><div>%s</div>", id="an empty shell"),
+    pytest.param("<article>A</article><article>B</article><div>%s</div>", id="two articles"),
+    pytest.param("<div class=sidebar>%s</div>", id="nothing else than a sidebar"),
+    pytest.param("<nav>%s</nav>", id="nothing else than navigation"),
+    pytest.param("<form>%s</form>", id="nothing else than a form"),
+    pytest.param("<table><tr><td>Menu<td>%s</table>", id="a table"),
+]
+
+
+@pytest.mark.parametrize("frame", WHOLE_BODY)
+def test_without_main_content_the_whole_body_counts(frame: str) -> None:
+    assert changed(frame % TEXT, frame % TEXT.replace("six", "seven"))
+    assert changed(frame % TEXT, frame % TEXT.replace("/tides", "/ebb"))
+
+
+def test_what_is_left_out_in_the_middle_joins_nothing_and_loses_nothing() -> None:
+    article = (
+        "<main>One<div>two<nav>menu<b>x</b></nav>three<ul><li>four</ul>five</div>six<aside>side</aside>seven</main>"
+    )
+    bare = "<main>One<div>twothree<ul><li>four</ul>five</div>sixseven</main>"
+    assert of(article) == of(bare)
+    for word in ("One", "two", "three", "four", "five", "six", "seven"):
+        assert changed(article, article.replace(word, "eight"))
+
+
+def test_the_tree_is_left_as_it_was() -> None:
+    document = page(f"<body><nav>Menu</nav>{TEXT}<div id=comments>First</div>tail<script>1</script>")
+    before = etree.tostring(document.root)
+    fingerprint(document)
+    assert etree.tostring(document.root) == before
+
+
+POST = """<title>{title}</title><header>Journal</header><main><h1>{title}</h1><div class=entry-content>{text}</div>
+<div class=wp-block-comments><h2>{comments} responses</h2><ol>{comment}</ol></div></main>
+<footer><ul class=wp-block-latest-posts><li>{latest}</ul></footer>"""
+LISTED = "<main><h1>Posts</h1><ul>{posts}</ul></main><footer><ul class=wp-block-latest-posts><li>{latest}</ul></footer>"
+
+
+def test_an_edit_a_comment_and_a_new_post_move_the_pages_whose_main_content_changed() -> None:
+    post = {"title": "Tides", "text": "High at six.", "comments": "1", "comment": "<li>Nice", "latest": "Cranes"}
+    assert changed(POST.format(**post), POST.format(**{**post, "text": "High at seven."}))
+    assert not changed(POST.format(**post), POST.format(**{**post, "comments": "2", "comment": "<li>Nice<li>Thanks"}))
+    assert not changed(POST.format(**post), POST.format(**{**post, "latest": "Winches"}))
+    assert changed(
+        LISTED.format(posts="<li>Cranes<li>Tides", latest="Cranes"),
+        LISTED.format(posts="<li>Winches<li>Cranes<li>Tides", latest="Winches"),
+    )
+
+
+HOSTILE = [
+    pytest.param("<div>" * 2_000 + "<header></header>" * 20_000, id="deep landmarks"),
+    pytest.param("<ul class=menu>" * 1_500 + "<a href=/>x</a>" * 5_000, id="nested menus"),
+    pytest.param("<ul class=menu>" * 900 + "<a href=/>" * 900 + "x" * 1_000_000, id="nested links"),
+    pytest.param("<nav>" * 1_500 + "<a href=/>x</a>" * 50_000, id="nested navigation"),
+    pytest.param("<nav>" + "<div>" * 1_500 + "<nav></nav>" * 50_000, id="navigation deep in navigation"),
+    pytest.param("<main>x</main>" + "<div>" * 1_500 + "<nav></nav>" * 50_000, id="navigation beside the content"),
+    pytest.param("<div>" * 1_500 + "<meta itemprop=price content=1>" * 50_000, id="deep prices"),
+    pytest.param("<p>x<script></script>" * 30_000, id="scripts between the paragraphs"),
+    pytest.param("<article>" * 1_500, id="nested articles"),
+    pytest.param("<p>" + "comment" * 60_000, id="comments and comments"),
+    pytest.param("<p>" + "1.234" * 60_000 + "views", id="a long number"),
+    pytest.param("<p>last updated" + "1 " * 60_000, id="a long date"),
+    pytest.param('<script type="application/ld+json">' + '"price":"\\' * 40_000 + "</script>", id="open strings"),
+    pytest.param("<a href='" + "?s=" * 60_000 + "'>x</a>", id="a long query"),
+]
+
+
+@pytest.mark.parametrize("markup", HOSTILE)
+def test_hostile_pages_take_linear_time(markup: str) -> None:
+    document = page(markup)
+    started = process_time()
+    assert len(fingerprint(document)) == SIZE
+    assert process_time() - started < 3
+
+
+@given(markup=st.text(alphabet=st.sampled_from(list("<>/ \"'=&;abdefilmnorstuvwxy012ago©")), max_size=400))
+def test_no_markup_makes_it_fail(markup: str) -> None:
+    assert len(of(f"<body>{markup}")) == SIZE
+
+
+names = st.sampled_from(["div", "main", "article", "nav", "header", "aside", "form", "p", "ul", "script", "table"])
+kinds = st.sampled_from(["", " class=comments", " id=content", " role=main", " class=menu", " class=sidebar"])
+trees = st.recursive(
+    st.sampled_from(["word", "12 views", "<a href=/x>link</a>", "<img src=i.png>"]),
+    lambda parts: st.builds(
+        lambda name, kind, inner, tail: f"<{name}{kind}>{''.join(inner)}</{name}>{tail}",
+        names,
+        kinds,
+        st.lists(parts, max_size=4),
+        st.sampled_from(["", "tail"]),
+    ),
+    max_leaves=15,
+)
+
+
+@given(tree=trees)
+def test_the_same_page_has_the_same_fingerprint(tree: str) -> None:
+    document = page(f"<body>{tree}")
+    assert fingerprint(document) == fingerprint(document) == of(f"<body>\n{tree}\n")

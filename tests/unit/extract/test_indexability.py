@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemap_crawler.extract.indexability import MAX_EVIDENCE, Directives, robots_directives
+from tests.support.reading_page import page
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+def flags(markup, *headers):
+    directives = robots_directives(page(markup), headers)
+    assert (directives.evidence is not None) == (directives.noindex or directives.nofollow)
+    return noindex_now(directives), directives.nofollow
+
+
+def noindex_now(directives):
+    return directives.noindex or (directives.unavailable_after or NOW) < NOW
+
+
+@pytest.mark.parametrize(
+    ("markup", "noindex", "nofollow"),
+    [
+        ("<meta name=robots content=noindex>", True, False),
+        ("<meta name=robots content=nofollow>", False, True),
+        ("<meta name=robots content=none>", True, True),
+        ("<meta name=robots content='noindex,nofollow'>", True, True),
+        ("<meta name=robots content='noindex nofollow'>", True, True),
+        ("<meta name=robots content='NOINDEX; follow'>", True, False),
+        ("<META NAME='  RoBoTs ' CONTENT='  NoArchive ,\n NOINDEX  '>", True, False),
+        ("<meta content=noindex name=robots>", True, False),
+        ("<meta name=googlebot content=noindex>", True, False),
+        ("<meta name=Bingbot content=nofollow>", False, True),
+        # the most restrictive wins
+        ("<meta name=robots content='index, follow'><meta name=robots content=noindex>", True, False),
+        ("<meta name=robots content=noindex><meta name=googlebot content='index, follow'>", True, False),
+        ("<meta name=robots content=noindex><meta name=bingbot content=nofollow>", True, True),
+        ("<meta name=robots content='index, noindex, all'>", True, False),
+        # anywhere in the page
+        ("<body><p>x</p><div><meta name=robots content=noindex></div></body>", True, False),
+        ("<head><noscript><meta name=robots content=noindex></noscript></head>", True, False),
+        # none of ours
+        ("<p>x", False, False),
+        ("<meta name=robots content='index, follow'>", False, False),
+        ("<meta name=robots content='noarchive, nosnippet, noimageindex, max-snippet:-1, notranslate'>", False, False),
+        ("<meta name=robots content=''>", False, False),
+        ("<meta name=robots>", False, False),
+        ("<meta name=googlebot-news content=noindex>", False, False),
+        ("<meta name=yandex content=noindex>", False, False),
+        ("<meta name=description content=noindex>", False, False),
+        ("<meta property=robots content=noindex>", False, False),
+        ("<meta name=robots content='googlebot: noindex'>", False, False),
+        ("<!-- <meta name=robots content=noindex> --><p>", False, False),
+        ("<meta name=robots content='noindexed, nonefollow'>", False, False),
+        ("<meta name=robots content='unavailable_after: 2026-05-31'>", True, False),
+        ("<meta name=robots content='Unavailable_After:2026-06-02T00:00:00Z'>", False, False),
+    ],
+)
+def test_meta_tags(markup, noindex, nofollow):
+    assert flags(markup) == (noindex, nofollow)
+
+
+@pytest.mark.parametrize(
+    ("headers", "noindex", "nofollow"),
+    [
+        (["noindex"], True, False),
+        (["NoIndex, NoFollow"], True, True),
+        (["none"], True, True),
+        (["noarchive", "nofollow"], False, True),
+        (["index", "noindex"], True, False),
+        (["googlebot: noindex"], True, False),
+        (["BingBot : nofollow"], False, True),
+        (["*: noindex"], True, False),
+        (["otherbot: noindex"], False, False),
+        (["googlebot-news: noindex"], False, False),
+        # a prefix holds until the next one, and not for the next header
+        (["googlebot: noindex, otherbot: nofollow"], True, False),
+        (["otherbot: noindex, nofollow"], False, False),
+        (["otherbot: noarchive, noindex, googlebot: nofollow"], False, True),
+        (["otherbot: noindex", "nofollow"], False, True),
+        (["noindex, otherbot: nofollow"], True, False),
+        # directives with a value are no prefixes
+        (["max-snippet: 20, noindex"], True, False),
+        (["otherbot: max-snippet: 20, noindex"], False, False),
+        (["max-image-preview:large, max-video-preview:-1"], False, False),
+        (["unavailable_after: 25 Jun 2026 15:00:00 PST"], False, False),
+        (["unavailable_after: 25 Jun 2025 15:00:00 PST"], True, False),
+        (["unavailable_after: 25 Jun 2025 15:00:00 PST, nofollow"], True, True),
+        (["unavailable_after: 25 Jun 2030 15:00:00 PST, noindex"], True, False),
+        (["googlebot: unavailable_after: 25 Jun 2025 15:00:00 PST"], True, False),
+        (["otherbot: unavailable_after: 25 Jun 2025 15:00:00 PST"], False, False),
+        (["", ",", ":", "otherbot:", ":,:"], False, False),
+        (["noindex:"], False, False),
+    ],
+)
+def test_headers(headers, noindex, nofollow):
+    directives = robots_directives(None, headers)
+    assert (noindex_now(directives), directives.nofollow) == (noindex, nofollow)
+
+
+@pytest.mark.parametrize(
+    ("date", "past"),
+    [
+        ("Mon, 01 Jun 2026 11:59:59 GMT", True),
+        ("Mon, 01 Jun 2026 12:00:01 GMT", False),
+        ("01 Jun 2026 06:59:59 EST", True),
+        ("01 Jun 2026 07:00:01 EST", False),
+        ("Monday, 01-Jun-26 11:59:59 UTC", True),
+        ("Monday, 01-Jun-26 12:00:01 UTC", False),
+        ("25-Aug-2007 15:00:00 EST", True),
+        ("2026-06-01", True),
+        ("2026-06-02", False),
+        ("2026-06-01T11:59:59Z", True),
+        ("2026-06-01T14:30:00+02:00", False),
+        ("2026-06-01T13:30:00+02:00", True),
+        ("someday", False),
+        ("", False),
+        ("99999999999", False),
+        ("2020-13-45", False),
+        ("1" * 10_000, False),
+    ],
+)
+def test_unavailable_after(date, past):
+    assert flags(f"<meta name=robots content='unavailable_after: {date}'>") == (past, False)
+    assert flags("<p>", f"unavailable_after: {date}") == (past, False)
+
+
+@pytest.mark.parametrize(
+    ("markup", "headers", "evidence"),
+    [
+        ("<meta name=robots content=noindex>", [], '<meta name="robots" content="noindex">'),
+        (
+            "<META NAME=' GoogleBot' CONTENT=' NoIndex,\n follow '>",
+            [],
+            '<meta name="googlebot" content="NoIndex, follow">',
+        ),
+        ("<p>", ["googlebot: noindex"], "X-Robots-Tag: googlebot: noindex"),
+        ("<p>", ["nofollow"], "X-Robots-Tag: nofollow"),
+        ("<meta name=robots content=nofollow>", ["noindex"], "X-Robots-Tag: noindex"),
+        ("<meta name=robots content=noindex>", ["noindex"], "X-Robots-Tag: noindex"),
+        ("<meta name=robots content='noindex,\"'>", [], '<meta name="robots" content="noindex,&quot;">'),
+        ("<meta name=robots content=index>", ["all"], None),
+    ],
+)
+def test_evidence(markup, headers, evidence):
+    assert robots_directives(page(markup), headers).evidence == evidence
+
+
+def test_megabytes_are_shown_in_short_and_take_no_time():
+    started = time.monotonic()
+    meta = robots_directives(page(f"<meta name=googlebot content='noindex,{'x,' * 500_000}'>" * 5), [])
+    header = robots_directives(None, ["a:" * 500_000, "," * 1_000_000, "nofollow" + " ," * 500_000])
+    assert (meta.noindex, header.nofollow) == (True, True)
+    assert len(meta.evidence) <= MAX_EVIDENCE
+    assert len(header.evidence) <= MAX_EVIDENCE
+    robots_directives(page("<meta name=robots content='unavailable_after: x'>" * 100_000), [])
+    assert time.monotonic() - started < 10
+
+
+def test_the_earliest_end_counts():
+    markup = "<meta name=robots content='unavailable_after: 2026-07-02'>"
+    directives = robots_directives(page(markup), ["unavailable_after: 2026-07-01", "unavailable_after: 2026-07-03"])
+    assert directives.unavailable_after == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+def test_nothing_said():
+    assert robots_directives(None, []) == Directives(noindex=False, nofollow=False, evidence=None)
+
+
+@given(st.lists(st.text(max_size=80) | st.sampled_from(["unavailable_after:", "googlebot:"]), max_size=4))
+def test_never_raises(values):
+    quoted = "".join(values).replace("&", "&amp;").replace('"', "&quot;").encode("utf-8", "surrogatepass")
+    robots_directives(page(b'<meta name=robots content="' + quoted + b'">'), values)
+
+
+@given(st.text("0123456789-:+TZ GMTJanFeb,.", max_size=40))
+def test_no_date_raises(date):
+    robots_directives(None, [f"unavailable_after: {date}"])

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitemap_crawler.extract.links import Links, find_links, parse_link_header
+from tests.support.reading_page import page
+
+HERE = "https://example.com/docs/"
+
+
+@pytest.mark.parametrize(
+    ("markup", "follow"),
+    [
+        ('<a href="a">', ["a"]),
+        ('<a href="  a\n">', ["a"]),
+        ("<map><area href=a><area></map>", ["a"]),
+        ("<link rel=next href=a>", ["a"]),
+        ("<link rel='Section PREV' href=a>", ["a"]),
+        ("<link rel=alternate hreflang=de href=a>", ["a"]),
+        ("<iframe src=a></iframe>", ["a"]),
+        ("<frameset><frame src=a><frame src=b></frameset>", ["a", "b"]),
+        ("<a href=b><a href=a><a href=b#f><a href=./b>", ["b", "a"]),
+        ("<a href='b#one'><a href='b#two'>", ["b"]),
+        ("<a href='b #f'>", ["b%20"]),
+        # no links
+        ("<link rel=canonical href=a>", []),
+        ("<link rel=stylesheet href=a>", []),
+        ("<link rel=alternate href=a type=application/rss+xml>", []),
+        ("<link rel=alternate hreflang='' href=a>", []),
+        ("<link rel=nextstep href=a>", []),
+        ("<link rel=next>", []),
+        ("<meta http-equiv=refresh content='0;url=a'>", []),
+        ("<img src=a><script src=b></script><form action=c>", []),
+        ("<a>x</a><a name=a>", []),
+        ("<iframe src=''></iframe><iframe></iframe>", []),
+        ("<a href='mailto:a@example.com'><a href='javascript:void(0)'><a href='tel:1'><a href='data:,x'>", []),
+        ("<a href='http://['><a href='https://'>", []),
+        # the page itself
+        ("<a href=''><a href='#top'><a href='page.html'><a href='page.html#x'><a href=' #y'>", []),
+    ],
+)
+def test_finds_links(markup, follow):
+    assert find_links(page(markup), ()) == Links(tuple(HERE + link for link in follow), ())
+
+
+@pytest.mark.parametrize(
+    ("markup", "links"),
+    [
+        ("<a rel=nofollow href=a>", Links((), (HERE + "a",))),
+        ("<a rel='external NoFollow' href=a>", Links((), (HERE + "a",))),
+        ("<a rel='nofollow,ugc' href=a>", Links((), (HERE + "a",))),
+        ("<area rel=nofollow href=a>", Links((), (HERE + "a",))),
+        ("<a rel='ugc sponsored noopener' href=a>", Links((HERE + "a",), ())),
+        ("<a rel=nofollowed href=a>", Links((HERE + "a",), ())),
+        ("<a rel=nofollow href=a><a href=a>", Links((HERE + "a",), ())),
+        ("<a href=a><a rel=nofollow href=a>", Links((HERE + "a",), ())),
+        ("<a href=a#x><a rel=nofollow href=./a>", Links((HERE + "a",), ())),
+        ("<a rel=nofollow href=page.html>", Links((), ())),
+        ("<a rel=nofollow href=b><a rel=nofollow href=c><a href=a>", Links((HERE + "a",), (HERE + "b", HERE + "c"))),
+        ("<a rel=nofollow href=a><iframe src=a></iframe>", Links((HERE + "a",), ())),
+    ],
+)
+def test_nofollow_holds_unless_another_link_follows(markup, links):
+    assert find_links(page(markup), ()) == links
+
+
+def test_a_base_makes_fragments_and_empty_references_links_to_it():
+    document = page("<base href=/other/><a href='#x'><a href='/docs/page.html'><a href=y>")
+    assert find_links(document, ()).follow == ("https://example.com/other/", "https://example.com/other/y")
+
+
+@pytest.mark.parametrize(
+    ("header", "follow"),
+    [
+        ('<a>; rel="next"', ["a"]),
+        ("<a>; rel=prev, <b>; rel=next", ["a", "b"]),
+        ('<a>; rel="alternate"; hreflang="de"', ["a"]),
+        ('<a>; rel="alternate"', []),
+        ('<a>; rel="canonical"', []),
+        ("<a>; rel=preload; as=style", []),
+        ('<a>; rel="next"; anchor="/elsewhere"', []),
+        ("<page.html>; rel=next", []),
+        ("<mailto:x>; rel=next", []),
+        ("<a>", []),
+    ],
+)
+def test_link_headers(header, follow):
+    document = page("<base href=/other/><p>")
+    assert find_links(document, (header,)).follow == tuple(HERE + link for link in follow)
+
+
+@pytest.mark.parametrize(
+    ("values", "links"),
+    [
+        ([], []),
+        ([""], []),
+        (["<a>"], [("a", {})]),
+        (['<a>; rel="next"'], [("a", {"rel": "next"})]),
+        (["<a>;rel=next;title=x"], [("a", {"rel": "next", "title": "x"})]),
+        ([' < a > ;  REL = "Next" '], [("a", {"rel": "Next"})]),
+        (['<a>; rel="x y", <b>; rel=z'], [("a", {"rel": "x y"}), ("b", {"rel": "z"})]),
+        (['<a,b;c>; title="one, <two>; three"; rel=next'], [("a,b;c", {"title": "one, <two>; three", "rel": "next"})]),
+        ([r'<a>; title="say \"x\""'], [("a", {"title": 'say "x"'})]),
+        (["<a>; rel=one; rel=two"], [("a", {"rel": "one"})]),
+        (["<a>; crossorigin; rel=next"], [("a", {"crossorigin": "", "rel": "next"})]),
+        (["<a>; rel=next", "<b>; rel=prev"], [("a", {"rel": "next"}), ("b", {"rel": "prev"})]),
+        (["<a>;; rel=next;"], [("a", {"": "", "rel": "next"})]),
+        # malformed
+        (["a; rel=next"], []),
+        (["<a; rel=next"], []),
+        (["junk, <a>; rel=next"], [("a", {"rel": "next"})]),
+        (['<a>; rel="next'], [("a", {"rel": "next"})]),
+        (["<a> rel=next, <b>; rel=prev"], [("a", {}), ("b", {"rel": "prev"})]),
+        (["<>; rel=next"], [("", {"rel": "next"})]),
+    ],
+)
+def test_parse_link_header(values, links):
+    assert parse_link_header(values) == links
+
+
+def test_link_headers_are_bounded():
+    assert len(parse_link_header(["<a>," * 5_000])) == 1_000
+    assert parse_link_header([" " * 70_000 + "<a>"]) == []
+    assert parse_link_header(["<a>" + " " * 70_000, "<b>"]) == [("a", {})]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<a", "<a>;", '<a>;b="', "<a>;b='", ";", " ", '<a>;"', '\\"', "<a>; " + " " * 99]
+)
+def test_hostile_link_headers_take_no_time(piece):
+    started = time.monotonic()
+    parse_link_header([piece * (1_000_000 // len(piece))])
+    assert time.monotonic() - started < 5
+
+
+def test_a_hundred_thousand_links():
+    document = page("".join(f"<a href=p{n % 70_000}#{n}>" for n in range(100_000)))
+    assert len(find_links(document, ()).follow) == 70_000
+
+
+@given(st.binary(max_size=200), st.lists(st.text(max_size=60), max_size=3))
+def test_never_raises(body, headers):
+    find_links(page(b"<a href=x>" + body), headers)
+
+
+@given(st.text(max_size=60))
+def test_any_reference_is_a_url_or_nothing(reference):
+    quoted = reference.replace("&", "&amp;").replace('"', "&quot;")
+    links = find_links(page(f'<a href="{quoted}">'.encode("utf-8", "surrogatepass")), ())
+    assert all(link.startswith(("http://", "https://")) for link in links.follow)

@@ -1,0 +1,177 @@
+"""Text sitemaps and feeds beside the XML: what is written, what is left alone, what is removed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sitemap_crawler.sitemap.formats import publish_feed, publish_text
+from sitemap_crawler.sitemap.names import EntryNameError
+from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.records import PublishedFile
+from tests.unit.sitemap.test_publish import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
+
+NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
+DAY = timedelta(days=1)
+FEED = b'<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"/>\n'
+
+
+def locs(letters: str) -> list[str]:
+    return [BASE + letter for letter in letters]
+
+
+def texts(directory: Path) -> dict[str, str]:
+    """The letters that each text file lists."""
+    return {path.name: path.read_text().replace(BASE, "").replace("\n", "") for path in directory.glob("*.txt")}
+
+
+def test_one_text_file(tmp_path: Path) -> None:
+    result = publish_text(locs("ab"), target(tmp_path / "new"), (), NOW)
+    [file] = result.files
+    assert (tmp_path / "new" / "map.txt").read_bytes() == b"https://example.com/d/a\nhttps://example.com/d/b\n"
+    assert on_disk(tmp_path / "new") == {"map.txt"}
+    assert (file.name, file.url, file.urls, file.bytes, file.written) == ("map.txt", f"{BASE}map.txt", 2, 48, True)
+    assert (file.first, file.section, file.rules) == (BASE + "a", ".txt", "")
+    assert file.modified == NOW.replace(microsecond=0)
+    assert (result.listed, result.removed) == (2, ())
+
+
+@pytest.mark.parametrize("max_bytes", [50_000, 2 * 24])
+def test_several_text_files_by_either_limit(tmp_path: Path, max_bytes: int) -> None:
+    goal = target(tmp_path, max_urls=2 if max_bytes == 50_000 else 50, max_bytes=max_bytes, compress=True)
+    result = publish_text(locs("abcde"), goal, (), NOW)
+    assert texts(tmp_path) == {"map.txt": "ab", "map-1.txt": "cd", "map-2.txt": "e"}
+    assert [(file.name, file.urls, file.first) for file in result.files] == [
+        ("map.txt", 2, BASE + "a"),
+        ("map-1.txt", 2, BASE + "c"),
+        ("map-2.txt", 1, BASE + "e"),
+    ]
+    assert result.listed == 5
+
+
+def test_only_text_files_that_changed_are_written(tmp_path: Path) -> None:
+    first = publish_text(locs("abcde"), target(tmp_path), (), NOW)
+    before = state(tmp_path)
+    again = publish_text(locs("abcde"), target(tmp_path), first.files, NOW + DAY)
+    assert (written(again), state(tmp_path)) == (set(), before)
+    assert [file.modified for file in again.files] == [file.modified for file in first.files]
+    changed = publish_text(locs("abcdx"), target(tmp_path), again.files, NOW + DAY)
+    assert written(changed) == {"map-2.txt"}
+    assert changed.files[2].modified == (NOW + DAY).replace(microsecond=0)
+
+
+def test_stale_text_files_that_are_on_record_are_removed(tmp_path: Path) -> None:
+    first = publish_text(locs("abcdef"), target(tmp_path), (), NOW)
+    for name in ("map-7.txt", "map-1.txt.bak", "robots.txt", "other-1.txt"):
+        (tmp_path / name).write_text("foreign")
+    recorded = [
+        *first.files,
+        *(PublishedFile(name, "", 1, 1, "", NOW, "") for name in ("other-1.txt", "../map-1.txt", "map-1.xml")),
+    ]
+    (tmp_path / "map-1.xml").write_text("another format")
+    second = publish_text(locs("ab"), target(tmp_path), recorded, NOW)
+    assert second.removed == ("map-1.txt", "map-2.txt")
+    assert on_disk(tmp_path) == {"map.txt", "map-7.txt", "map-1.txt.bak", "robots.txt", "other-1.txt", "map-1.xml"}
+
+
+def test_no_url_leaves_the_text_files_as_they_are(tmp_path: Path) -> None:
+    first = publish_text(locs("abc"), target(tmp_path), (), NOW)
+    before = state(tmp_path)
+    with pytest.raises(NothingToPublish):
+        publish_text([f"https://example.com/{'x' * 2_048}"], target(tmp_path), first.files, NOW)
+    assert state(tmp_path) == before
+
+
+@pytest.mark.parametrize("ending", ["rss", "atom"])
+def test_a_feed(tmp_path: Path, ending: str) -> None:
+    first = publish_feed(FEED, ending, target(tmp_path), (), NOW, urls=3)
+    [file] = first.files
+    assert (tmp_path / f"map.{ending}").read_bytes() == FEED
+    assert (file.name, file.url, file.urls) == (f"map.{ending}", f"{BASE}map.{ending}", 3)
+    assert (file.section, file.bytes, file.written) == (f".{ending}", len(FEED), True)
+    before = state(tmp_path)
+    again = publish_feed(FEED, ending, target(tmp_path), first.files, NOW + DAY, urls=3)
+    assert (written(again), state(tmp_path), again.files[0].modified) == (set(), before, file.modified)
+    other = publish_feed(FEED * 2, ending, target(tmp_path), again.files, NOW + DAY, urls=4)
+    assert (written(other), (tmp_path / f"map.{ending}").read_bytes()) == ({f"map.{ending}"}, FEED * 2)
+    assert on_disk(tmp_path) == {f"map.{ending}"}
+
+
+def test_formats_leave_each_other_alone(tmp_path: Path) -> None:
+    xml = publish(entries("abcde"), target(tmp_path), (), NOW)
+    text = publish_text(locs("abcde"), target(tmp_path), (), NOW)
+    rss = publish_feed(FEED, "rss", target(tmp_path), (), NOW, urls=1)
+    publish_feed(FEED, "atom", target(tmp_path), (), NOW, urls=1)
+    whole = state(tmp_path)
+    assert len(whole) == 4 + 3 + 2
+    publish(entries("ab"), target(tmp_path), xml.files, NOW)
+    assert live(tmp_path) == {"map.xml": "ab"}
+    publish_text(locs("ab"), target(tmp_path), text.files, NOW)
+    publish_feed(FEED * 2, "rss", target(tmp_path), rss.files, NOW, urls=1)
+    now = state(tmp_path)
+    assert now.keys() == {"map.xml", "map.txt", "map.rss", "map.atom"}
+    assert {name for name in now if now[name] == whole[name]} == {"map.txt", "map.atom"}
+
+
+def test_leftovers_of_a_killed_publication_are_removed(tmp_path: Path) -> None:
+    ours = [f".{name}.1.sitemap-crawler-tmp" for name in ("map.txt", "map-3.txt", "map.rss", "map.atom")]
+    others = [".other.txt.1.sitemap-crawler-tmp", ".map-0.txt.1.sitemap-crawler-tmp", ".map.html.1.sitemap-crawler-tmp"]
+    for name in [*ours, *others]:
+        (tmp_path / name).write_text("half")
+    publish_text(locs("a"), target(tmp_path), (), NOW)
+    assert on_disk(tmp_path) == {"map.txt", *others}
+
+
+def test_a_file_is_on_the_disk_before_it_is_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (events.append("sync"), real_sync(fd)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (events.append(Path(paths[1]).name), real_replace(*paths)))
+    publish_text(locs("abc"), target(tmp_path), (), NOW)
+    assert events == ["sync", "sync", "map-1.txt", "map.txt", "sync"]
+
+
+@pytest.mark.parametrize("name", ["replace", "fsync", "unlink"])
+@pytest.mark.parametrize("killed", [False, True])
+def test_stopped_at_any_step(tmp_path: Path, name: str, killed: bool) -> None:
+    """Each file is whole, no page of a site that grows is missing, and the next publication leaves nothing behind."""
+    for number in range(100):
+        directory = tmp_path / str(number)
+        files = {file.name: file for file in publish_text(locs("bcde"), target(directory), (), NOW).files}
+
+        def publish_more(directory: Path = directory, files: dict[str, PublishedFile] = files) -> set[str]:
+            result = publish_text(
+                locs("abcdef"),
+                target(directory),
+                tuple(files.values()),
+                NOW,
+                announce=lambda announced: files.update({file.name: file for file in announced}),
+            )
+            return {file.name for file in result.files}
+
+        with pytest.MonkeyPatch.context() as patch:
+            calls = stop_at(patch, name, number, killed=killed)
+            with suppress(Stopped):
+                publish_more()
+        if len(calls) <= number:
+            break
+        assert set("bcde") <= set("".join(texts(directory).values())) <= set("abcdef")
+        assert all((directory / found).read_text().endswith("\n") for found in texts(directory))
+        assert on_disk(directory) - {found for found in on_disk(directory) if found[0] == "."} <= files.keys()
+        assert publish_more() == on_disk(directory) == {"map.txt", "map-1.txt", "map-2.txt"}
+        assert texts(directory) == {"map.txt": "ab", "map-1.txt": "cd", "map-2.txt": "ef"}
+    else:
+        pytest.fail("it never came to an end")
+    assert calls or name == "unlink"
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    with pytest.raises(EntryNameError):
+        publish_text(locs("a"), target(tmp_path / "new", name="..%2Fx.xml"), (), NOW)
+    with pytest.raises(ValueError, match="time zone"):
+        publish_feed(FEED, "rss", target(tmp_path / "new"), (), NOW.replace(tzinfo=None), urls=1)
+    assert on_disk(tmp_path) == set()

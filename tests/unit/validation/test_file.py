@@ -1,0 +1,419 @@
+"""Single files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sitemap_crawler.validation.findings import MAX_PER_RULE, MAX_TOTAL, Collector, Report, warning
+from sitemap_crawler.validation.targets import validate
+from tests.support.sitemap_documents import (
+    CORE,
+    GZ,
+    LOC,
+    NOW,
+    PAGE,
+    PUBLICATION,
+    VALID,
+    E,
+    W,
+    at,
+    image,
+    index,
+    link,
+    news,
+    page,
+    rules,
+    urlset,
+    video,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Check = Callable[..., Report]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    """Validates one file with this content."""
+
+    def run(content: str | bytes, name: str = "sitemap.xml") -> Report:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return validate(str(path))
+
+    return run
+
+
+@pytest.mark.parametrize("content", VALID.values(), ids=VALID.keys())
+def test_valid_documents_give_no_finding(check: Check, content: str) -> None:
+    report = check(content)
+    assert report.findings == ()
+    assert report.valid
+
+
+HTTPS_CORE = CORE.replace("http:", "https:")
+INVALID: list[tuple[str, str | bytes, set[tuple[str, str]]]] = [
+    # What the file is
+    ("empty file", b"", {(E, "empty-file")}),
+    ("only white space", " \n", {(E, "not-well-formed")}),
+    ("prose", "Not found\n", {(E, "not-a-sitemap")}),
+    ("JSON", '{"loc": "https://example.com/"}', {(E, "not-a-sitemap")}),
+    ("HTML5", "<!DOCTYPE html><html><head></head></html>", {(E, "not-a-sitemap")}),
+    ("other root", "<browserconfig/>", {(E, "not-a-sitemap")}),
+    ("root in capitals", f'<URLSET xmlns="{CORE}"/>', {(E, "not-a-sitemap")}),
+    ("no namespace", f"<urlset><url>{LOC}</url></urlset>", {(E, "wrong-namespace")}),
+    ("https namespace", f'<urlset xmlns="{HTTPS_CORE}"><url>{LOC}</url></urlset>', {(E, "wrong-namespace")}),
+    ("old namespace", f'<urlset xmlns="http://www.google.com/schemas/sitemap/0.84"><url>{LOC}</url></urlset>',
+     {(E, "wrong-namespace")}),
+    ("namespaced feed", f"<feed><entry><link href='{PAGE}'/></entry></feed>", {(E, "wrong-namespace")}),
+    ("empty urlset", urlset(""), {(W, "empty-sitemap")}),
+    ("empty index", index(), {(W, "empty-sitemap")}),
+    # XML
+    ("cut off", urlset(f"<url>{LOC}</url>")[:-12], {(E, "not-well-formed")}),
+    ("raw ampersand", at("https://example.com/?a=1&b=2"), {(E, "not-well-formed")}),
+    ("undeclared prefix", f'<urlset xmlns="{CORE}"><url>{LOC}<x:y/></url></urlset>', {(E, "not-well-formed")}),
+    ("control character", at("https://example.com/\x0b"), {(E, "not-well-formed")}),
+    ("text after the end", at(PAGE) + "garbage", {(E, "not-well-formed")}),
+    ("line before the declaration", "\n" + at(PAGE), {(E, "not-well-formed")}),
+    ("doctype", f'<!DOCTYPE urlset><urlset xmlns="{CORE}"/>', {(E, "doctype")}),
+    ("external entity", '<!DOCTYPE urlset [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset>&x;</urlset>',
+     {(E, "doctype")}),
+    ("billion laughs", '<!DOCTYPE a [<!ENTITY a "aaa"><!ENTITY b "&a;&a;"><!ENTITY c "&b;&b;">]><urlset a="&c;"/>',
+     {(E, "doctype")}),
+    ("nested deep", urlset("<url>" + "<a>" * 40), {(E, "nested-too-deep")}),
+    ("huge entry", page("<other:a/>" * 20_000), {(E, "oversized-entry")}),
+    ("byte order mark", b"\xef\xbb\xbf" + at(PAGE).encode(), {(W, "byte-order-mark")}),
+    ("Latin-1 declared", at(PAGE).replace("UTF-8", "ISO-8859-1"), {(E, "not-utf-8")}),
+    ("Latin-1 bytes", page("<other:a>é</other:a>").encode("latin-1"), {(E, "not-utf-8")}),
+    ("UTF-16", at(PAGE).replace("UTF-8", "UTF-16").encode("utf-16"), {(E, "not-utf-8")}),
+    ("UTF-16 without mark", at(PAGE).encode("utf-16-be"), {(E, "not-utf-8")}),
+    # Structure
+    ("sitemap in urlset", urlset(f"<sitemap>{LOC}</sitemap>"), {(E, "unknown-element")}),
+    ("url in index", index().replace("</s", f"<url>{LOC}</url></s"), {(E, "unknown-element")}),
+    ("priority in index", index(PAGE).replace("</loc>", "</loc><priority>1</priority>"),
+     {(E, "unknown-element"), (E, "missing-file")}),
+    ("unknown child", page("<title>A</title>"), {(E, "unknown-element")}),
+    ("element in loc", urlset(f"<url><loc>{PAGE}<b/></loc></url>"), {(E, "unknown-element")}),
+    ("second lastmod", page("<lastmod>2024</lastmod><lastmod>2024</lastmod>"), {(E, "repeated-element")}),
+    ("second loc", page("<loc>https://example.com/b</loc>"), {(E, "repeated-element")}),
+    ("text in urlset", urlset(f"text<url>{LOC}</url>"), {(E, "stray-text")}),
+    ("text in url", page("text"), {(E, "stray-text")}),
+    # loc
+    ("no loc", urlset("<url><lastmod>2024</lastmod></url>"), {(E, "loc-missing")}),
+    ("empty loc", at(""), {(E, "loc-missing")}),
+    ("loc with padding", at(f"\n  {PAGE}\n"), {(W, "loc-padding")}),
+    ("blank padding", at("  "), {(W, "loc-padding"), (E, "loc-missing")}),
+    ("relative", at("/a"), {(E, "loc-not-absolute")}),
+    ("backslashes", at("https://example.com\\a"), {(E, "loc-invalid")}),
+    ("no scheme", at("www.example.com/a"), {(E, "loc-not-absolute")}),
+    ("scheme-relative", at("//example.com/a"), {(E, "loc-not-absolute")}),
+    ("ftp", at("ftp://example.com/a"), {(E, "loc-scheme")}),
+    ("javascript", at("javascript:alert(1)"), {(E, "loc-scheme")}),
+    ("one slash", at("https:/example.com/a"), {(E, "loc-invalid")}),
+    ("no host", at("https:///a"), {(E, "loc-invalid")}),
+    ("bad port", at("https://example.com:65536/"), {(E, "loc-invalid")}),
+    ("empty label", at("https://example..com/"), {(E, "loc-invalid")}),
+    ("bad IPv6", at("https://[1::2::3]/"), {(E, "loc-invalid")}),
+    ("password", at("https://me:secret@example.com/"), {(E, "loc-credentials")}),
+    ("fragment", at("https://example.com/#a"), {(E, "loc-fragment")}),
+    ("space", at("https://example.com/a b"), {(E, "loc-whitespace")}),
+    ("no-break space", at("https://example.com/a\u00a0b"), {(E, "loc-whitespace")}),
+    ("umlaut", at("https://example.com/ü"), {(E, "loc-non-ascii")}),
+    ("IDN host", at("https://bücher.example/"), {(E, "loc-non-ascii")}),
+    ("2,048 characters", at("https://example.com/" + "a" * 2028), {(E, "loc-too-long")}),
+    ("quote", at('https://example.com/"'), {(W, "loc-unescaped")}),
+    ("lone percent", at("https://example.com/100%"), {(W, "loc-unescaped")}),
+    ("twice", urlset(f"<url>{LOC}</url>" * 2), {(E, "duplicate-loc")}),
+    ("twice in other spelling", urlset(f"<url>{LOC}</url><url><loc>HTTPS://EXAMPLE.com:443/x/../a</loc></url>"),
+     {(E, "duplicate-loc")}),
+    ("two hosts", urlset(f"<url>{LOC}</url><url><loc>https://www.example.com/a</loc></url>"),
+     {(E, "foreign-origin")}),
+    ("two schemes", urlset(f"<url>{LOC}</url><url><loc>http://example.com/b</loc></url>"), {(E, "foreign-origin")}),
+    ("two ports", urlset(f"<url>{LOC}</url><url><loc>https://example.com:8443/b</loc></url>"),
+     {(E, "foreign-origin")}),
+    # lastmod, changefreq, priority
+    ("empty lastmod", page("<lastmod/>"), {(E, "lastmod-invalid")}),
+    ("time without zone", page("<lastmod>2024-01-01T10:00:00</lastmod>"), {(E, "lastmod-invalid")}),
+    ("no such day", page("<lastmod>2023-02-29</lastmod>"), {(E, "lastmod-invalid")}),
+    ("American", page("<lastmod>01/31/2024</lastmod>"), {(E, "lastmod-invalid")}),
+    ("space for T", page("<lastmod>2024-01-01 10:00Z</lastmod>"), {(E, "lastmod-invalid")}),
+    ("future", page(f"<lastmod>{(NOW + timedelta(days=3)).date()}</lastmod>"), {(W, "lastmod-future")}),
+    ("changefreq", page("<changefreq>Daily</changefreq>"), {(E, "changefreq-invalid")}),
+    ("priority over 1", page("<priority>1.1</priority>"), {(E, "priority-invalid")}),
+    ("priority below 0", page("<priority>-0.1</priority>"), {(E, "priority-invalid")}),
+    ("priority as word", page("<priority>high</priority>"), {(E, "priority-invalid")}),
+    ("priority NaN", page("<priority>nan</priority>"), {(E, "priority-invalid")}),
+    # Extensions
+    ("image namespace", page('<i:image xmlns:i="https://www.google.com/schemas/sitemap-image/1.1"/>'),
+     {(E, "extension-namespace")}),
+    ("video namespace", page('<v:video xmlns:v="http://www.google.com/schemas/sitemap-video/1.0"/>'),
+     {(E, "extension-namespace")}),
+    ("xhtml namespace", page('<x:link xmlns:x="http://www.w3.org/TR/xhtml11/xhtml11_schema.html"/>'),
+     {(E, "extension-namespace")}),
+    ("mobile", page('<m:mobile xmlns:m="http://www.google.com/schemas/sitemap-mobile/1.0"/>'),
+     {(W, "mobile-retired")}),
+    ("image without loc", image(""), {(E, "image-loc")}),
+    ("image relative", image("<image:loc>/i.png</image:loc>"), {(E, "image-loc")}),
+    ("image as data", image("<image:loc>data:image/png;base64,AA</image:loc>"), {(E, "image-loc")}),
+    ("image with two locs", image("<image:loc>https://e.com/1</image:loc><image:loc>https://e.com/2</image:loc>"),
+     {(E, "image-loc")}),
+    ("image with a sitemap loc", image("<loc>https://e.com/1</loc>"),
+     {(E, "image-loc"), (W, "unknown-extension-element")}),
+    ("image caption", image("<image:loc>https://e.com/1</image:loc><image:caption>c</image:caption>"),
+     {(W, "image-retired")}),
+    ("image:loc alone", page("<image:loc>https://e.com/1</image:loc>"), {(W, "unknown-extension-element")}),
+    ("1,001 images", page("<image:image><image:loc>https://e.com/1</image:loc></image:image>" * 1001),
+     {(E, "too-many-images")}),
+    ("video without title", video(title=None), {(E, "video-required")}),
+    ("video with empty title", video(title=" "), {(E, "video-required")}),
+    ("video without thumbnail", video(thumbnail_loc=None), {(E, "video-required")}),
+    ("video without description", video(description=None), {(E, "video-required")}),
+    ("video without file or player", video(content_loc=None), {(E, "video-required")}),
+    ("video at the page", video(content_loc=PAGE), {(E, "video-loc")}),
+    ("video relative", video(content_loc="v.mp4"), {(E, "video-loc")}),
+    ("video long description", video(description="d" * 2049), {(E, "video-value")}),
+    ("video duration 0", video("<video:duration>0</video:duration>"), {(E, "video-value")}),
+    ("video duration 28801", video("<video:duration>28801</video:duration>"), {(E, "video-value")}),
+    ("video duration ISO", video("<video:duration>PT5M</video:duration>"), {(E, "video-value")}),
+    ("video rating", video("<video:rating>5.1</video:rating>"), {(E, "video-value")}),
+    ("video family", video("<video:family_friendly>true</video:family_friendly>"), {(E, "video-value")}),
+    ("video views", video("<video:view_count>-1</video:view_count>"), {(E, "video-value")}),
+    ("video date", video("<video:publication_date>2020-13-01</video:publication_date>"), {(E, "video-value")}),
+    ("video uploader", video(f"<video:uploader>{'u' * 256}</video:uploader>"), {(E, "video-value")}),
+    ("video countries", video('<video:restriction relationship="allow">Germany</video:restriction>'),
+     {(E, "video-value")}),
+    ("video relationship", video("<video:platform>web</video:platform>"), {(E, "video-value")}),
+    ("video 33 tags", video("<video:tag>t</video:tag>" * 33), {(E, "video-value")}),
+    ("video two titles", video("<video:title>B</video:title>"), {(E, "video-repeated")}),
+    ("video expired", video("<video:expiration_date>2020-01-01</video:expiration_date>"), {(W, "video-expired")}),
+    ("video category", video("<video:category>c</video:category>"), {(W, "video-retired")}),
+    ("video unknown", video("<video:director>d</video:director>"), {(W, "unknown-extension-element")}),
+    ("news without publication", news(publication=""), {(E, "news-required")}),
+    ("news without language", news(publication="<news:publication><news:name>N</news:name></news:publication>"),
+     {(E, "news-required")}),
+    ("news without date", news(date=None), {(E, "news-required")}),
+    ("news without title", news(title=""), {(E, "news-required")}),
+    ("news language", news(publication=PUBLICATION.replace(">en<", ">english<")), {(E, "news-value")}),
+    ("news date", news(date="yesterday"), {(E, "news-value")}),
+    ("news old", news(date="2020-01-01T00:00:00Z"), {(W, "news-old")}),
+    ("news genres", news(extra="<news:genres>Blog</news:genres>"), {(W, "news-retired")}),
+    ("news with an unknown part", news(extra="<news:author>A</news:author>"), {(W, "unknown-extension-element")}),
+    ("news with two titles", news(extra="<news:title>B</news:title>"), {(E, "news-repeated")}),
+    ("news with an empty date", news(date=" "), {(E, "news-required")}),
+    ("news twice", page("<news:news/>" * 2), {(E, "news-required"), (E, "news-repeated")}),
+    ("alternate without hreflang", link('rel="alternate" href="https://e.com/de"'), {(E, "alternate-incomplete")}),
+    ("alternate without href", link('rel="alternate" hreflang="de"'), {(E, "alternate-incomplete")}),
+    ("alternate without rel", link('hreflang="de" href="https://example.com/de"'), {(E, "alternate-incomplete")}),
+    ("alternate language", link('rel="alternate" hreflang="en_US" href="https://example.com/"'),
+     {(E, "alternate-hreflang")}),
+    ("alternate relative", link('rel="alternate" hreflang="de" href="/de"'), {(E, "alternate-href")}),
+    ("alternate of two", page(
+        '<xhtml:link rel="alternate" hreflang="de" href="https://e.com/1"/>'
+        '<xhtml:link rel="alternate" hreflang="DE" href="https://e.com/2"/>'), {(E, "alternate-conflict")}),
+    ("canonical", link('rel="canonical" hreflang="de" href="https://e.com/1"'), {(W, "alternate-rel")}),
+    # Feeds
+    ("RSS without link", "<rss><channel><item><guid>1</guid></item></channel></rss>", {(E, "loc-missing")}),
+    ("RSS date", f"<rss><channel><item><link>{PAGE}</link><pubDate>2024</pubDate></item></channel></rss>",
+     {(E, "lastmod-invalid")}),
+    ("RSS relative", "<rss><channel><item><link>/a</link></item></channel></rss>", {(E, "loc-not-absolute")}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "expected"), [row[1:] for row in INVALID], ids=[row[0] for row in INVALID])
+def test_each_defect_gives_exactly_its_findings(
+    check: Check, content: str | bytes, expected: set[tuple[str, str]]
+) -> None:
+    report = check(content)
+    assert rules(report) == expected
+    assert report.valid == all(severity == W for severity, _ in expected)
+
+
+TEXT: list[tuple[str, str | bytes, set[tuple[str, str]]]] = [
+    ("valid", f"{PAGE}\nhttps://example.com/b\n", set()),
+    ("Windows lines, no end", f"{PAGE}\r\nhttps://example.com/b", set()),
+    ("byte order mark", b"\xef\xbb\xbf" + PAGE.encode(), {(W, "byte-order-mark")}),
+    ("blank line", f"{PAGE}\n\nhttps://example.com/b\n", {(W, "blank-line")}),
+    ("nothing listed", "\n", {(W, "blank-line"), (W, "empty-sitemap")}),
+    ("heading", f"My pages\n{PAGE}\n", {(E, "loc-whitespace")}),
+    ("relative", "/a\n", {(E, "loc-not-absolute")}),
+    ("trailing space", f"{PAGE} \n", {(E, "loc-whitespace")}),
+    ("duplicate", f"{PAGE}\n{PAGE}\n", {(E, "duplicate-loc")}),
+    ("two hosts", f"{PAGE}\nhttps://other.example/\n", {(E, "foreign-origin")}),
+    ("Latin-1", "https://example.com/é\n".encode("latin-1"), {(E, "not-utf-8")}),
+    ("UTF-16", f"{PAGE}\n".encode("utf-16"), {(E, "not-utf-8")}),
+    ("endless line", "https://example.com/" + "a" * 300_000, {(E, "loc-too-long")}),
+    ("control characters", f"{PAGE}\x1b[31m\n", {(E, "loc-whitespace")}),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), [row[1:] for row in TEXT], ids=[row[0] for row in TEXT])
+def test_text_sitemaps(check: Check, content: str | bytes, expected: set[tuple[str, str]]) -> None:
+    report = check(content, "sitemap.txt")
+    assert rules(report) == expected
+    assert report.files[0].kind == "text"
+
+
+def test_a_finding_names_file_line_and_url(check: Check) -> None:
+    report = check(urlset(f"<url>{LOC}</url>\n<url>\n<loc>https://example.com/#x</loc>\n</url>"))
+    [finding] = report.findings
+    assert (finding.file, finding.line, finding.url) == ("sitemap.xml", 5, "https://example.com/#x")
+    assert "#x" in finding.message
+
+
+def test_a_duplicate_names_where_it_was_first(check: Check) -> None:
+    [finding] = check(urlset(f"<url>{LOC}</url>\n\n<url>{LOC}</url>")).findings
+    assert finding.line == 5
+    assert "line 3" in finding.message
+
+
+def test_messages_tell_the_namespace_mistakes_apart(check: Check) -> None:
+    missing = check(f"<urlset><url>{LOC}</url></urlset>").findings[0].message
+    https = check(f'<urlset xmlns="{HTTPS_CORE}"><url>{LOC}</url></urlset>').findings[0].message
+    assert f'xmlns="{CORE}"' in missing
+    assert "https" in https
+    assert missing != https
+
+
+def test_messages_cannot_steer_a_terminal(check: Check) -> None:
+    report = check("https://example.com/\x1b[2J\x9b\n", "sitemap.txt")
+    assert all(text.isprintable() for finding in report.findings for text in (finding.message, finding.url or ""))
+
+
+def test_findings_of_one_rule_are_capped_and_counted(check: Check) -> None:
+    report = check(urlset("<url/>" * 50))
+    assert len(report.findings) == MAX_PER_RULE + 1
+    assert report.findings[-1].line is None
+    assert report.findings[-1].message == "30 more of these"
+    assert {finding.rule for finding in report.findings} == {"loc-missing"}
+
+
+def test_findings_are_capped_altogether() -> None:
+    collector = Collector()
+    for number in range(MAX_TOTAL + 7):
+        collector.add(f"{number}.xml", warning("empty-sitemap", "empty"))
+    *kept, last = collector.result("sitemaps")
+    assert len(kept) == MAX_TOTAL
+    assert (last.severity, last.rule, last.message) == (W, "findings-omitted", "7 more findings are not shown")
+
+
+def test_json_has_stable_keys(check: Check, tmp_path: Path) -> None:
+    content = at("https://example.com/#x")
+    assert json.loads(json.dumps(check(content).to_json())) == {
+        "target": str(tmp_path / "sitemap.xml"),
+        "valid": False,
+        "files": [{"name": "sitemap.xml", "kind": "urlset", "urls": 1, "bytes": len(content)}],
+        "findings": [
+            {
+                "severity": "error",
+                "rule": "loc-fragment",
+                "file": "sitemap.xml",
+                "line": 3,
+                "url": "https://example.com/#x",
+                "message": "the URL has a fragment (#x), which no search engine indexes",
+            }
+        ],
+    }
+
+
+# Limits
+
+
+def entries(count: int) -> str:
+    return "".join(f"<url><loc>https://example.com/{number}</loc></url>\n" for number in range(count))
+
+
+def test_50_000_entries_are_allowed_and_one_more_is_not(check: Check) -> None:
+    full = check(urlset(entries(50_000)))
+    assert full.findings == ()
+    assert full.files[0].urls == 50_000
+    over = check(urlset(entries(50_001)))
+    assert rules(over) == {(E, "too-many-entries")}
+    assert "50,001" in over.findings[0].message
+
+
+@pytest.mark.parametrize("lines", [200_000, 250_000])
+def test_far_too_many_entries(check: Check, lines: int) -> None:
+    text = "".join(f"http://a.example/{number}\n" for number in range(lines))
+    assert rules(check(text, "sitemap.txt")) == {(E, "too-many-entries")}
+
+
+def test_1_000_articles_are_allowed_and_one_more_is_not(check: Check) -> None:
+    article = news().partition(LOC)[2].partition("</url>")[0]
+
+    def articles(count: int) -> str:
+        return urlset("".join(f"<url><loc>https://example.com/{i}</loc>{article}</url>" for i in range(count)))
+
+    assert check(articles(1_000)).findings == ()
+    assert rules(check(articles(1_001))) == {(E, "too-many-news")}
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [(52_428_800, set()), (52_428_801, {(E, "file-too-large")})], ids=["limit", "over"]
+)
+@pytest.mark.parametrize("name", ["sitemap.xml", "sitemap.xml.gz"])
+def test_size_counts_uncompressed(check: Check, name: str, size: int, expected: set[tuple[str, str]]) -> None:
+    head, tail = f'<urlset xmlns="{CORE}"><url>{LOC}</url>'.encode(), b"</urlset>"
+    content = head + b" " * (size - len(head) - len(tail)) + tail
+    report = check(gzip.compress(content, 1) if name.endswith(".gz") else content, name)
+    assert rules(report) == expected
+
+
+def test_a_bomb_is_left_as_soon_as_it_is_too_large(check: Check) -> None:
+    # 1 GiB of white space as 64 gzip members; what is read of it is a little more than a sitemap may have.
+    bomb = gzip.compress(f'<urlset xmlns="{CORE}">'.encode()) + gzip.compress(b" " * 2**24) * 64
+    report = check(bomb, "sitemap.xml.gz")
+    assert rules(report) == {(E, "file-too-large")}
+    assert report.files[0].bytes <= 52_428_800 + 65_536
+
+
+def test_an_unfinished_tag_is_left_early(check: Check) -> None:
+    report = check(urlset("<url a='" + "a" * 5_000_000))
+    assert rules(report) == {(E, "not-well-formed")}
+    assert report.files[0].bytes < 2_000_000
+
+
+GZIP: list[tuple[str, str, bytes, set[tuple[str, str]]]] = [
+    ("valid", "s.xml.gz", GZ, set()),
+    ("two members", "s.xml.gz", gzip.compress(at(PAGE).encode()[:50]) + gzip.compress(at(PAGE).encode()[50:]), set()),
+    ("zero padding", "s.xml.gz", GZ + b"\0" * 512, set()),
+    ("text", "s.txt.gz", gzip.compress(PAGE.encode()), set()),
+    ("truncated", "s.xml.gz", GZ[:-9], {(E, "gzip-truncated")}),
+    ("trailer cut", "s.xml.gz", GZ[:-4], {(E, "gzip-truncated")}),
+    ("trailing garbage", "s.xml.gz", GZ + b"garbage", {(E, "gzip-trailing-garbage")}),
+    ("wrong checksum", "s.xml.gz", GZ[:-8] + b"\0\0\0\0" + GZ[-4:], {(E, "gzip-corrupt")}),
+    ("no .gz in the name", "s.xml", GZ, {(W, "gzip-name")}),
+    ("endless padding", "s.xml.gz", GZ + b"\0" * 55_000_000, {(E, "file-too-large")}),
+    ("empty inside", "s.xml.gz", gzip.compress(b""), {(E, "empty-file")}),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), [row[1:] for row in GZIP], ids=[row[0] for row in GZIP])
+def test_gzip_is_told_by_content(check: Check, name: str, content: bytes, expected: set[tuple[str, str]]) -> None:
+    assert rules(check(content, name)) == expected
+
+
+def test_a_limit_of_the_comparison_is_told(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.validation.files.MAX_COMPARED", 2)
+    monkeypatch.setattr("sitemap_crawler.validation.targets.MAX_COMPARED", 2)
+    assert rules(check(urlset(entries(3)))) == {(W, "duplicates-unchecked")}
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=400), st.sampled_from(["s.xml", "s.txt", "s.xml.gz"]), st.integers(0, 3))
+def test_no_content_makes_it_raise(tmp_path: Path, noise: bytes, name: str, wrap: int) -> None:
+    head = f'<urlset xmlns="{CORE}"><url><loc>'.encode()
+    content = [noise, head + noise, head + noise + b"</loc></url></urlset>", GZ[:30] + noise][wrap]
+    path = tmp_path / name
+    path.write_bytes(content)
+    report = validate(str(path))
+    assert len(report.files) == 1
+    assert report.files[0].bytes <= 52_428_800

@@ -1,0 +1,164 @@
+"""Sitemaps that a web server sends."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.validation.sources import TargetError
+from sitemap_crawler.validation.targets import validate
+from tests.support.sitemap_documents import (
+    E,
+    W,
+    at,
+    index,
+    rules,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+@contextmanager
+def serving(make: Callable[[str], dict[str, Answer]]) -> Iterator[str]:
+    """A loopback server; `make` gets its address and returns the answers by path."""
+    answers: dict[str, Answer] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, headers, body = answers.get(self.path, (404, {}, b""))
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            """Silence."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        site = f"http://127.0.0.1:{server.server_address[1]}"
+        answers.update(make(site))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+
+
+def ok(body: str | bytes, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return 200, named, body if isinstance(body, bytes) else body.encode()
+
+
+def test_a_valid_set_on_the_web() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/docs/sitemap.xml": ok(index(f"{site}/docs/s-1.xml", f"{site}/docs/s-2.xml.gz?v=2")),
+            "/docs/s-1.xml": ok(gzip.compress(at(f"{site}/docs/a").encode()), Content_Encoding="gzip"),
+            "/docs/s-2.xml.gz?v=2": ok(gzip.compress(at(f"{site}/docs/b").encode())),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/docs/sitemap.xml#fragment")
+    assert report.findings == ()
+    assert [(file.name, file.kind, file.urls) for file in report.files] == [
+        (f"{site}/docs/sitemap.xml", "sitemapindex", 2),
+        (f"{site}/docs/s-1.xml", "urlset", 1),
+        (f"{site}/docs/s-2.xml.gz?v=2", "urlset", 1),
+    ]
+
+
+def test_defects_of_a_set_on_the_web() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/docs/sitemap.xml": ok(
+                index(
+                    f"{site}/docs/outside.xml",
+                    f"{site}/docs/gone.xml",
+                    f"{site}/docs/moved.xml",
+                    f"{site}/docs/away.xml",
+                    f"{site}/docs/index.xml",
+                    f"{site}/docs/sitemap.xml",
+                    f"{site}/above.xml",
+                    f"{site}/docs/brotli.xml",
+                    f"{site}/docs/short.xml",
+                    f"{site}/docs/chunked.xml",
+                    "http://localhost:1/docs/foreign.xml",
+                )
+            ),
+            "/docs/outside.xml": ok(at(f"{site}/blog/a")),
+            "/docs/moved.xml": (301, {"Location": "/docs/new.xml"}, b""),
+            "/docs/new.xml": ok(at(f"{site}/docs/new")),
+            "/docs/away.xml": (302, {"Location": "http://localhost:1/docs/s.xml"}, b""),
+            "/docs/index.xml": ok(index(f"{site}/docs/never-fetched.xml")),
+            "/above.xml": ok(at(f"{site}/x")),
+            "/docs/brotli.xml": ok(b"....", Content_Encoding="br"),
+            "/docs/short.xml": ok(at(f"{site}/docs/short"), Content_Length="5000"),
+            "/docs/chunked.xml": ok("ffff\r\n<urlset>", Transfer_Encoding="chunked"),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/docs/sitemap.xml")
+    found = {
+        (f.severity, f.rule, f.file.removeprefix(site), f.url and f.url.removeprefix(site)) for f in report.findings
+    }
+    entry = "/docs/sitemap.xml"
+    assert found == {
+        (E, "outside-directory", "/docs/outside.xml", "/blog/a"),
+        (E, "unreachable", "/docs/gone.xml", None),
+        (W, "redirected", "/docs/moved.xml", None),
+        (E, "unreachable", "/docs/away.xml", None),
+        (E, "nested-index", entry, "/docs/index.xml"),
+        (E, "nested-index", entry, entry),
+        (E, "outside-directory", entry, "/above.xml"),
+        (E, "unreachable", "/docs/brotli.xml", None),
+        (E, "download-failed", "/docs/short.xml", None),
+        (E, "download-failed", "/docs/chunked.xml", None),
+        (E, "foreign-origin", entry, "http://localhost:1/docs/foreign.xml"),
+    }
+
+
+def test_a_redirected_target_is_judged_where_it_ends() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/sitemap.xml": (301, {"Location": f"{site}/docs/sitemap.xml"}, b""),
+            "/docs/sitemap.xml": ok(at(f"{site}/a")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/sitemap.xml")
+    assert rules(report) == {(W, "redirected"), (E, "outside-directory")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ((404, {}, b"gone"), "answered 404 Not Found"),
+        ((503, {"Retry-After": "10"}, b""), "answered 503"),
+        ((204, {}, b""), "answered 204"),
+        ((301, {"Location": "ftp://127.0.0.1/sitemap.xml"}, b""), "ftp"),
+        ((301, {"Location": "file:///etc/hostname"}, b""), "not http"),
+        ((301, {"Location": "/sitemap.xml"}, b""), "redirect"),
+    ],
+)
+def test_a_target_that_is_not_served(answer: Answer, words: str) -> None:
+    with serving(lambda _site: {"/sitemap.xml": answer}) as site, pytest.raises(TargetError) as caught:
+        validate(f"{site}/sitemap.xml")
+    assert f"{site}/sitemap.xml" in str(caught.value)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
