@@ -1,4 +1,4 @@
-"""A site that is being crawled: a `Site` with a queue, and how the crawl goes; every component gets it here."""
+"""A site that is being crawled: a `RunContext` with a queue, and how the crawl goes; every component gets it here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.inventory.traps import load_traps
-from sitemap_crawler.publish.context import Site
+from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.traps.detector import Traps
 from sitemap_crawler.urls.normalise import host_of
 
@@ -59,7 +59,7 @@ class OutputError(Exception):
     """The output directory can't be written; the message names it and the remedy."""
 
 
-class Job(Site):
+class Job(RunContext):
     """Raises InventoryError or OutputError when what the work needs can't be used, AskedToWait when it is too early."""
 
     def __init__(self, options: Options, *, readers: str) -> None:
@@ -120,10 +120,6 @@ class Job(Site):
         """Whether a limit may have kept pages from being fetched, so that absence proves nothing."""
         return self.budget == 0 or self.options.max_depth is not None
 
-    @property
-    def saw_everything(self) -> bool:
-        return not self.limited
-
     def _plan(self, readers: str) -> None:
         """Settle what a new run asks for, and what one that goes on by other options still does."""
         connection, run = self.store.connection, self.run
@@ -174,10 +170,10 @@ class Job(Site):
 
     def adopt_start(self, url: str, *, notice: str) -> None:
         """Go on from `url`, where the start page has redirected, with its directory as the scope."""
-        self.start_url = url
-        if self.options.sitemap_url is None:
-            self.sitemap_url = self.options.default_entry_url(url)
-        self._apply_rules()
+        is_default = self.options.sitemap_url is None
+        self.relocate(
+            start_url=url, sitemap_url=self.options.default_entry_url(url) if is_default else self.sitemap_url
+        )
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
         self.queue.add(url)
         logger.info(notice)

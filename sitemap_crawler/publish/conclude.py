@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sitemap_crawler.policy.decide import Decision
-    from sitemap_crawler.publish.context import Site
+    from sitemap_crawler.publish.context import Ending, RunContext
 
 logger = logging.getLogger(__name__)
 
@@ -45,23 +45,7 @@ SHAPES = 10
 """Groups of URLs shown of each reason."""
 
 
-class Ending(NamedTuple):
-    """What only the engine knows of the end of a crawl."""
-
-    finished: bool
-    """Nothing was left to fetch, or a limit was reached."""
-    further_requests: int = 0
-    """Requests that no observation counts: repeated ones, and those for robots.txt."""
-    failure: str | None = None
-    """Why the crawl could not go on."""
-    refusal: str | None = None
-    """Why nothing of this site may or can be crawled."""
-    refusal_ends_run: bool = False
-    interruption: str | None = None
-    """Why the crawl has to go on another time, where nobody stopped it."""
-
-
-def conclude(site: Site, ending: Ending | None) -> Report:
+def conclude(site: RunContext, ending: Ending | None) -> Report:
     """What came of the site's run; without an ending it is one that ended before, concluded again by `write`.
 
     Never raises: what goes wrong is an outcome, too.
@@ -105,7 +89,7 @@ def _fail(report: Report, message: str) -> None:
 
 
 class _Conclusion:
-    def __init__(self, site: Site, report: Report) -> None:
+    def __init__(self, site: RunContext, report: Report) -> None:
         self._site = site
         self._report = report
         self._connection = site.store.connection
@@ -128,7 +112,7 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
-            saw_everything = self._site.saw_everything and not self._lost()
+            saw_everything = ending.saw_everything and not self._lost()
             self._settle_reach(proved=saw_everything and seeds_complete(self._connection, self._site.run.id))
             self._settle()
             self._end_run("finished" if saw_everything else "limit")

@@ -1,10 +1,10 @@
-"""A site as its inventory knows it: options, rules, the run that is decided; what a crawl and `write` conclude from."""
+"""The state that the end of a run works on: options, rules, inventory, run and warnings; and how the crawl ended."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.rules import Rules
 from sitemap_crawler.utils.text import printable
@@ -17,38 +17,56 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_WARNINGS = 1_000
-"""Of one kind; the others are only counted."""
+"""Maximum number of warnings of one kind that a report holds. Further warnings are only counted."""
 MAX_LOGGED = 10
+"""Maximum number of warnings of one kind that are logged."""
 
 
-class Site:
+class Ending(NamedTuple):
+    """How a crawl ended, as only the engine knows it."""
+
+    finished: bool
+    """Whether nothing was left to fetch or a limit was reached."""
+    saw_everything: bool
+    """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
+    further_requests: int = 0
+    """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
+    failure: str | None = None
+    """Why the crawl could not go on."""
+    refusal: str | None = None
+    """Why this site may not or cannot be crawled."""
+    refusal_ends_run: bool = False
+    """Whether the refusal closes the run. Otherwise the same command resumes it."""
+    interruption: str | None = None
+    """Why the crawl was interrupted, if not by the user."""
+
+
+class RunContext:
+    """Options, rules, inventory, run and warnings of one site. A crawl extends this class by its queue and its state;
+    `write` uses it as it is."""
+
     def __init__(self, options: Options, store: Store, run: Run, *, replaces: bool = True) -> None:
-        """`replaces`: what is published takes the place of what was published last, and is not a copy elsewhere."""
+        """Take the addresses of the site from `run`.
+
+        `replaces`: the published files replace those of the last publication. Otherwise they are a copy elsewhere, and
+        the inventory keeps its record of the last publication.
+        """
         self.options = options
         self.store = store
         self.run = run
         self.replaces = replaces
-        self.start_url = run.start_url
-        self.sitemap_url = run.sitemap_url
         self.warnings: list[dict[str, str]] = []
         self.warning_counts: Counter[str] = Counter()
-        self._apply_rules()
+        self.relocate(start_url=run.start_url, sitemap_url=run.sitemap_url)
 
-    def _apply_rules(self) -> None:
-        self.rules = Rules(self.options, sitemap_url=self.sitemap_url, start_url=self.start_url)
-
-    def move(self, sitemap_url: str) -> None:
-        """Take the directory of another entry file for the scope."""
+    def relocate(self, *, start_url: str, sitemap_url: str) -> None:
+        """Set the addresses of the start page and of the entry file, and the rules and the scope that follow from them."""
+        self.start_url = start_url
         self.sitemap_url = sitemap_url
-        self._apply_rules()
-
-    @property
-    def saw_everything(self) -> bool:
-        """Whether the run has seen the whole site, so that absence is proved."""
-        return self.run.ended_by == "finished"
+        self.rules = Rules(self.options, sitemap_url=sitemap_url, start_url=start_url)
 
     def warn(self, kind: str, url: str, message: str) -> None:
-        """Remember what is worth a person's time; of each kind as many as a report holds, the others are counted."""
+        """Record a warning for the report. Log the first MAX_LOGGED of each kind."""
         self.warning_counts[kind] += 1
         if self.warning_counts[kind] <= MAX_WARNINGS:
             message = printable(message)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.extract.news import Article
     from sitemap_crawler.inventory.alternates import Versions
     from sitemap_crawler.inventory.decisions import Extras, ListedPage, ListedPages, Settled
-    from sitemap_crawler.publish.context import Site
+    from sitemap_crawler.publish.context import RunContext
 
 MAX_NEWS = 10 * MAX_ARTICLES
 """Articles that are written, the newest: no newspaper has more in two days."""
@@ -38,7 +38,7 @@ class Entries:
 
     def __init__(
         self,
-        site: Site,
+        site: RunContext,
         settled: Settled,
         *,
         now: datetime,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.inventory.decisions import Settled
-    from sitemap_crawler.publish.context import Site
+    from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.records import OutputFile, Publication
 
@@ -39,7 +39,7 @@ DIFFERENCES = 1_000
 TOO_LARGE = "its entry does not fit a file of --max-bytes, it is left out"
 
 
-def count_decided(site: Site, settled: Settled, report: Report) -> None:
+def count_decided(site: RunContext, settled: Settled, report: Report) -> None:
     """What is listed and what is not, and how that differs from what was published."""
     report.excluded = settled.counts()
     report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
@@ -76,7 +76,7 @@ class SitemapSet(NamedTuple):
 class Publisher:
     """Publishes a set of what is settled."""
 
-    def __init__(self, site: Site, settled: Settled, report: Report, chosen: SitemapSet) -> None:
+    def __init__(self, site: RunContext, settled: Settled, report: Report, chosen: SitemapSet) -> None:
         """`report` is told of its counts when pages are left out."""
         options = site.options
         self._site = site

@@ -19,12 +19,12 @@ from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.decisions import Settled
-    from sitemap_crawler.publish.context import Site
+    from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.records import OutputFile
 
 
-def publish_sets(site: Site, settled: Settled, report: Report) -> None:
+def publish_sets(site: RunContext, settled: Settled, report: Report) -> None:
     """Publish what is settled, and say in `report` what came of it. Raises what the writers of a single set raise."""
     publishing = _Publishing(site, settled, report)
     if site.options.subdomains:
@@ -34,7 +34,7 @@ def publish_sets(site: Site, settled: Settled, report: Report) -> None:
 
 
 class _Publishing:
-    def __init__(self, site: Site, settled: Settled, report: Report) -> None:
+    def __init__(self, site: RunContext, settled: Settled, report: Report) -> None:
         self._site = site
         self._options = site.options
         self._settled = settled

@@ -12,7 +12,7 @@ from sitemap_crawler.inventory.decided import decisions_kept
 from sitemap_crawler.inventory.runs import last_finished_run
 from sitemap_crawler.inventory.store import InventoryError, inventory_words, open_store
 from sitemap_crawler.publish.conclude import conclude
-from sitemap_crawler.publish.context import Site
+from sitemap_crawler.publish.context import RunContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,9 +38,9 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         remembered["start_url"] = run.start_url
         options = Options.parse({**remembered, **given, "state": str(path)})
         check_places(options, state=path, config=config)
-        site = Site(options, store, run, replaces=_replaces(options, remembered))
+        site = RunContext(options, store, run, replaces=_replaces(options, remembered))
         if "sitemap_url" in given:
-            site.move(options.entry_url)
+            site.relocate(start_url=site.start_url, sitemap_url=options.entry_url)
         with decisions_kept(store.connection) as kept:
             report = conclude(site, None)
             kept.renewed = site.replaces and report.has_published

@@ -12,6 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemap_crawler.crawl.extensions.status import INTERVAL, Status
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.publish.context import Ending
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -52,12 +53,13 @@ class Exporter:
     def _spider_closed(self, reason: str) -> None:
         if self._status_loop.running:
             self._status_loop.stop()
-        from sitemap_crawler.publish.conclude import Ending, conclude
+        from sitemap_crawler.publish.conclude import conclude
 
         job = self._job
         further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = Ending(
             finished=reason == "finished",
+            saw_everything=not job.limited,
             further_requests=further,
             failure=job.failure,
             refusal=job.refusal,
