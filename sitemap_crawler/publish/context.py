@@ -60,7 +60,7 @@ class RunContext:
         self.relocate(start_url=run.start_url, sitemap_url=run.sitemap_url)
 
     def relocate(self, *, start_url: str, sitemap_url: str) -> None:
-        """Set the addresses of the start page and of the entry file, and the rules and the scope that follow from them."""
+        """Set the addresses of the start page and of the entry file, and build the rules anew."""
         self.start_url = start_url
         self.sitemap_url = sitemap_url
         self.rules = Rules(self.options, sitemap_url=sitemap_url, start_url=start_url)
