@@ -32,6 +32,7 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.inventory.traps import load_traps
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.traps.detector import Traps
 from sitemap_crawler.urls.normalise import host_of
@@ -137,7 +138,7 @@ class Job(RunContext):
                 requeue_read_otherwise(connection, run.id, readers=readers)
         if changed:
             words = "the run goes on with options other than it began with: " + "; ".join(changed)
-            self.warn("options-changed", self.start_url, words)
+            self.warn(WarningKind.OPTIONS_CHANGED, self.start_url, words)
 
     def _changed_options(self) -> list[str]:
         before, now = self.run.options, self.options.remembered()
@@ -160,7 +161,7 @@ class Job(RunContext):
             if not self._told_of_hosts:
                 self._told_of_hosts = True
                 words = f"more than {MAX_HOSTS:,} hosts: this one and those met after it are not crawled"
-                self.warn("too-many-hosts", url, words)
+                self.warn(WarningKind.TOO_MANY_HOSTS, url, words)
             return False
         self._hosts.add(host)
         return True

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from sitemap_crawler.policy.alternates import Cluster
-    from sitemap_crawler.policy.decide import Warned
+    from sitemap_crawler.policy.warning_kinds import SiteWarning
 
 READ_ROWS = 2_000
 WRITE_ROWS = 2_000
@@ -29,7 +29,7 @@ Versions = tuple[tuple[str, str], ...]
 """Code and URL of each, in the order of the codes, x-default last."""
 
 
-def settle_clusters(connection: Connection, *, warn: Callable[[Warned], None]) -> None:
+def settle_clusters(connection: Connection, *, warn: Callable[[SiteWarning], None]) -> None:
     """Put the sets that the claims of the pages that are listed now make in the place of those of an earlier run."""
 
     def fetch(ids: Collection[int]) -> Iterator[Page]:

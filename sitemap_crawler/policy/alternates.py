@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.policy.decide import Warned
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,9 @@ class _Member(NamedTuple):
 class Clustering:
     """The sets of one inventory."""
 
-    def __init__(self, fetch: Callable[[Collection[int]], Iterable[Page]], *, warn: Callable[[Warned], None]) -> None:
+    def __init__(
+        self, fetch: Callable[[Collection[int]], Iterable[Page]], *, warn: Callable[[SiteWarning], None]
+    ) -> None:
         """`fetch` looks pages up by their ids, listed or not."""
         self._pages = _Pages(fetch)
         self._warn = warn
@@ -103,13 +105,15 @@ class Clustering:
         unlisted = [other for other in known.values() if other.refusal is not None]
         if unlisted:
             versions = _examples([f"{_codes(page, other)} {other.url} ({other.refusal})" for other in unlisted])
-            self._warn(Warned("unlisted-alternate", page.url, f"names versions that are not listed: {versions}"))
+            self._warn(
+                SiteWarning(WarningKind.UNLISTED_ALTERNATE, page.url, f"names versions that are not listed: {versions}")
+            )
         silent = [other for url_id, other in known.items() if other.refusal is None and url_id not in partners]
         if silent:
             versions = _examples([f"{_codes(page, other)} {other.url}" for other in silent])
             self._warn(
-                Warned(
-                    "one-way-alternate",
+                SiteWarning(
+                    WarningKind.ONE_WAY_ALTERNATE,
                     page.url,
                     f"names versions that do not name it back by a valid code: {versions}",
                 )
@@ -158,7 +162,7 @@ class Clustering:
         return agreed
 
     def _conflict(self, url: str, message: str) -> None:
-        self._warn(Warned("conflicting-alternates", url, message))
+        self._warn(SiteWarning(WarningKind.CONFLICTING_ALTERNATES, url, message))
 
 
 class _Pages:

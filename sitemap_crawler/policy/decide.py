@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB
 from sitemap_crawler.policy.rules import Reason, Refusal
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.traps.detector import trap_words
 from sitemap_crawler.urls.spelling import INDEX_FILES
 
@@ -80,12 +81,6 @@ class Decision(NamedTuple):
     lastmod_day: bool = False
 
 
-class Warned(NamedTuple):
-    kind: str
-    url: str
-    message: str
-
-
 class _Local(IntEnum):
     """What a URL is by itself, before canonicals are followed."""
 
@@ -115,7 +110,7 @@ class Settlement:
         now: float,
         find: Callable[[str], Facts | None],
         blocked: Callable[[str], str | None],
-        warn: Callable[[Warned], None],
+        warn: Callable[[SiteWarning], None],
     ) -> None:
         """`rows` gives the rows anew at each call, in any order; `find` looks one up by its URL; `blocked` says
         why robots.txt forbids one; `now` is in seconds since 1970."""
@@ -201,12 +196,12 @@ class Settlement:
         if not self._names_another(facts):
             if not facts.orphan:
                 self._broken += 1
-                self._warn(Warned("broken-canonical", facts.url, self._why_broken(facts)))
+                self._warn(SiteWarning(WarningKind.BROKEN_CANONICAL, facts.url, self._why_broken(facts)))
             return None
         warning = _CANONICAL_WARNINGS.get(_Local(self._local[facts.canonical_id]))
         if warning is not None and not facts.orphan:
             kind, words = warning
-            self._warn(Warned(kind, facts.url, words.format(facts.canonical)))
+            self._warn(SiteWarning(kind, facts.url, words.format(facts.canonical)))
         return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
 
     def _why_broken(self, facts: Facts) -> str:
@@ -273,9 +268,12 @@ _REFUSED = {
 }
 _JUSTIFIES = frozenset(_Local) - {_Local.NOT_LISTABLE, _Local.ENTERED}
 _CANONICAL_WARNINGS = {
-    _Local.LISTABLE: ("one-way-canonical", "its canonical {} does not name itself as canonical"),
-    _Local.BLOCKED: ("blocked-canonical", "its canonical {} is disallowed by robots.txt, so neither is listed"),
-    _Local.CANONICAL: ("canonical-chain", "its canonical {} names another one in turn: name that at once"),
+    _Local.LISTABLE: (WarningKind.ONE_WAY_CANONICAL, "its canonical {} does not name itself as canonical"),
+    _Local.BLOCKED: (
+        WarningKind.BLOCKED_CANONICAL,
+        "its canonical {} is disallowed by robots.txt, so neither is listed",
+    ),
+    _Local.CANONICAL: (WarningKind.CANONICAL_CHAIN, "its canonical {} names another one in turn: name that at once"),
 }
 
 

@@ -21,12 +21,13 @@ from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words
 from sitemap_crawler.policy.decide import Settlement
 from sitemap_crawler.policy.guards import Refused, start_page_problem
 from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.hints import few_pages_hints
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import Shapes
-from sitemap_crawler.report.warnings import KINDS, review
+from sitemap_crawler.report.warnings import review
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.traps.tally import Tally
@@ -78,8 +79,7 @@ def conclude(site: RunContext, ending: Ending | None) -> Report:
         _fail(report, PROGRAM_ERROR)
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
-    report.warnings = sorted(site.warnings, key=lambda warning: KINDS.index(warning["kind"]))
-    report.warning_counts = {kind: site.warning_counts[kind] for kind in KINDS if kind in site.warning_counts}
+    report.warnings, report.warning_counts = site.sorted_warnings()
     report.finished = datetime.now(UTC)
     return report
 
@@ -124,7 +124,7 @@ class _Conclusion:
         """Whether a component that is not ours let pages go before they were stored; each is told."""
         any_lost = False
         for url in lost_urls(self._connection):
-            self._site.warn("lost", url, LOST)
+            self._site.warn(WarningKind.LOST, url, LOST)
             any_lost = True
         return any_lost
 
@@ -149,11 +149,11 @@ class _Conclusion:
             now=datetime.now(UTC).timestamp(),
             find=settled.find,
             blocked=RememberedRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
-            warn=lambda warned: site.warn(warned.kind, warned.url, warned.message),
+            warn=lambda warning: site.warn(*warning),
         )
         settled.save(self._shaped(settlement.decisions()))
         if site.options.alternates:
-            settle_clusters(self._connection, warn=lambda warned: site.warn(warned.kind, warned.url, warned.message))
+            settle_clusters(self._connection, warn=lambda warning: site.warn(*warning))
         count_decided(site, settled, report)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
@@ -168,13 +168,13 @@ class _Conclusion:
         report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
         if site.start_url != site.run.requested_url:
             advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
-            site.warn("start-adopted", site.start_url, advice)
+            site.warn(WarningKind.START_ADOPTED, site.start_url, advice)
         for url, words in self._traps.warnings():
-            site.warn("trap", url, words)
+            site.warn(WarningKind.TRAP, url, words)
         for url, words in seed_problems(self._connection, site.run.id):
-            site.warn("seed-sitemap", url, words)
-        for warned in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
-            site.warn(warned.kind, warned.url, warned.message)
+            site.warn(WarningKind.SEED_SITEMAP, url, words)
+        for warning in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
+            site.warn(*warning)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
         else:

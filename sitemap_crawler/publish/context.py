@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.rules import Rules
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class RunContext:
         self.store = store
         self.run = run
         self.replaces = replaces
-        self.warnings: list[dict[str, str]] = []
-        self.warning_counts: Counter[str] = Counter()
+        self._warnings: list[SiteWarning] = []
+        self._warning_counts: Counter[WarningKind] = Counter()
         self.relocate(start_url=run.start_url, sitemap_url=run.sitemap_url)
 
     def relocate(self, *, start_url: str, sitemap_url: str) -> None:
@@ -65,14 +66,21 @@ class RunContext:
         self.sitemap_url = sitemap_url
         self.rules = Rules(self.options, sitemap_url=sitemap_url, start_url=start_url)
 
-    def warn(self, kind: str, url: str, message: str) -> None:
+    def warn(self, kind: WarningKind, url: str, message: str) -> None:
         """Record a warning for the report. Log the first MAX_LOGGED of each kind."""
-        self.warning_counts[kind] += 1
-        if self.warning_counts[kind] <= MAX_WARNINGS:
+        self._warning_counts[kind] += 1
+        if self._warning_counts[kind] <= MAX_WARNINGS:
             message = printable(message)
-            if self.warning_counts[kind] <= MAX_LOGGED:
+            if self._warning_counts[kind] <= MAX_LOGGED:
                 logger.info("%s: %s: %s", kind, url, message)
-            self.warnings.append({"kind": kind, "url": url, "message": message})
+            self._warnings.append(SiteWarning(kind, url, message))
+
+    def sorted_warnings(self) -> tuple[list[dict[str, str]], dict[str, int]]:
+        """Return the recorded warnings as the report holds them, and the number of all warnings, by kind."""
+        counts = {str(kind): self._warning_counts[kind] for kind in WarningKind if kind in self._warning_counts}
+        ranks = {kind: rank for rank, kind in enumerate(WarningKind)}
+        in_order = sorted(self._warnings, key=lambda warning: ranks[warning.kind])
+        return [{**warning._asdict(), "kind": str(warning.kind)} for warning in in_order], counts
 
     def close(self) -> None:
         self.store.close()

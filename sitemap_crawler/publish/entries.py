@@ -11,6 +11,7 @@ from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
 from sitemap_crawler.inventory.inlinks import count_inlinks
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.ranking import changefreq, priority
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.published import published_images, published_versions, published_videos
 from sitemap_crawler.sitemap.entry import NO_TEXTS, Entry, PlainEntries
 from sitemap_crawler.sitemap.names import IMAGES, VIDEOS
@@ -148,7 +149,7 @@ class Entries:
             return
         language = article.language or self._options.news_language
         if language is None:
-            self._site.warn("incomplete-news", page.url, "the article says no language: give --news-language")
+            self._site.warn(WarningKind.INCOMPLETE_NEWS, page.url, "the article says no language: give --news-language")
             return
         date = publication_date(article.published, has_time=article.has_time)
         entry = NewsEntry(self._rules.published(page.url), name, language, date, article.title)

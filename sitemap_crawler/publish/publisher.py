@@ -16,6 +16,7 @@ from sitemap_crawler.inventory.recent import recent_pages
 from sitemap_crawler.inventory.template_images import template_images
 from sitemap_crawler.policy.guards import Refused, publish_problem
 from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.entries import Entries
 from sitemap_crawler.report.report import change_row
 from sitemap_crawler.sitemap.feed import MAX_ITEMS, ChangedPage, Channel, atom, rss
@@ -144,10 +145,12 @@ class Publisher:
             self.listed = publication.listed
             count_decided(site, self._settled, self._report)
         for loc in publication.omitted:
-            site.warn("entry-too-large", loc, TOO_LARGE)
+            site.warn(WarningKind.ENTRY_TOO_LARGE, loc, TOO_LARGE)
         for loc in publication.omitted_extras:
             site.warn(
-                "entry-too-large", loc, "its images, videos or news do not fit a file of --max-bytes, they are left out"
+                WarningKind.ENTRY_TOO_LARGE,
+                loc,
+                "its images, videos or news do not fit a file of --max-bytes, they are left out",
             )
 
     def _approve(self, listed: int) -> None:
@@ -177,7 +180,9 @@ class Publisher:
         channel = Channel(title, start, self._names.url(name))
         data = (rss if feed is Format.RSS else atom)(channel, pages)
         if data is None:
-            self._site.warn("no-feed", self._names.url(name), "no page has a date yet, so there is nothing to tell of")
+            self._site.warn(
+                WarningKind.NO_FEED, self._names.url(name), "no page has a date yet, so there is nothing to tell of"
+            )
             return
         ending: Literal["rss", "atom"] = "rss" if feed is Format.RSS else "atom"
         self._publish_beside(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.policy.decide import Warned
 from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,41 +14,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Note
     from sitemap_crawler.report.url_groups.counter import Shapes
 
-KINDS = (
-    "start-adopted",
-    "options-changed",
-    "lost",
-    "too-many-hosts",
-    "seed-sitemap",
-    "trap",
-    "soft-404",
-    "blocked-for-search",
-    "broken-link",
-    "broken-redirect",
-    "redirect-loop",
-    "broken-canonical",
-    "conflicting-canonicals",
-    "blocked-canonical",
-    "canonical-chain",
-    "redirect-chain",
-    "duplicate-pages",
-    "blocked-resource",
-    "link-to-redirect",
-    "one-way-canonical",
-    "sitemap-unlistable",
-    "sitemap-only",
-    "conflicting-alternates",
-    "invalid-alternate",
-    "one-way-alternate",
-    "unlisted-alternate",
-    "long-body",
-    "deep-page",
-    "incomplete-video",
-    "incomplete-news",
-    "no-feed",
-    "entry-too-large",
-)
-"""In the order in which a person wants to know."""
 MAX_CHAIN = 100
 """Redirects that are followed to see whether they form a loop."""
 MAX_ONWARD = 100_000
@@ -59,30 +24,30 @@ _PERMANENT = frozenset((200, 301, 308))
 _BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
 
 
-def review(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
+def review(findings: Findings, shapes: Shapes) -> Iterator[SiteWarning]:
     """All that the inventory shows; what `decide` has met on its way is not repeated. `shapes` is empty."""
     for url, listed, notes in findings.notes():
         yield from _noted(url, notes, listed=listed)
     for link in findings.broken_links():
-        yield Warned("broken-link", link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
+        yield SiteWarning(WarningKind.BROKEN_LINK, link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
     yield from _redirects(findings.redirects())
     yield from _copies(findings, shapes)
     for url, reason, evidence in findings.unlistable_in_sitemaps():
         message = f"a sitemap names it, and it can't be listed ({reason}: {evidence})"
-        yield Warned("sitemap-unlistable", url, message)
+        yield SiteWarning(WarningKind.SITEMAP_UNLISTABLE, url, message)
     for url in findings.known_from_sitemaps_only():
-        yield Warned("sitemap-only", url, "only a sitemap names it, no followed link leads to it")
+        yield SiteWarning(WarningKind.SITEMAP_ONLY, url, "only a sitemap names it, no followed link leads to it")
 
 
-def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[Warned]:
+def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[SiteWarning]:
     for kind, note in notes.items():
         words = _NOTES.get(kind)
         if words is None or (words.listed_only and not listed) or (kind == "error-page" and "soft-404" in notes):
             continue
-        yield from (Warned(words.kind, url, message) for message in words.messages(note))
+        yield from (SiteWarning(words.kind, url, message) for message in words.messages(note))
 
 
-def _copies(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
+def _copies(findings: Findings, shapes: Shapes) -> Iterator[SiteWarning]:
     """One warning for each shape of address: copies come by the thousand, from one mistake."""
     for url in findings.copies():
         shapes.add(url)
@@ -90,27 +55,29 @@ def _copies(findings: Findings, shapes: Shapes) -> Iterator[Warned]:
         twin = findings.twin_of(shape.example)
         others = f", and so have {shape.urls - 1} more pages of the shape {shape.pattern}" if shape.urls > 1 else ""
         message = f"has the same content as {twin}{others}: give the copies a canonical"
-        yield Warned("duplicate-pages", shape.example, message)
+        yield SiteWarning(WarningKind.DUPLICATE_PAGES, shape.example, message)
 
 
-def _redirects(redirects: Iterator[Redirect]) -> Iterator[Warned]:
+def _redirects(redirects: Iterator[Redirect]) -> Iterator[SiteWarning]:
     onward: dict[str, str] = {}
     for redirect in redirects:
         target, reason = redirect.target, redirect.target_reason
         if redirect.next_target is not None and target is not None and len(onward) < MAX_ONWARD:
             onward[redirect.url] = target
         if target is None:
-            yield Warned("broken-redirect", redirect.url, "redirects without a usable address")
+            yield SiteWarning(WarningKind.BROKEN_REDIRECT, redirect.url, "redirects without a usable address")
         elif reason in _BROKEN:
-            yield Warned("broken-redirect", redirect.url, f"redirects to {target} ({reason})")
+            yield SiteWarning(WarningKind.BROKEN_REDIRECT, redirect.url, f"redirects to {target} ({reason})")
         elif redirect.page is not None and redirect.status in _PERMANENT and reason == Reason.LISTED:
             message = f"links to {redirect.url}, which redirects to {target}: link to that"
-            yield Warned("link-to-redirect", redirect.page, message)
+            yield SiteWarning(WarningKind.LINK_TO_REDIRECT, redirect.page, message)
     for url, target in onward.items():
         if _returns(url, onward):
-            yield Warned("redirect-loop", url, f"redirects to {target}, and so back to itself")
+            yield SiteWarning(WarningKind.REDIRECT_LOOP, url, f"redirects to {target}, and so back to itself")
         else:
-            yield Warned("redirect-chain", url, f"redirects to {target}, which redirects again: name the last address")
+            yield SiteWarning(
+                WarningKind.REDIRECT_CHAIN, url, f"redirects to {target}, which redirects again: name the last address"
+            )
 
 
 def _returns(url: str, onward: dict[str, str]) -> bool:
@@ -124,7 +91,7 @@ def _returns(url: str, onward: dict[str, str]) -> bool:
 
 
 class _Words(NamedTuple):
-    kind: str
+    kind: WarningKind
     messages: Callable[[Note], list[str]]
     listed_only: bool = False
     """Whether it matters for pages in the sitemap only."""
@@ -139,32 +106,36 @@ def _conflict(note: Note) -> list[str]:
 
 
 _NOTES = {
-    "canonicals": _Words("conflicting-canonicals", _conflict),
-    "error-page": _Words("soft-404", lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], True),
-    "soft-404": _Words("soft-404", lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
+    "canonicals": _Words(WarningKind.CONFLICTING_CANONICALS, _conflict),
+    "error-page": _Words(
+        WarningKind.SOFT_404, lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], True
+    ),
+    "soft-404": _Words(WarningKind.SOFT_404, lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
     "blocked-for-search": _Words(
-        "blocked-for-search", lambda note: [f"is listed, but robots.txt forbids it {note}"], True
+        WarningKind.BLOCKED_FOR_SEARCH, lambda note: [f"is listed, but robots.txt forbids it {note}"], True
     ),
     "blocked-resources": _Words(
-        "blocked-resource",
+        WarningKind.BLOCKED_RESOURCE,
         lambda note: [f"needs {text}: search engines can't render it" for text in _texts(note)],
         True,
     ),
-    "long-body": _Words("long-body", lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]),
+    "long-body": _Words(
+        WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
+    ),
     "deep-page": _Words(
-        "deep-page",
+        WarningKind.DEEP_PAGE,
         lambda _: [
             "it is nested too deeply to be read to its end, or has a tag of too many attributes: links may be missing"
         ],
     ),
-    "incomplete-video": _Words("incomplete-video", _texts),
+    "incomplete-video": _Words(WarningKind.INCOMPLETE_VIDEO, _texts),
     "invalid-alternates": _Words(
-        "invalid-alternate",
+        WarningKind.INVALID_ALTERNATE,
         lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_texts(note))}"],
         True,
     ),
     "conflicting-alternates": _Words(
-        "conflicting-alternates",
+        WarningKind.CONFLICTING_ALTERNATES,
         lambda note: [f"names several URLs as its version in {', '.join(_texts(note))}, so none counts"],
         True,
     ),

@@ -15,7 +15,7 @@ from sitemap_crawler import __version__
 from sitemap_crawler.cli.main import commands
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.rules import Reason
-from sitemap_crawler.report.warnings import KINDS
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from tests.support.paths import ROOT
 
 README = ROOT / "README.md"
@@ -50,7 +50,7 @@ def test_the_readme_has_the_table_of_options() -> None:
     assert options_table() in README.read_text(encoding="utf-8"), "put the output of python tests/test_docs.py there"
 
 
-@pytest.mark.parametrize("word", [*Reason, *KINDS])
+@pytest.mark.parametrize("word", [*Reason, *WarningKind])
 def test_the_readme_explains_reasons_and_warnings(word: str) -> None:
     assert f"`{word}`" in README.read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ import pytest
 
 from sitemap_crawler.inventory.alternates import alternates_of, forget_claims, settle_clusters, take_claims
 from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.policy.decide import Warned
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from tests.support.made_inventory import add_pages, make_inventory
 
 if TYPE_CHECKING:
@@ -22,6 +22,15 @@ SITE = "https://example.com/"
 PATHS = ("", "de/", "fr/", "gone", "other", "plain")
 EN, DE, FR, GONE, OTHER, PLAIN = range(1, len(PATHS) + 1)
 SET = [["en", EN], ["de", DE], ["x-default", EN], ["zh-Hant", FR]]
+
+
+def one_way(page: str, versions: str) -> SiteWarning:
+    message = f"names versions that do not name it back by a valid code: {versions}"
+    return SiteWarning(WarningKind.ONE_WAY_ALTERNATE, page, message)
+
+
+def unlisted(page: str, versions: str) -> SiteWarning:
+    return SiteWarning(WarningKind.UNLISTED_ALTERNATE, page, f"names versions that are not listed: {versions}")
 
 
 def url(page: int) -> str:
@@ -47,8 +56,8 @@ def claim(store: Store, claims: dict[int, list[list[str | int]] | None]) -> None
         connection.commit()
 
 
-def settle(store: Store) -> list[Warned]:
-    warnings: list[Warned] = []
+def settle(store: Store) -> list[SiteWarning]:
+    warnings: list[SiteWarning] = []
     settle_clusters(store.connection, warn=warnings.append)
     return warnings
 
@@ -83,16 +92,8 @@ def test_what_is_wrong_is_worded_with_urls_and_reasons(store: Store) -> None:
         page: (("de", url(DE)), ("en", url(EN)), ("x-default", url(EN))) for page in (EN, DE)
     }
     assert sorted(warnings, key=lambda warned: warned.kind) == [
-        Warned(
-            "one-way-alternate",
-            url(EN),
-            f"names versions that do not name it back by a valid code: es {url(PLAIN)}, zh-Hant {url(FR)}",
-        ),
-        Warned(
-            "unlisted-alternate",
-            url(EN),
-            f"names versions that are not listed: it {url(GONE)} (client-error)",
-        ),
+        one_way(url(EN), f"es {url(PLAIN)}, zh-Hant {url(FR)}"),
+        unlisted(url(EN), f"it {url(GONE)} (client-error)"),
     ]
 
 
@@ -101,9 +102,7 @@ def test_a_version_that_was_not_decided_is_not_listed(store: Store) -> None:
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("DELETE FROM decisions WHERE url_id = ?", (DE,))
         connection.commit()
-    assert settle(store) == [
-        Warned("unlisted-alternate", url(EN), f"names versions that are not listed: de {url(DE)} (not decided)")
-    ]
+    assert settle(store) == [unlisted(url(EN), f"de {url(DE)} (not decided)")]
     assert versions(store, EN, DE) == {}
 
 
@@ -151,11 +150,7 @@ def said(store: Store) -> dict[int, tuple[int, dict[str, int]]]:
 
 def test_what_a_sitemap_says_is_a_claim_of_the_page(store: Store) -> None:
     take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [], OTHER: [("it", OTHER), ("en", EN)]})
-    assert settle(store) == [
-        Warned(
-            "one-way-alternate", url(OTHER), f"names versions that do not name it back by a valid code: en {url(EN)}"
-        )
-    ]
+    assert settle(store) == [one_way(url(OTHER), f"en {url(EN)}")]
     assert versions(store, EN, DE, FR, OTHER) == {EN: VERSIONS, DE: VERSIONS}
 
 
@@ -178,9 +173,7 @@ def test_the_page_s_own_word_counts_more(store: Store) -> None:
 
 def test_what_a_sitemap_says_of_pages_that_are_not_listed_is_no_claim(store: Store) -> None:
     take_claims(store.connection, 1, OLD, {GONE: [("en", EN)], EN: [("en", EN), ("it", GONE)]})
-    assert settle(store) == [
-        Warned("unlisted-alternate", url(EN), f"names versions that are not listed: it {url(GONE)} (client-error)")
-    ]
+    assert settle(store) == [unlisted(url(EN), f"it {url(GONE)} (client-error)")]
     assert versions(store, EN, GONE) == {}
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.policy.alternates import MAX_CHAIN, Clustering, Page
-from sitemap_crawler.policy.decide import Warned
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -22,13 +22,22 @@ Claims = dict[str, dict[str, str]]
 """By page: the page that has each code."""
 
 
+def one_way(page: str, versions: str) -> SiteWarning:
+    message = f"names versions that do not name it back by a valid code: {versions}"
+    return SiteWarning(WarningKind.ONE_WAY_ALTERNATE, page, message)
+
+
+def unlisted(page: str, versions: str) -> SiteWarning:
+    return SiteWarning(WarningKind.UNLISTED_ALTERNATE, page, f"names versions that are not listed: {versions}")
+
+
 def ids_of(names: Iterable[str]) -> dict[str, int]:
     return {name: ascii_lowercase.index(name) + 1 for name in names}
 
 
 def settle(
     claims: Claims, refused: Mapping[str, str] | None = None, *, ids: dict[str, int] | None = None
-) -> tuple[list[dict[str, str]], list[Warned]]:
+) -> tuple[list[dict[str, str]], list[SiteWarning]]:
     """The sets, as codes by page, ordered by their first pages, and what was worded."""
     refused = refused or {}
     names = {name for page, named in claims.items() for name in (page, *named.values())}
@@ -43,7 +52,7 @@ def settle(
     def fetch(wanted: Collection[int]) -> list[Page]:
         return [pages[url_id] for url_id in wanted]
 
-    warnings: list[Warned] = []
+    warnings: list[SiteWarning] = []
     seeds = sorted(ids[name] for name in claims if name not in refused)
     found = list(Clustering(fetch, warn=warnings.append).clusters(seeds))
     named = [{pages[url_id].url: " ".join(codes) for url_id, codes in sorted(each.items())} for each in found]
@@ -120,21 +129,21 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
         (
             {"a": {"en": "a", "de": "b"}},
             [],
-            [Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: de b")],
+            [one_way("a", "de b")],
         ),
         # c names the others, which do not know it
         (
             {"a": {"en": "a", "de": "b"}, "b": {"en": "a", "de": "b"}, "c": FULL},
             [{"a": "en", "b": "de"}],
-            [Warned("one-way-alternate", "c", "names versions that do not name it back by a valid code: de b, en a")],
+            [one_way("c", "de b, en a")],
         ),
         # the others name c, which knows only itself
         (
             {"a": FULL, "b": FULL, "c": {"fr": "c"}},
             [{"a": "en", "b": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: fr c"),
-                Warned("one-way-alternate", "b", "names versions that do not name it back by a valid code: fr c"),
+                one_way("a", "fr c"),
+                one_way("b", "fr c"),
             ],
         ),
         # all product pages name the one German page
@@ -142,8 +151,8 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
             {"a": {"en": "a", "de": "d"}, "b": {"en": "b", "de": "d"}, "c": {"en": "c", "de": "d"}, "d": {"en": "b"}},
             [{"b": "en", "d": "de"}],
             [
-                Warned("one-way-alternate", "a", "names versions that do not name it back by a valid code: de d"),
-                Warned("one-way-alternate", "c", "names versions that do not name it back by a valid code: de d"),
+                one_way("a", "de d"),
+                one_way("c", "de d"),
             ],
         ),
         # an x-default page that names nobody
@@ -151,29 +160,19 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
             the_same("ab", {"en": "a", "de": "b", "x-default": "c"}),
             [{"a": "en", "b": "de"}],
             [
-                Warned(
-                    "one-way-alternate", "a", "names versions that do not name it back by a valid code: x-default c"
-                ),
-                Warned(
-                    "one-way-alternate", "b", "names versions that do not name it back by a valid code: x-default c"
-                ),
+                one_way("a", "x-default c"),
+                one_way("b", "x-default c"),
             ],
         ),
         # only some of the many are named in the words
         (
             {"a": dict(zip(("bg", "cs", "da", "de", "el"), "bcdef", strict=True))},
             [],
-            [
-                Warned(
-                    "one-way-alternate",
-                    "a",
-                    "names versions that do not name it back by a valid code: bg b, cs c, da d and 2 more",
-                )
-            ],
+            [one_way("a", "bg b, cs c, da d and 2 more")],
         ),
     ],
 )
-def test_one_way_claims(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+def test_one_way_claims(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
     found, worded = settle(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: warned.url) == warnings
@@ -183,22 +182,19 @@ def test_pages_that_are_not_listed_are_left_out() -> None:
     claims = {"a": {**FULL, "it": "d"}, "b": {**FULL, "it": "d"}, "c": FULL}
     found, worded = settle(claims, {"c": "noindex", "d": "out-of-scope"})
     assert found == [{"a": "en", "b": "de"}]
-    assert worded == [
-        Warned("unlisted-alternate", page, "names versions that are not listed: fr c (noindex), it d (out-of-scope)")
-        for page in "ab"
-    ]
+    assert worded == [unlisted(page, "fr c (noindex), it d (out-of-scope)") for page in "ab"]
 
 
 def test_of_two_pages_one_is_not_listed() -> None:
     claims = the_same("ab", {"en": "a", "de": "b"})
     assert settle(claims, {"b": "redirect"}) == (
         [],
-        [Warned("unlisted-alternate", "a", "names versions that are not listed: de b (redirect)")],
+        [unlisted("a", "de b (redirect)")],
     )
 
 
-def conflict(page: str, message: str) -> Warned:
-    return Warned("conflicting-alternates", page, message)
+def conflict(page: str, message: str) -> SiteWarning:
+    return SiteWarning(WarningKind.CONFLICTING_ALTERNATES, page, message)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +245,7 @@ def conflict(page: str, message: str) -> Warned:
         ),
     ],
 )
-def test_conflicting_codes(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+def test_conflicting_codes(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
     found, worded = settle(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: (warned.url, warned.message)) == warnings
@@ -294,7 +290,7 @@ LOST = "names versions whose own versions do not all name each other, so they ar
         ),
     ],
 )
-def test_chains(claims: Claims, expected: list[dict[str, str]], warnings: list[Warned]) -> None:
+def test_chains(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
     found, worded = settle(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: warned.url) == warnings
@@ -332,7 +328,7 @@ def test_the_longest_chain_is_cut_into_pairs() -> None:
 
 def test_too_long_a_chain_is_left_out_and_the_next_set_is_not() -> None:
     pages = {**chain(MAX_CHAIN + 4_000), **chain(2, first=10_000)}
-    warnings: list[Warned] = []
+    warnings: list[SiteWarning] = []
     found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=warnings.append).clusters(pages))
     assert [sorted(cluster) for cluster in found] == [[10_000, 10_001]]
     assert warnings[0] == conflict(

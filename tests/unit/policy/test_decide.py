@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.policy.decide import Decision, Facts, Settlement, Warned
+from sitemap_crawler.policy.decide import Decision, Facts, Settlement
 from sitemap_crawler.policy.rules import Reason, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sitemap_crawler.policy.warning_kinds import SiteWarning
 
 SITE = "https://example.com/"
 NOW = 2_000.0
@@ -36,12 +38,12 @@ def rules(**options: object) -> Rules:
     return Rules(parsed, sitemap_url=parsed.entry_url, start_url=SITE)
 
 
-def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[Warned]]:
+def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[SiteWarning]]:
     """Decisions by URL, and the warnings."""
     rows = list(rows)
     by_url = {facts.url: facts for facts in rows}
     urls = {facts.id: facts.url for facts in rows}
-    warned: list[Warned] = []
+    warned: list[SiteWarning] = []
 
     def blocked(url: str) -> str | None:
         return "robots.txt: Disallow: /private/" if url.startswith(f"{SITE}private/") else None
