@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.links import encode_links
 from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
+from sitemap_crawler.inventory.sql import encode_links, url_key
 from sitemap_crawler.inventory.store import open_store
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.politeness import Paces
-from sitemap_crawler.inventory.hosts import admitted_hosts
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit, requeue_read_otherwise
@@ -30,6 +29,7 @@ from sitemap_crawler.inventory.runs import (
     remember_pause,
     remember_planned,
 )
+from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind

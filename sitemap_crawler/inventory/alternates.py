@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, case, delete, exists, insert, null, or_, select
 
 from sitemap_crawler.extract.alternates import X_DEFAULT
-from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.schema import clusters, decisions, named_alternates, observations, urls
+from sitemap_crawler.inventory.sql import url_key
 from sitemap_crawler.policy.alternates import Clustering, Page
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ from sqlalchemy import Text, and_, bindparam, case, false, func, or_, select, ty
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.extract.news import Article
-from sitemap_crawler.inventory.hosts import below
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.rows import RowStatement
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
+from sitemap_crawler.inventory.sql import RowStatement, below, url_key
 from sitemap_crawler.policy.decide import Decision, Facts
 from sitemap_crawler.policy.ranking import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS

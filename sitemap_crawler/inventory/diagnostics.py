@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, func, not_, or_, select
 
-from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.inventory.sql import url_key
 from sitemap_crawler.policy.rules import UNREACHED, Reason
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from sitemap_crawler.inventory.links import decode_links
 from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.inventory.sql import decode_links
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, or_, select
 
-from sitemap_crawler.inventory.batches import batches_of_urls
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.links import decode_links
-from sitemap_crawler.inventory.rows import update_urls
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.inventory.sql import batches_of_urls, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, delete, func, literal, null, select, true
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import changes, decisions, listings, urls
+from sitemap_crawler.inventory.sql import below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

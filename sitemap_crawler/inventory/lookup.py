@@ -14,8 +14,6 @@ from sqlalchemy import case, create_engine, func, inspect, null, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.links import decode_links
 from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
@@ -28,6 +26,7 @@ from sitemap_crawler.inventory.schema import (
     runs,
     urls,
 )
+from sitemap_crawler.inventory.sql import decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
 from sitemap_crawler.sitemap.sections import Sections

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, false, func, null, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.links import encode_links
-from sitemap_crawler.inventory.rows import RowStatement
 from sitemap_crawler.inventory.schema import observations
+from sitemap_crawler.inventory.sql import RowStatement, encode_links
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.lastmod import Before, Dated, settle_date
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, null, select, update
 
-from sitemap_crawler.inventory.keys import url_key
 from sitemap_crawler.inventory.link_graph import queue_admitted, walk
 from sitemap_crawler.inventory.observations import Observed
-from sitemap_crawler.inventory.rows import RowStatement, update_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
+from sitemap_crawler.inventory.sql import RowStatement, update_urls, url_key
 from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sqlalchemy import and_, func, select
 
-from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.listings import Change
 from sitemap_crawler.inventory.schema import changes, decisions, observations, runs, urls
+from sitemap_crawler.inventory.sql import below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select, update
 
-from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import observations, urls
+from sitemap_crawler.inventory.sql import below
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

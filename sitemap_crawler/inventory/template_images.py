@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, null, select
 
-from sitemap_crawler.inventory.hosts import below
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.schema import template_images as remembered_images
+from sitemap_crawler.inventory.sql import below
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, insert, or_, select, update
 
-from sitemap_crawler.inventory.batches import batches_of_urls
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
+from sitemap_crawler.inventory.sql import batches_of_urls
 from sitemap_crawler.traps.detector import Trap, Traps
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitemap_crawler.inventory.keys import url_key
-from sitemap_crawler.inventory.links import encode_links
+from sitemap_crawler.inventory.sql import encode_links, url_key
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.spelling import variants
 from tests.support.made_inventory import STARTED, add_pages, change, make_inventory

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.cli import inventory as cli_inventory
-from sitemap_crawler.inventory.links import encode_links
 from sitemap_crawler.inventory.lookup import Inventory, Referrers, open_inventory
+from sitemap_crawler.inventory.sql import encode_links
 from tests.support.made_inventory import add_pages, change, make_inventory
 from tests.support.webserver import Answer, WebServer, page
 

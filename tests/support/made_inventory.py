@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.inventory.keys import url_key
+from sitemap_crawler.inventory.sql import url_key
 from sitemap_crawler.inventory.store import open_store
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from sqlalchemy import select
 
 from sitemap_crawler.inventory import link_graph as reach
 from sitemap_crawler.inventory.link_graph import walk
-from sitemap_crawler.inventory.links import decode_links, encode_links
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
 from sitemap_crawler.inventory.schema import observations, urls
+from sitemap_crawler.inventory.sql import decode_links, encode_links
 from sitemap_crawler.inventory.store import InventoryBusy, InventoryError, Store, open_store
 from sitemap_crawler.items import Observation
 from tests.support.made_inventory import add_pages, change, make_inventory
