@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
-from sitemap_crawler.inventory.schema import UrlState, meta, observations, runs, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
+from sitemap_crawler.inventory.sql import below
 from sitemap_crawler.inventory.store import InventoryError
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy import Connection
-
 
 PUBLISHED = ("published", "unchanged")
 """Outcomes of runs that the sitemap agrees with."""
@@ -190,3 +191,35 @@ def fetched_in_run(connection: Connection, run: int) -> int:
     query = query.where(observations.c.run == run, observations.c.blocked_by.is_(None))
     with connection.begin():
         return connection.scalar(query) or 0
+
+
+@dataclass(slots=True)
+class Kept:
+    renewed: bool = False
+    """Whether the new decisions stay."""
+
+
+@contextmanager
+def decisions_kept(connection: Connection) -> Iterator[Kept]:
+    """Put the decisions back at the end, unless they are said to be renewed; after a kill `write` makes them again."""
+    kept = Kept()
+    with connection.begin():
+        connection.execute(text(f"CREATE TEMPORARY TABLE kept_decisions AS SELECT * FROM {decisions.name}"))  # noqa: S608
+    yield kept
+    with connection.begin():
+        if not kept.renewed:
+            connection.execute(decisions.delete())
+            connection.execute(text(f"INSERT INTO {decisions.name} SELECT * FROM kept_decisions"))  # noqa: S608
+        connection.execute(text("DROP TABLE kept_decisions"))
+
+
+def take_back(connection: Connection, run: int, *, prefix: str | None = None) -> None:
+    """That nothing leads to a URL, and that it fails since then: the next run may be the first to say so. Of the URLs
+    below `prefix` only, if there is one."""
+    with connection.begin():
+        unlinked = (urls.c.unlinked_since == run) & below(prefix)
+        connection.execute(update(urls).where(unlinked).values(unlinked_since=None))
+        failing = observations.c.failed_since == run
+        if prefix is not None:
+            failing &= observations.c.url_id.in_(select(urls.c.id).where(below(prefix)))
+        connection.execute(update(observations).where(failing).values(failed_since=run + 1))

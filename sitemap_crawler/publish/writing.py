@@ -8,8 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_places
-from sitemap_crawler.inventory.decided import decisions_kept
-from sitemap_crawler.inventory.runs import last_finished_run
+from sitemap_crawler.inventory.runs import decisions_kept, last_finished_run
 from sitemap_crawler.inventory.store import InventoryError, inventory_words, open_store
 from sitemap_crawler.publish.conclude import conclude
 from sitemap_crawler.publish.context import RunContext
