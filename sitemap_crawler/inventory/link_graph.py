@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, or_, select
 
-from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, observations, urls
 from sitemap_crawler.inventory.sql import batches_of_urls, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
@@ -159,3 +159,20 @@ def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[
             if state is not UrlState.KNOWN
         ]
         _ADMIT.execute(connection, wanted)
+
+
+STREAM_ROWS = 1_000
+
+
+def count_inlinks(connection: Connection) -> array[int]:
+    """By URL id, the number of other listed pages that link to it. Memory is four bytes a URL."""
+    counts = array("I", bytes(4 * ((connection.scalar(select(func.max(urls.c.id))) or 0) + 1)))
+    query = (
+        select(observations.c.url_id, observations.c.links)
+        .join(decisions, decisions.c.url_id == observations.c.url_id)
+        .where(decisions.c.decision == "listed", observations.c.links.is_not(None))
+    )
+    for url_id, links in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
+        for target in decode_links(links):
+            counts[target] += target != url_id
+    return counts

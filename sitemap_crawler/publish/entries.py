@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
-from sitemap_crawler.inventory.inlinks import count_inlinks
+from sitemap_crawler.inventory.link_graph import count_inlinks
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.ranking import changefreq, priority
 from sitemap_crawler.policy.warning_kinds import WarningKind
