@@ -131,7 +131,7 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _lines(found: Differences) -> Iterator[str]:
-    from sitemap_crawler.inventory.listings import Change
+    from sitemap_crawler.inventory.publications import Change
 
     for one in found.of(*Change):
         yield f"{one.kind} {printable(one.url)}{_dates(one)}"
@@ -149,7 +149,7 @@ def _dates(one: Difference) -> str:
 
 def _json_parts(found: Differences) -> Iterator[str]:
     """One object, a line to each URL; in pieces, as there may be a million."""
-    from sitemap_crawler.inventory.listings import Change
+    from sitemap_crawler.inventory.publications import Change
     from sitemap_crawler.report.report import change_row
 
     yield f'{{"from": {json.dumps(found.start)}, "to": {found.end}'

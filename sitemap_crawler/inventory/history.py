@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, case, delete, func, or_, select
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.listings import Change, Changes
+from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.inventory.schema import changes, meta, runs, urls
 
 if TYPE_CHECKING:

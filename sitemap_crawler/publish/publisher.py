@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from sitemap_crawler.config.types import Format
-from sitemap_crawler.inventory.listings import (
+from sitemap_crawler.inventory.publications import (
+    Publications,
     changes_since_published,
     differences_since_published,
+    recent_pages,
 )
-from sitemap_crawler.inventory.publications import Publications
-from sitemap_crawler.inventory.recent import recent_pages
 from sitemap_crawler.inventory.template_images import template_images
 from sitemap_crawler.policy.guards import Refused, publish_problem
 from sitemap_crawler.policy.rules import Reason

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.inventory.history import forget_runs
-from sitemap_crawler.inventory.listings import next_publication, published_count, remember_listed
-from sitemap_crawler.inventory.publications import publications_in
+from sitemap_crawler.inventory.publications import next_publication, publications_in, published_count, remember_listed
 from sitemap_crawler.inventory.runs import take_back
 from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, urls_sorted
 from sitemap_crawler.inventory.template_images import remember_template_images

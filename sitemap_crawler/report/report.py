@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.exceptions import DONE, FAILED, INTERRUPTED, REFUSED
-from sitemap_crawler.inventory.listings import Change, Changes
+from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.utils.files import write_json
 
