@@ -22,10 +22,10 @@ from sqlalchemy import select
 
 from sitemap_crawler.crawl.extensions.soft_404_probe import probe_addresses
 from sitemap_crawler.inventory import suspects
+from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import observations, urls
 from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.inventory.suspects import error_pages, note_same_content
 from sitemap_crawler.items import Observation
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 

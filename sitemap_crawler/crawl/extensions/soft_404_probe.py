@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.extract.document import parse_document
-from sitemap_crawler.inventory.suspects import error_pages, note_same_content
+from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.pipelines.reading import ReadingPipeline
-from sitemap_crawler.inventory.suspects import ERROR_PAGE
+from sitemap_crawler.inventory.diagnostics import ERROR_PAGE
 
 if TYPE_CHECKING:
     from sitemap_crawler.items import Page
