@@ -11,12 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.decisions import Settled
 from sitemap_crawler.inventory.diagnostics import Findings
-from sitemap_crawler.inventory.lasting_sessions import learn_lasting_sessions
 from sitemap_crawler.inventory.link_graph import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
 from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, lost_urls, run_totals, take_back
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words
+from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Settlement
 from sitemap_crawler.policy.guards import Refused, start_page_problem
 from sitemap_crawler.policy.rules import Reason
