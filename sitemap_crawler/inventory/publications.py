@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlalchemy import and_, delete, func, insert, literal, null, select, true
+from sqlalchemy import and_, delete, func, literal, null, select, true
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.inventory.schema import changes, decisions, listings, observations, published, runs, urls

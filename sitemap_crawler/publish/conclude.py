@@ -29,7 +29,7 @@ from sitemap_crawler.report.url_groups.counter import Shapes
 from sitemap_crawler.report.warnings import review
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.publish import NothingToPublish
-from sitemap_crawler.traps.tally import Tally
+from sitemap_crawler.traps.url_checks import Tally
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 TRAP = "trap: "
 """What the evidence of every trap begins with."""
@@ -118,3 +118,29 @@ def _is_far(then: int, now: int) -> bool:
 
 def _shown(text: str) -> str:
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+
+
+MAX_TRAPS = 1_000
+OTHERS = f"{TRAP}more than {MAX_TRAPS:,} different ones"
+
+
+class Tally:
+    """By evidence: how many URLs, and the first of them."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, url: str, evidence: str | None) -> None:
+        if evidence is None or not evidence.startswith(TRAP):
+            return
+        if evidence not in self._found and len(self._found) >= MAX_TRAPS:
+            evidence = OTHERS
+        count, example = self._found.get(evidence, (0, url))
+        self._found[evidence] = (count + 1, example)
+
+    def warnings(self) -> Iterator[tuple[str, str]]:
+        """An example and what to tell of each trap, the largest first."""
+        for evidence, (count, example) in sorted(self._found.items(), key=lambda item: (-item[1][0], item[0])):
+            them = "1 URL like this was" if count == 1 else f"{count:,} URLs like this were"
+            remedy = "if these are pages, except them with SITEMAP_NO_TRAPS, or raise SITEMAP_TRAP_BUDGET"
+            yield example, f"{evidence.removeprefix(TRAP)}: {them} not fetched; {remedy}"

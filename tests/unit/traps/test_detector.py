@@ -15,8 +15,7 @@ from sitemap_crawler.traps.facets import FacetBudget, distinct, facets_of
 from sitemap_crawler.traps.learner import FIRST_EPOCH
 from sitemap_crawler.traps.nesting import names_twice
 from sitemap_crawler.traps.patterns import endless_pattern, is_token, sessions_of
-from sitemap_crawler.traps.tally import MAX_TRAPS, Tally
-from sitemap_crawler.traps.url_checks import TRAP, address_trap, month_of
+from sitemap_crawler.traps.url_checks import MAX_TRAPS, TRAP, Tally, address_trap, month_of
 
 HOST = "https://www.example.com"
 NOW = month_of(2024, 6)
