@@ -8,7 +8,7 @@ from sqlalchemy import and_, case, delete, exists, insert, null, or_, select
 
 from sitemap_crawler.extract.alternates import X_DEFAULT
 from sitemap_crawler.inventory.schema import clusters, decisions, named_alternates, observations, urls
-from sitemap_crawler.inventory.sql import url_key
+from sitemap_crawler.inventory.sql import chunks, url_key
 from sitemap_crawler.policy.alternates import Clustering, Page
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 READ_ROWS = 2_000
 WRITE_ROWS = 2_000
-IN_CHUNK = 500
 
 _LISTED = decisions.c.decision == "listed"
 
@@ -58,8 +57,7 @@ def take_claims(
     """
     ids = list(claims)
     with connection.begin():
-        for start in range(0, len(ids), IN_CHUNK):
-            chunk = ids[start : start + IN_CHUNK]
+        for chunk in chunks(ids):
             of_chunk = named_alternates.c.url_id.in_(chunk)
             query = select(named_alternates.c.url_id, named_alternates.c.sitemap, named_alternates.c.alternates)
             known = connection.execute(query.where(of_chunk, named_alternates.c.run == run)).all()

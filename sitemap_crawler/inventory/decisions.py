@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sitemap_crawler.extract.news import Article
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
-from sitemap_crawler.inventory.sql import RowStatement, below, url_key
+from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, below, url_key
 from sitemap_crawler.policy.decide import Decision, Facts
 from sitemap_crawler.policy.ranking import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Note
     from sitemap_crawler.policy.rules import Reason
 
-STREAM_ROWS = 1_000
 MANY_EXTRAS = 1 << 22
 """Bytes of what a thousand rows have beside addresses and dates; of more than that only FEW_ROWS are unpacked at a
 time, as each may have a thousand of the longest URLs."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, bindparam, func, not_, or_, select, update
 
 from sitemap_crawler.inventory.schema import decisions, observations, urls
-from sitemap_crawler.inventory.sql import url_key
+from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
 from sitemap_crawler.policy.rules import UNREACHED, Reason
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note
 
-STREAM_ROWS = 1_000
 NO_FAULT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
 """Reasons for which a sitemap may name a URL all the same."""
 ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)

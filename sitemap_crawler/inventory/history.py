@@ -13,6 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.inventory.schema import changes, meta, runs, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.inventory.lookup import Inventory
 
-STREAM_ROWS = 2_000
 BATCH_URLS = 500
 _FORGOTTEN = "forgotten_runs"
 """The row of `meta` with the newest run whose changes are not kept any more."""

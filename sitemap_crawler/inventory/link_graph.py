@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, or_, select
 
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, urls
-from sitemap_crawler.inventory.sql import batches_of_urls, decode_links, update_urls, url_key
+from sitemap_crawler.inventory.sql import STREAM_ROWS, batches_of_urls, chunks, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection
 
-CHUNK = 500
 MANY = 10_000
 """Ids from which on a list of them would show in the memory of the process."""
 _SETTLE = update_urls("depth", "referrer", "unlinked_since")
@@ -126,8 +125,8 @@ def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Ite
     """These columns of the observations that have any of them, after the id."""
     query = select(observations.c.url_id, *columns).order_by(observations.c.url_id)
     query = query.where(or_(*(column.is_not(None) for column in columns)))
-    for start in range(0, len(ids), CHUNK):
-        yield from connection.execute(query.where(observations.c.url_id.in_(ids[start : start + CHUNK].tolist())))
+    for chunk in chunks(ids):
+        yield from connection.execute(query.where(observations.c.url_id.in_(list(chunk))))
 
 
 def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
@@ -159,9 +158,6 @@ def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[
             if state is not UrlState.KNOWN
         ]
         _ADMIT.execute(connection, wanted)
-
-
-STREAM_ROWS = 1_000
 
 
 def count_inlinks(connection: Connection) -> array[int]:

@@ -26,7 +26,7 @@ from sitemap_crawler.inventory.schema import (
     runs,
     urls,
 )
-from sitemap_crawler.inventory.sql import decode_links, url_key
+from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
 from sitemap_crawler.sitemap.sections import Sections
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select
 
-CHUNK = 500
-STREAM_ROWS = 2_000
 MAX_REFERRERS = 20
 """Linking pages shown for one URL; the others are only counted."""
 
@@ -123,7 +121,7 @@ class Inventory:
     def find(self, wanted: Sequence[str]) -> dict[str, Entry]:
         """Those of the URLs that are known."""
         keys = [url_key(url) for url in wanted]
-        found = (entry for chunk in _chunks(keys) for entry in self._entries(_ENTRY.where(urls.c.key.in_(chunk))))
+        found = (entry for chunk in chunks(keys) for entry in self._entries(_ENTRY.where(urls.c.key.in_(chunk))))
         return {entry.url: entry for entry in found if entry.url in wanted}
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
@@ -136,9 +134,10 @@ class Inventory:
 
     def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
         query = select(urls.c.id, urls.c.url)
-        chunks = _chunks(list(ids))
         return {
-            row.id: row.url for chunk in chunks for row in self._connection.execute(query.where(urls.c.id.in_(chunk)))
+            row.id: row.url
+            for chunk in chunks(list(ids))
+            for row in self._connection.execute(query.where(urls.c.id.in_(chunk)))
         }
 
     def count(self) -> int:
@@ -335,11 +334,6 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     return LatestRun(
         row.id, row.requested_url, row.start_url, row.sitemap_url, row.started, row.ended_by, row.options or {}
     )
-
-
-def _chunks(values: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]
 
 
 def _entry_query() -> Select[Any]:

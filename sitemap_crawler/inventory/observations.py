@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, false, func, null, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.inventory.schema import observations
-from sitemap_crawler.inventory.sql import RowStatement, encode_links
+from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.lastmod import Before, Dated, settle_date
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.items import Observation
 
-IN_CHUNK = 500
 _NOT_FAILED = {"failed_status": None, "failed_error": None, "failed_since": None}
 _COLUMNS = (
     "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "body_hash", "location",
@@ -113,8 +112,7 @@ class Observed:
             seen.lastmod, seen.lastmod_source, seen.lastmod_day,
         )  # fmt: skip
         known = {}
-        for start in range(0, len(url_ids), IN_CHUNK):
-            chunk = url_ids[start : start + IN_CHUNK]
+        for chunk in chunks(url_ids):
             for row in self._connection.execute(query.where(seen.url_id.in_(chunk))):
                 dated = Dated(row.lastmod, row.lastmod_source, row.lastmod_day)
                 comparable = row.readers == self._readers

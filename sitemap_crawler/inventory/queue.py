@@ -14,7 +14,7 @@ from sqlalchemy import func, insert, null, select, update
 from sitemap_crawler.inventory.link_graph import queue_admitted, walk
 from sitemap_crawler.inventory.observations import Observed
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
-from sitemap_crawler.inventory.sql import RowStatement, update_urls, url_key
+from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
 from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 BATCH_PAGES = 128
 BATCH_SECONDS = 3.0
 """A batch is written at the latest with the first answer after this: what a kill can lose."""
-IN_CHUNK = 500
 SEEN_GENERATION = 50_000
 """URLs whose ids are remembered in memory, twice; the rest is asked of the database."""
 _INSERT_URL = RowStatement(insert(urls), ("id", "key", "url", "state", "depth", "referrer", "first_seen"))
@@ -119,10 +118,10 @@ class Queue:
         """Queue what a sitemap that is not ours names, to be fetched after what is linked; return the ids."""
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
-            for chunk in _chunks(list(ids.values())):
+            for chunk in chunks(list(ids.values())):
                 self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
             # What was refused for its depth, or for a trap, is wanted now.
-            for chunk in _chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
+            for chunk in chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
                 refused = urls.c.id.in_(chunk) & urls.c.state.in_((int(UrlState.KNOWN), *TRAPPED))
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
@@ -264,18 +263,18 @@ class Queue:
             self.queued = self._count_queued()
 
     def _write_nofollow(self) -> None:
-        for chunk in _chunks(list(self._nofollow)):
+        for chunk in chunks(list(self._nofollow)):
             known = set(self._connection.scalars(select(nofollowed.c.key).where(nofollowed.c.key.in_(chunk))))
             rows = [{"key": key, "referrer": self._nofollow[key]} for key in chunk if key not in known]
             _INSERT_NOFOLLOWED.execute(self._connection, rows)
 
     def _find(self, keys: Iterable[int]) -> Iterator[Any]:
         query = select(urls.c.id, urls.c.key, urls.c.depth, urls.c.referrer, urls.c.state)
-        for chunk in _chunks(list(keys)):
+        for chunk in chunks(list(keys)):
             yield from self._connection.execute(query.where(urls.c.key.in_(chunk)))
 
     def _set_state(self, ids: list[int], state: UrlState, *, unless: Iterable[int] = ()) -> None:
-        for chunk in _chunks(ids):
+        for chunk in chunks(ids):
             which = urls.c.id.in_(chunk) & urls.c.state.not_in(unless)
             self._connection.execute(update(urls).where(which).values(state=int(state)))
 
@@ -293,8 +292,3 @@ def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple
             yield target, clicks
     for _, url in observation.alternates:
         yield url, 1
-
-
-def _chunks(values: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(values), IN_CHUNK):
-        yield values[start : start + IN_CHUNK]

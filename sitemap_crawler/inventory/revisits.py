@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
+from sitemap_crawler.inventory.sql import batches_of_urls
 from sitemap_crawler.policy.rules import Reason
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-ROWS = 2_000
 SETTLED_RUNS = 3
 """Finished runs in which a URL was excluded for the same reason, before it is revisited now and then only."""
 _SETTLED = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
@@ -31,10 +31,7 @@ def readmit(
     waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED), *TRAPPED)
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
-    query = query.where(urls.c.state.in_(waiting)).order_by(urls.c.id)
-    last = 0
-    while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
-        last = rows[-1].id
+    for rows in batches_of_urls(connection, query.where(urls.c.state.in_(waiting))):
         states = [(row, _planned(row, admits, trap)) for row in rows]
         _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
 
@@ -77,10 +74,7 @@ def plan_revisits(
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
     joined = urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)
     joined = joined.outerjoin(listings, listings.c.url_id == urls.c.id)
-    query = select(*columns).select_from(joined).order_by(urls.c.id)
-    last = 0
-    while rows := connection.execute(query.where(urls.c.id > last).limit(ROWS)).all():
-        last = rows[-1].id
+    for rows in batches_of_urls(connection, select(*columns).select_from(joined)):
         changed: list[dict[str, Any]] = []
         for row in rows:
             state = _planned(row, admits, trap)

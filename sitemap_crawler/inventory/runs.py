@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
 from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
-from sitemap_crawler.inventory.sql import below
+from sitemap_crawler.inventory.sql import STREAM_ROWS, below
 from sitemap_crawler.inventory.store import InventoryError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def lost_urls(connection: Connection) -> Iterator[str]:
     """The URLs that were handed out in a run that has nothing more to do, and of which nothing was stored."""
     lost = select(urls.c.url).where(urls.c.state == int(UrlState.LEASED)).order_by(urls.c.id)
     with connection.begin():
-        yield from connection.scalars(lost.execution_options(yield_per=1_000))
+        yield from connection.scalars(lost.execution_options(yield_per=STREAM_ROWS))
 
 
 def remember_planned(connection: Connection, run: int) -> None:

@@ -85,13 +85,24 @@ def decode_links(blob: bytes) -> Iterator[int]:
         shift = delta = 0
 
 
-ROWS = 2_000
+IN_CHUNK = 500
+"""Maximum number of values in one IN clause. SQLite before 3.32 takes 999 parameters in one statement."""
+STREAM_ROWS = 1_000
+"""Number of rows that a streaming query reads from its cursor at a time."""
+BATCH_ROWS = 2_000
+"""Number of rows that are read, changed and written at a time."""
+
+
+def chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Split values into lists that fit into one IN clause."""
+    for start in range(0, len(values), IN_CHUNK):
+        yield values[start : start + IN_CHUNK]
 
 
 def batches_of_urls(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:
     """All rows of a query that has the ids of URLs, by these; rows may be changed between two batches."""
     last = 0
-    while rows := connection.execute(query.where(urls.c.id > last).order_by(urls.c.id).limit(ROWS)).all():
+    while rows := connection.execute(query.where(urls.c.id > last).order_by(urls.c.id).limit(BATCH_ROWS)).all():
         yield rows
         last = rows[-1].id
 

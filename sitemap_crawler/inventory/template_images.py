@@ -16,7 +16,7 @@ from sqlalchemy import delete, insert, null, select
 
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.schema import template_images as remembered_images
-from sitemap_crawler.inventory.sql import below
+from sitemap_crawler.inventory.sql import below, chunks
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ STAYS = 70
 SAMPLE = 1_000
 MAX_FREQUENT = 2 * MAX_IMAGES
 READ_ROWS = 50  # at a time, of which each may have MAX_IMAGES of the longest URLs
-IN_CHUNK = 500
 WRITE_ROWS = 500
 
 
@@ -103,9 +102,8 @@ def _sample(prefix: str | None) -> Select[Any]:
 
 
 def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), IN_CHUNK):
-        chunk = observations.c.url_id.in_(ids[start : start + IN_CHUNK])
-        yield from _images(connection, select(observations.c.extras).where(chunk))
+    for chunk in chunks(ids):
+        yield from _images(connection, select(observations.c.extras).where(observations.c.url_id.in_(chunk)))
 
 
 def _images_of_all(connection: Connection, prefix: str | None) -> Iterator[list[str]]:
