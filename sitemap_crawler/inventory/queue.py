@@ -19,6 +19,7 @@ from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, reme
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import Traps
+from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -33,22 +34,6 @@ SEEN_GENERATION = 50_000
 _INSERT_URL = RowStatement(insert(urls), ("id", "key", "url", "state", "depth", "referrer", "first_seen"))
 _INSERT_NOFOLLOWED = RowStatement(insert(nofollowed), ("key", "referrer"))
 _MOVE_CLOSER = update_urls("depth", "referrer", "state")
-
-
-class _Seen:
-    """The id and depth of the URLs met lately; bounded by dropping the older half."""
-
-    def __init__(self) -> None:
-        self._young: dict[str, tuple[int, int]] = {}
-        self._old: dict[str, tuple[int, int]] = {}
-
-    def get(self, url: str) -> tuple[int, int] | None:
-        return self._young.get(url) or self._old.get(url)
-
-    def put(self, url: str, url_id: int, depth: int) -> None:
-        if len(self._young) >= SEEN_GENERATION:
-            self._old, self._young = self._young, {}
-        self._young[url] = (url_id, depth)
 
 
 class Queue:
@@ -84,7 +69,7 @@ class Queue:
         self._admits = admits
         self._follows = follows
         self._traps = traps if traps is not None else Traps(0, applies=lambda _: False)
-        self._seen = _Seen()
+        self._seen: Recent[tuple[int, int]] = Recent(SEEN_GENERATION)
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
         self._handed_out = 0
@@ -229,10 +214,10 @@ class Queue:
                 ids[url], self._next_id = self._next_id, self._next_id + 1
                 values = {"id": ids[url], "key": key, "url": url, "first_seen": self._run, "referrer": referrer}
                 fresh.append({**values, "state": int(state), "depth": depth})
-                self._seen.put(url, ids[url], depth)
+                self._seen.put(url, (ids[url], depth))
                 continue
             ids[url] = row.id
-            self._seen.put(url, row.id, min(row.depth, depth))
+            self._seen.put(url, (row.id, min(row.depth, depth)))
             # What an earlier run left alone is wanted when a link to it is found, or a shorter path.
             state = row.state if row.state != UrlState.KNOWN else self._first_state(url, min(row.depth, depth))
             if state != row.state or depth < row.depth:

@@ -101,20 +101,20 @@ class FacetBudget:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._places = Recent(_Count, MAX_PLACES)
+        self._places = Recent[_Count](MAX_PLACES)
 
     def count(self, url: str) -> None:
         """`url` is admitted, whatever the budget."""
         facets = facets_of(url)
         if facets is not None:
-            self._places[facets.place].add(facets, _combination(facets))
+            self._places.get_or_create(facets.place, _Count).add(facets, _combination(facets))
 
     def admits(self, url: str) -> bool:
         """Whether `url` is within the budget; then it is counted."""
         facets = facets_of(url)
         if facets is None:
             return True
-        count, combination = self._places[facets.place], _combination(facets)
+        count, combination = self._places.get_or_create(facets.place, _Count), _combination(facets)
         if combination not in count.combinations:
             names = len(count.names.union(facets.names))
             if len(count.combinations) >= min(MAX_COMBINATIONS, max(MIN_COMBINATIONS, PER_NAME * names)):

@@ -96,44 +96,48 @@ class Watch:
     """Looks at as few pages as settle the matter: of a pattern whose pages differ, one in twenty."""
 
     def __init__(self) -> None:
-        self._pages: Recent[_Pages] = Recent(_Pages, MAX_WATCHED)
-        self._tokens: Recent[_Token] = Recent(_Token, MAX_WATCHED)
-        self._rounds: Recent[Rounds] = Recent(Rounds, MAX_WATCHED)
+        self._pages: Recent[_Pages] = Recent(MAX_WATCHED)
+        self._tokens: Recent[_Token] = Recent(MAX_WATCHED)
+        self._rounds: Recent[Rounds] = Recent(MAX_WATCHED)
 
     @property
     def counts(self) -> dict[str, Any]:
         """What was counted, for JSON; of what there are many, those that have the most pages."""
         count = attrgetter("count")
-        return {name: {key: asdict(one) for key, one in of.top(MAX_KEPT, count)} for name, of in self._kept().items()}
+        return {
+            name: {key: asdict(one) for key, one in of.largest(MAX_KEPT, count)}
+            for name, (of, _) in self._kept().items()
+        }
 
     def restore(self, counts: dict[str, Any]) -> None:
-        for name, kept in self._kept().items():
+        for name, (kept, create) in self._kept().items():
             for key, values in counts.get(name, {}).items():
-                one = kept[key]
+                one = create()
                 for field_name, value in values.items():
                     setattr(one, field_name, set(value) if isinstance(value, list) else value)
+                kept.put(key, one)
 
-    def _kept(self) -> dict[str, Recent[Any]]:
-        return {"pages": self._pages, "tokens": self._tokens, "rounds": self._rounds}
+    def _kept(self) -> dict[str, tuple[Recent[Any], type[Any]]]:
+        return {"pages": (self._pages, _Pages), "tokens": (self._tokens, _Token), "rounds": (self._rounds, Rounds)}
 
     def wants(self, pattern: str | None, sessions: Sequence[Session], twice: Sequence[str] = ()) -> bool:
         """Whether the content of the page has to be known."""
         return (
-            (pattern is not None and self._pages[pattern].contents is not None)
-            or any(not self._tokens[session.place].settled for session in sessions)
-            or (bool(twice) and not self._rounds[origin_of(twice[0])].settled)
+            (pattern is not None and self._pages.get_or_create(pattern, _Pages).contents is not None)
+            or any(not self._tokens.get_or_create(session.place, _Token).settled for session in sessions)
+            or (bool(twice) and not self._rounds.get_or_create(origin_of(twice[0]), Rounds).settled)
         )
 
     def page(self, pattern: str, content: str | None) -> bool:
         """Whether this page shows that the pattern is endless; without its content it is only counted."""
-        return self._pages[pattern].add(content)
+        return self._pages.get_or_create(pattern, _Pages).add(content)
 
     def rounds(self, twice: Sequence[str], content: str) -> list[str]:
         """The names that this page shows to be those of a site whose paths go round."""
-        rounds = self._rounds[origin_of(twice[0])]
+        rounds = self._rounds.get_or_create(origin_of(twice[0]), Rounds)
         return [] if rounds.settled else rounds.add(twice, content)
 
     def session(self, session: Session, content: str, *, renewed: bool) -> bool:
         """Whether this page shows that there are session ids in that place."""
-        token = self._tokens[session.place]
+        token = self._tokens.get_or_create(session.place, _Token)
         return not token.settled and token.add(session.bare, content, renewed=renewed)

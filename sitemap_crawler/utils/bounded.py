@@ -1,4 +1,4 @@
-"""Counts of what a crawl meets, in bounded memory."""
+"""A mapping of recently used keys, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,23 +12,35 @@ _T = TypeVar("_T")
 
 
 class Recent(Generic[_T]):
-    """What was met lately, made when it is asked for; bounded by dropping the older half."""
+    """Values of recently used keys, in two generations of at most `generation_size` keys each.
 
-    def __init__(self, make: Callable[[], _T], size: int) -> None:
-        self._make = make
-        self._size = size
+    When the young generation is full, it replaces the old one, whose keys are dropped.
+    """
+
+    def __init__(self, generation_size: int) -> None:
+        self._generation_size = generation_size
         self._young: dict[str, _T] = {}
         self._old: dict[str, _T] = {}
 
-    def __getitem__(self, name: str) -> _T:
-        found = self._young.get(name)
-        if found is None:
-            if len(self._young) >= self._size:
-                self._old, self._young = self._young, {}
-            kept = self._old.pop(name, None)
-            found = self._young[name] = self._make() if kept is None else kept
-        return found
+    def get(self, key: str) -> _T | None:
+        value = self._young.get(key)
+        return self._old.get(key) if value is None else value
 
-    def top(self, size: int, count: Callable[[_T], int]) -> list[tuple[str, _T]]:
-        """Those with the largest counts."""
-        return nlargest(size, {**self._old, **self._young}.items(), key=lambda item: count(item[1]))
+    def put(self, key: str, value: _T) -> None:
+        if len(self._young) >= self._generation_size:
+            self._old, self._young = self._young, {}
+        self._young[key] = value
+
+    def get_or_create(self, key: str, create: Callable[[], _T]) -> _T:
+        """Return the value of a key, or the value that `create` makes for a new key. The key becomes young again."""
+        value = self._young.get(key)
+        if value is None:
+            value = self._old.get(key)
+            if value is None:
+                value = create()
+            self.put(key, value)
+        return value
+
+    def largest(self, number: int, size_of: Callable[[_T], int]) -> list[tuple[str, _T]]:
+        """Return the `number` keys and values for which `size_of` returns the most."""
+        return nlargest(number, {**self._old, **self._young}.items(), key=lambda item: size_of(item[1]))
