@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, bindparam, func, not_, or_, select, update
 
 from sitemap_crawler.inventory.schema import decisions, observations, urls
-from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
+from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
 from sitemap_crawler.policy.rules import UNREACHED, Reason
 
 if TYPE_CHECKING:
@@ -155,7 +155,6 @@ ERROR_PAGE = "error-page"
 """The note with what the page says of itself."""
 SOFT_404 = "soft-404"
 """The note of a page that is the same as what the site answers to any address."""
-BATCH_ROWS = 1_000
 MAX_NOTED = 100_000
 """Pages with the same content that get the note: a warning of so many is as good as one of all."""
 

@@ -21,7 +21,7 @@ import pytest
 from sqlalchemy import select
 
 from sitemap_crawler.crawl.extensions.soft_404_probe import probe_addresses
-from sitemap_crawler.inventory import suspects
+from sitemap_crawler.inventory import diagnostics
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import observations, urls
@@ -321,7 +321,7 @@ def test_error_pages_of_this_run(store: Store) -> None:
 
 
 def test_pages_with_a_body_are_noted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspects, "BATCH_ROWS", 2)
+    monkeypatch.setattr(diagnostics, "BATCH_ROWS", 2)
     fill(store, {"http://a/old": seen(BODY)}, run=RUN - 1)
     pages = {
         "http://a/": seen(BODY),
@@ -350,8 +350,8 @@ def test_no_page_has_the_body(store: Store) -> None:
 
 
 def test_so_many_pages_are_noted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspects, "BATCH_ROWS", 1)
-    monkeypatch.setattr(suspects, "MAX_NOTED", 2)
+    monkeypatch.setattr(diagnostics, "BATCH_ROWS", 1)
+    monkeypatch.setattr(diagnostics, "MAX_NOTED", 2)
     fill(store, {f"http://a/{number}": seen(BODY) for number in range(3)}, run=RUN)
     assert same_content(store, "the same") == 2
     assert list(stored_notes(store).values()) == [{"soft-404": "the same"}, {"soft-404": "the same"}, None]
