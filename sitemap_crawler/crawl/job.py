@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import random
@@ -257,16 +256,6 @@ def _check_output(directory: Path) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"cannot write to the output directory {directory}: {reason}; choose another -o") from error
-
-
-def end_crawl(crawler: Crawler, reason: str) -> None:
-    """Close the spider from a component that can't raise CloseSpider."""
-    task = asyncio.ensure_future(crawler.engine.close_spider_async(reason=reason))
-    _closing.add(task)
-    task.add_done_callback(_closing.discard)
-
-
-_closing: set[asyncio.Future[None]] = set()
 
 
 def job_of(crawler: Crawler) -> Job:

@@ -13,7 +13,8 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 
 from sitemap_crawler.crawl.download.conditional import conditions
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.middlewares.politeness import NOT_BEFORE
 from sitemap_crawler.items import QueuedUrl
 from sitemap_crawler.urls.normalise import host_of
@@ -42,7 +43,7 @@ class Frontier(BaseScheduler):
     or to be tried again."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
         self._paces = self._job.paces
         self._tries = crawler.settings.getint("RETRY_TIMES")
@@ -166,11 +167,7 @@ class Frontier(BaseScheduler):
 
     def _active_at(self, url: str) -> int:
         """Requests to the host that are on their way or under way."""
-        active = self._crawler.engine.downloader.active
-        if not self._job.options.subdomains:
-            return len(active)
-        host = host_of(url)
-        return sum(host_of(request.url) == host for request in active)
+        return self._engine.requests_in_flight(host_of(url) if self._job.options.subdomains else None)
 
     def _wake_at(self, moment: float) -> None:
         """Have the engine ask for a request then, at the latest."""
@@ -180,26 +177,16 @@ class Frontier(BaseScheduler):
             return
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = loop.call_at(at, self._wake)
-
-    def _wake(self) -> None:
-        slot = self._crawler.engine._slot
-        if slot is not None:
-            slot.nextcall.schedule()
+        self._alarm = loop.call_at(at, self._engine.wake)
 
     def _refill(self) -> None:
         queue, budget = self._job.queue, self._job.budget
-        if not queue.queued and queue.pending * SHARE >= self._in_reading():
+        if not queue.queued and queue.pending * SHARE >= self._engine.responses_in_processing():
             # What the pages in the buffer link to may be all that is left. While many more are being read, a page at a
             # time would be a transaction for each.
             self._guarded(queue.flush)
         limit = LEASE_URLS if budget is None else min(budget, LEASE_URLS)
         self._guarded(lambda: self._ready.extend(queue.lease(limit)))
-
-    def _in_reading(self) -> int:
-        """Pages that have been fetched, and are on their way to the buffer."""
-        slot = self._crawler.engine.scraper.slot
-        return 0 if slot is None else len(slot.active)
 
     def _leave_traps(self) -> None:
         held, self._ready = self._ready, deque()
@@ -213,7 +200,7 @@ class Frontier(BaseScheduler):
             work()
         except Exception as error:
             self._job.inventory_failed(error)
-            end_crawl(self._crawler, "inventory-failed")
+            self._engine.close("inventory-failed")
 
     def _request(self, queued: QueuedUrl) -> Request:
         return Request(

@@ -14,7 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
 from sitemap_crawler.crawl.seed_entries import SeedEntries
 from sitemap_crawler.extract.sitemaps import read_sitemap
@@ -27,7 +28,6 @@ from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -52,15 +52,15 @@ async def read_seeds(crawler: Crawler) -> None:
             await seeds.read()
     except SQLAlchemyError as error:
         job_of(crawler).inventory_failed(error)
-        end_crawl(crawler, "inventory-failed")
+        EngineControl(crawler).close("inventory-failed")
 
 
 async def _linked_pages(crawler: Crawler) -> None:
     """Wait until nothing is queued and nothing under way."""
-    idle = asyncio.Event()
+    engine, idle = EngineControl(crawler), asyncio.Event()
 
     def look() -> None:
-        if _is_idle(crawler.engine):
+        if engine.is_idle:
             idle.set()
 
     crawler.signals.connect(look, signals.scheduler_empty)
@@ -71,16 +71,10 @@ async def _linked_pages(crawler: Crawler) -> None:
         crawler.signals.disconnect(look, signals.scheduler_empty)
 
 
-def _is_idle(engine: ExecutionEngine) -> bool:
-    """As the engine itself finds it out, but for the start that waits here."""
-    if engine.downloader.active or (engine.scraper.slot is not None and not engine.scraper.slot.is_idle()):
-        return False
-    return engine.scheduler is None or not engine.scheduler.has_pending_requests()
-
-
 class _Seeds:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
         self._robots = crawler.get_downloader_middleware(RobotsMiddleware)
         self._pages = self._job.rules.resolver()
@@ -251,8 +245,7 @@ class _Seeds:
         """Whether the crawl is being stopped: requests would then be refused, and the inventory may be closed."""
         if self._job.failure is not None or self._job.refusal is not None:
             return True
-        slot = self._crawler.engine._slot
-        return slot is None or slot.closing is not None
+        return self._engine.is_closing
 
 
 class _Unread(Exception):  # noqa: N818 - it says what happened

@@ -23,7 +23,8 @@ from scrapy.exceptions import (
 )
 from scrapy.http.request import NO_CALLBACK
 
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.politeness import Answer, answer_of, retry_seconds
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
@@ -55,6 +56,7 @@ class HostClosed(IgnoreRequest):
 class PolitenessMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
         self._paces = self._job.paces
         self._tasks: set[asyncio.Future[None]] = set()
@@ -76,7 +78,7 @@ class PolitenessMiddleware:
         """Raises Postponed when the turn will not come in this crawl."""
         while (wait := _wait(pace, request, now := time.monotonic())) > 0:
             host = host_of(request.url)
-            if self._ending() or (pace.closed and host == host_of(self._job.start_url)):
+            if self._engine.is_closing or (pace.closed and host == host_of(self._job.start_url)):
                 raise Postponed(f"{host} must not be asked now")
             if pace.closed:
                 raise HostClosed(f"{host} is overloaded, away, or asks to be left alone for too long")
@@ -138,7 +140,7 @@ class PolitenessMiddleware:
             await self._crawler.engine.download_async(
                 Request(f"{origin_of(url)}/robots.txt", callback=NO_CALLBACK, meta=meta)
             )
-        if pace.doubted and not self._ending():
+        if pace.doubted and not self._engine.is_closing:
             pace.give_up(time.monotonic())
             self._give_up(url, seconds)
 
@@ -155,10 +157,10 @@ class PolitenessMiddleware:
             return
         if until is None:
             job.interrupt(message)
-            end_crawl(self._crawler, "outage")
+            self._engine.close("outage")
         else:
             job.postpone(until, message)
-            end_crawl(self._crawler, "asked-to-wait")
+            self._engine.close("asked-to-wait")
 
     def _back_off(self, url: str, seconds: float) -> None:
         self._crawler.stats.inc_value("politeness/back-offs")
@@ -166,10 +168,6 @@ class PolitenessMiddleware:
             logger.info("%s: one request in %.3g s, for how it answers", host_of(url), seconds)
         else:
             logger.info("%s: the back-off is over", host_of(url))
-
-    def _ending(self) -> bool:
-        slot = self._crawler.engine._slot
-        return slot is None or slot.closing is not None
 
 
 def is_pressure(exception: Exception) -> bool:

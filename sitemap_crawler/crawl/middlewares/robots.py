@@ -13,7 +13,8 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.crawl.download.content_coding import GZIP
 from sitemap_crawler.crawl.download.errors import failure_words
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls.normalise import Resolver, origin_of
@@ -180,4 +181,4 @@ class RobotsMiddleware:
         # An engine that stops has ended the request, which says nothing of the site.
         if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
             job.refuse(f"robots.txt is not available ({why}): nothing may be crawled before it is", ends_run=False)
-            end_crawl(self._crawler, "robots-unavailable")
+            EngineControl(self._crawler).close("robots-unavailable")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ class InventoryPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
 
     @classmethod
@@ -35,7 +37,7 @@ class InventoryPipeline:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
             except Exception as error:
                 job.inventory_failed(error)
-                end_crawl(self._crawler, "inventory-failed")
+                self._engine.close("inventory-failed")
         job.listable += _looks_listable(item)
         # What robots.txt forbids was handed out, but is not a fetched page.
         job.fetched -= observation.blocked_by is not None

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.crawl.job import end_crawl, job_of
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.urls.scope import redirect_of_start
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ class StartPipeline:
     """Goes on from where the start page redirects to, or ends the crawl there."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
 
     @classmethod
@@ -25,7 +26,7 @@ class StartPipeline:
     def process_item(self, item: Page) -> Page:
         target = item.observation.location or item.observation.refresh
         if item.is_start and target is not None and not self._goes_on(target):
-            end_crawl(self._crawler, "start-elsewhere")
+            self._engine.close("start-elsewhere")
             # Nothing of what it links to is the site's.
             item.links, item.nofollow_links = (), ()
         return item
