@@ -113,10 +113,6 @@ def crawl(
     configs: tuple[Path, ...], *, parallel: int, verbose: int, settings: tuple[str, ...], as_json: bool, **values: Any
 ) -> int:
     """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
-    from sitemap_crawler.postponed import postpone
-
-    # Before anything imports Scrapy.
-    postpone()
     given = {name: value for name, value in values.items() if value is not None and value != ()}
     scrapy_settings = dict(_name_and_value(text) for text in settings)
     if len(configs) > 1 or any(path.is_dir() for path in configs):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import signal
 import sys
@@ -24,6 +23,7 @@ from sitemap_crawler.crawl.readers import readers_of
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import check_numbers
 from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _run_process(settings: Settings, job: Job) -> BaseException | None:
 def run_to_its_end(process: AsyncCrawlerProcess, crawler: SiteCrawler, **arguments: Any) -> BaseException | None:
     """Run the crawl; what kept it from beginning, if anything did."""
     try:
-        _collect_garbage_rarely()
+        set_garbage_collection(Phase.WORK)
         task = process.crawl(crawler, **arguments)
         _stop_with_the_terminal()
         process.start()
@@ -137,11 +137,3 @@ def _stop_with_the_terminal() -> None:
     """Its end stops a crawl as gently as Ctrl-C does, which Scrapy looks after; under nohup nothing does."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
-
-
-def _collect_garbage_rarely() -> None:
-    """What is loaded by now is no garbage, and Python's defaults cost a quarter of the time. More rarely than this, the
-    cycles that a crawl makes would show in the memory of a long one."""
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
-    gc.enable()

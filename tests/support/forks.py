@@ -78,8 +78,6 @@ class Forks:
 def serve() -> None:
     # Nothing that is imported here is ever garbage, in no fork either.
     gc.disable()
-    # As the command does.
-    importlib.import_module("sitemap_crawler.postponed").postpone()
     package = importlib.import_module("sitemap_crawler")
     for module in pkgutil.walk_packages(package.__path__, "sitemap_crawler."):
         if not module.name.endswith("__main__"):

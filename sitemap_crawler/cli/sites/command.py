@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import random
 import sys
@@ -29,6 +28,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_writable
 from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.utils.files import write_json
+from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def crawl_sites(
         teller=teller,
         keep_reports=as_json or report is not None,
     )
-    gc.enable()
+    set_garbage_collection(Phase.WORK)
     with teller:
         results = asyncio.run(processes.run(delay=delay))
     return _tell(results, report, quiet=quiet, as_json=as_json)

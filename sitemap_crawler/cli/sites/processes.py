@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import json
 import os
 import signal
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sitemap_crawler.cli.sites.plan import NOT_BEGUN, USAGE_ERROR, SitePlan, SiteResult
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.report.report import EXIT_CODES, Outcome
+from sitemap_crawler.utils.runtime import parent_death_signal
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "sitemap-crawler: "
 """Begins the line in which a crawl says why it failed."""
-_PR_SET_PDEATHSIG = 1
-"""Of prctl(2)."""
 MAX_LINE = 65_536
 """Bytes of a line that is passed on; what is longer comes in pieces."""
 
@@ -111,7 +109,8 @@ class SiteProcesses:
                 stderr=PIPE,
                 # The terminal's Ctrl-C goes to this process alone, so that each child gets it once.
                 process_group=0,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                # A parent that is killed can pass no signal on: the kernel asks the child to stop.
+                preexec_fn=parent_death_signal(signal.SIGTERM) if sys.platform == "linux" else None,
             )
         except OSError as error:
             return SiteResult(plan, FAILED, str(Outcome.FAILED), f"cannot start a process: {error.strerror or error}")
@@ -144,12 +143,6 @@ def child_command(plan: SitePlan, arguments: Iterable[str]) -> list[str]:
     safe = [] if {"", os.getcwd()} & set(sys.path) else ["-P"]  # noqa: PTH109 - sys.path has strings
     program = [sys.executable, *safe, "-m", "sitemap_crawler", "crawl"]
     return [*program, f"--config={plan.config}", "--json", "--no-progress", *arguments]
-
-
-def _end_with_parent() -> None:
-    """In the child: be asked to stop when the parent is killed, which can pass nothing on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(process: Process) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -21,8 +19,6 @@ logger = logging.getLogger(__name__)
 
 FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
 """Statistics of requests that leave no observation."""
-SOON = 0.015
-"""Seconds. The first request has left by then; on a network nothing else can be done before its answer."""
 
 
 class Exporter:
@@ -44,7 +40,6 @@ class Exporter:
     def _spider_opened(self) -> None:
         if self._status is not None:
             self._status_loop.start(INTERVAL, now=True)
-        asyncio.get_running_loop().call_later(SOON, import_module, "sitemap_crawler.publish.conclude")
 
     def _write_status(self) -> None:
         if self._status is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import signal
@@ -10,6 +9,8 @@ import socket
 import traceback
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from sitemap_crawler.utils.runtime import parent_death_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,6 @@ MAX_WORDS, MAX_TRACEBACK = 1_000, 10_000
 _LENGTH = 8
 """Bytes before each message that say how long it is."""
 _CHUNK = 1 << 20
-_PR_SET_PDEATHSIG = 1
 _SIGNALS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 
 
@@ -59,7 +59,7 @@ def _be_worker(
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        parent_death_signal(signal.SIGKILL)()
         _let_go_of_files(connection.fileno())
         prepare()
         # It is ready.
