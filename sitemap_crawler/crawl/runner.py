@@ -13,8 +13,7 @@ from scrapy.settings import Settings
 from sitemap_crawler.config.option_errors import OptionError, check_names
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_places
-from sitemap_crawler.config.profiles import settings_module
-from sitemap_crawler.config.sources import apply_options, read_site_file
+from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.engine import SiteCrawler
 from sitemap_crawler.crawl.job import Job

@@ -13,7 +13,7 @@ from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.structured_data import json_ld_roots, kinds, objects_in
 from sitemap_crawler.extract.text import page_title, text_of
 from sitemap_crawler.sitemap.news import MAX_TITLE, news_language
-from sitemap_crawler.utils.text import MAX_LOOKED_AT, one_line
+from sitemap_crawler.utils.text import MAX_INPUT, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ def _first_credible(values: list[object], now: datetime) -> PageDate | None:
 
 def _titles(document: Document, article: dict[str, Any], metas: dict[str, str]) -> Iterator[str]:
     for name in ("headline", "name"):
-        text = _string(article.get(name))[:MAX_LOOKED_AT]
+        text = _string(article.get(name))[:MAX_INPUT]
         yield one_line(unescape(text) if "&" in text and _ESCAPED.fullmatch(text) else text, MAX_TITLE)
     yield one_line(metas.get("og:title", ""), MAX_TITLE)
     for heading in document.all("h1")[:_MAX_HEADINGS]:

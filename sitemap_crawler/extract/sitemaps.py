@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import codecs
 import re
-import zlib
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.extract.charset import decide_charset
 from sitemap_crawler.extract.sitemap_xml import ENTRIES, MAX_LOC_LENGTH, Named, XmlReader
 from sitemap_crawler.sitemap.limits import MAX_BYTES
+from sitemap_crawler.utils.files import GZIP_MAGIC, GzipError, gunzip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 PIECE = 262_144
 HEAD = 1_024
 """Bytes that tell what a file is and in which charset."""
-_GZIP_MAGIC = b"\x1f\x8b"
 _BLANK = " \t\r\n\ufeff"
 _URL_START = re.compile("https?://", re.IGNORECASE)
 
@@ -91,7 +90,7 @@ class _Source:
         self.too_long = 0
 
     def texts(self) -> Iterator[str]:
-        pieces = self._bounded(self._gunzipped() if self._body.startswith(_GZIP_MAGIC) else self._pieces())
+        pieces = self._bounded(self._gunzipped() if self._body.startswith(GZIP_MAGIC) else self._pieces())
         head = b""
         while len(head) < HEAD and (piece := next(pieces, b"")):
             head = (head + piece).lstrip(b" \t\r\n")
@@ -107,23 +106,11 @@ class _Source:
             yield self._body[start : start + PIECE]
 
     def _gunzipped(self) -> Iterator[bytes]:
-        """Several members in a row are one file, padding after them is none of it (RFC 1952, section 2.2; gzip(1))."""
-        inflater, whole = zlib.decompressobj(wbits=31), False
         try:
-            for data in self._pieces():
-                piece = b""
-                while data or len(piece) == PIECE:
-                    piece, whole = inflater.decompress(data, PIECE), inflater.eof
-                    if piece:
-                        yield piece
-                    data = inflater.unconsumed_tail
-                    if whole:
-                        data, piece = inflater.unused_data.lstrip(b"\0"), b""
-                        inflater = zlib.decompressobj(wbits=31)
-        except zlib.error:
-            self.damage = "is a damaged gzip file"
-        else:
-            self.damage = None if whole else "is a gzip file that ends too early"
+            yield from gunzip(self._pieces(), max_piece_bytes=PIECE)
+        except GzipError as error:
+            truncated = error.kind == "truncated"
+            self.damage = "is a gzip file that ends too early" if truncated else "is a damaged gzip file"
 
     def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         room = MAX_BYTES

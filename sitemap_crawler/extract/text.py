@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION
-from sitemap_crawler.utils.text import MAX_LOOKED_AT, one_line
+from sitemap_crawler.utils.text import MAX_INPUT, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,4 +53,4 @@ def text_of(element: etree._Element) -> str:
     """The text in the element on one line."""
     if not len(element):
         return one_line(element.text or "", MAX_TITLE)
-    return one_line("".join(str(text)[:MAX_LOOKED_AT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)
+    return one_line("".join(str(text)[:MAX_INPUT] for text in islice(element.itertext(), _MAX_TEXTS)), MAX_TITLE)

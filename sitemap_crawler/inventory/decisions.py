@@ -13,7 +13,7 @@ from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, below, url_key
 from sitemap_crawler.policy.decide import Decision, Facts
-from sitemap_crawler.policy.ranking import History
+from sitemap_crawler.policy.lastmod import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS
 from sitemap_crawler.sitemap.video import Video
 

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
 from sitemap_crawler.inventory.link_graph import count_inlinks
-from sitemap_crawler.policy.lastmod import w3c_datetime
-from sitemap_crawler.policy.ranking import changefreq, priority
+from sitemap_crawler.policy.lastmod import changefreq, priority, w3c_datetime
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.published import published_images, published_versions, published_videos
 from sitemap_crawler.sitemap.entry import NO_TEXTS, Entry, PlainEntries

@@ -1,1 +1,1 @@
-"""Helpers without knowledge of the product: text, files, bounded collections."""
+"""Helpers without knowledge of sitemaps: text, files and bounded collections."""

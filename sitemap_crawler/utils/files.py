@@ -1,16 +1,26 @@
-"""JSON files for other programs to read: at every instant whole."""
+"""Files: JSON files that are replaced atomically, and gzip files that are decompressed with bounded memory."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import zlib
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+GZIP_MAGIC = b"\x1f\x8b"
+"""First bytes of every gzip file, https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1."""
+_GZIP_WBITS = 31
+"""Window bits with which zlib expects a gzip header and trailer."""
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Replace `path` whole. Raises OSError."""
+    """Write `value` to a temporary file and rename it to `path`, so that readers never see a partial file.
+
+    Raises OSError.
+    """
     path = path.resolve()
     temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
     try:
@@ -19,3 +29,50 @@ def write_json(path: Path, value: Any) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+class GzipError(ValueError):
+    """Damaged gzip data; the message is zlib's reason, where zlib has one."""
+
+    def __init__(self, kind: Literal["truncated", "trailing-garbage", "corrupt"], reason: str = "") -> None:
+        super().__init__(reason or kind)
+        self.kind = kind
+
+
+def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:
+    """Decompress the pieces of a gzip file and yield pieces of at most `max_piece_bytes`.
+
+    A gzip file may consist of several members and may be padded with zero bytes (RFC 1952, section 2.2; gzip(1)). A
+    decompression bomb costs no more memory than one piece: the caller limits the total. Raises GzipError.
+    """
+    decompressor = zlib.decompressobj(_GZIP_WBITS)
+    complete_members = 0
+    in_member = True
+    for piece in pieces:
+        data = piece
+        while data or in_member:
+            if not in_member:
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                decompressor, in_member = zlib.decompressobj(_GZIP_WBITS), True
+            try:
+                out = decompressor.decompress(data, max_piece_bytes)
+            except zlib.error as error:
+                raise _gzip_error(error, complete_members) from None
+            if out:
+                yield out
+            if decompressor.eof:
+                data, in_member, complete_members = decompressor.unused_data, False, complete_members + 1
+            elif decompressor.unconsumed_tail or len(out) == max_piece_bytes:
+                data = decompressor.unconsumed_tail
+            else:
+                break
+    if in_member:
+        raise GzipError("truncated")
+
+
+def _gzip_error(error: zlib.error, complete_members: int) -> GzipError:
+    if complete_members and "incorrect header check" in str(error):
+        return GzipError("trailing-garbage", str(error))
+    return GzipError("corrupt", str(error))

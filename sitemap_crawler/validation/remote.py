@@ -11,7 +11,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urldefrag
 
 import sitemap_crawler
-from sitemap_crawler.validation.stream import UnreadableError, gunzip
+from sitemap_crawler.validation.stream import UnreadableError, decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Download:
         coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
         if coding not in {"identity", "gzip", "x-gzip"}:
             raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not asked for")
-        self._pieces = self._received() if coding == "identity" else gunzip(self._received())
+        self._pieces = self._received() if coding == "identity" else decompress(self._received())
 
     def read(self, _size: int, /) -> bytes:
         return next(self._pieces, b"")

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.config.credentials import Access
-from sitemap_crawler.config.option_errors import OptionError
-from sitemap_crawler.config.options import Options
 from tests.support.names import give_names
 from tests.support.program import Result
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -304,39 +301,6 @@ def test_help_shows_no_secret(program: Program) -> None:
     shown = program.run("crawl", "--help")
     assert "--auth USER:PASSWORD" in shown.out
     assert "battery" not in shown.out
-
-
-def test_options_do_not_show_them() -> None:
-    options = Options.parse({"start_url": "https://me:hunter2@example.com/", "header": [f"X-Key: {TOKEN}"]})
-    assert options.start_url == "https://example.com/"
-    for text in (repr(options), str(options), repr(options.access), options.model_dump_json()):
-        assert "hunter2" not in text
-        assert TOKEN not in text
-        assert b64encode(b"me:hunter2").decode() not in text
-    with pytest.raises(OptionError):
-        Options.parse({"start_url": "https://example.com/", "header": [7]})
-
-
-@pytest.mark.parametrize(
-    ("lines", "auth", "headers", "sent"),
-    [
-        (["X-A: 1"], None, [("If-None-Match", '"1"')], [("If-None-Match", '"1"'), ("X-A", "1")]),
-        (["accept: text/html"], None, [("Accept", "*/*")], [("accept", "text/html")]),
-        ([], "ünï:pä", [], [("Authorization", "Basic w7xuw686cMOk")]),
-        ([], ":", [], [("Authorization", "Basic Og==")]),
-        (["Cookie: a=1; b=2"], None, [("Cookie", "b=3; c=4")], [("Cookie", "a=1; b=3; c=4")]),
-    ],
-)
-def test_headers_of_a_request(
-    lines: list[str], auth: str | None, headers: list[tuple[str, str]], sent: list[tuple[str, str]]
-) -> None:
-    access = Access.of(lines, auth)
-    assert access is not None
-    assert access.added_to(headers) == sent
-
-
-def test_nothing_given_costs_nothing() -> None:
-    assert Access.of([], None) is None
 
 
 def test_a_start_page_that_moved_within_the_site_takes_them_along(program: Program) -> None:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-from scrapy.settings import Settings
-
-from sitemap_crawler.config.option_errors import OptionError, check_names
-from sitemap_crawler.config.options import Options
-from sitemap_crawler.config.profiles import settings_module
 from tests.support.paths import ROOT
 from tests.support.webserver import WebServer, page
 
@@ -21,114 +14,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
 
 OURS = "[settings]\ndefault = sitemap_crawler.settings\nnightly = profile_nightly\n"
-FOREIGN = "[settings]\ndefault = their_settings\nnightly = their_settings\n"
 BASE = "from sitemap_crawler.settings import *\n"
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current directory below a project's, and no environment."""
-    for name in ("SCRAPY_PROJECT", "SCRAPY_SETTINGS_MODULE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    below = tmp_path / "project" / "below"
-    below.mkdir(parents=True)
-    monkeypatch.chdir(below)
-    yield tmp_path / "project"
-    for name in ("profile_nightly", "profile_own", "profile_broken", "profile_other", "their_settings"):
-        sys.modules.pop(name, None)
-
-
-def test_without_anything_the_settings_are_ours(place: Path) -> None:
-    assert settings_module().__name__ == "sitemap_crawler.settings"
-
-
-@pytest.mark.parametrize("variable", ["", "default"])
-def test_another_projects_file_means_nothing(place: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    (place / "scrapy.cfg").write_text(FOREIGN)
-    (place / "their_settings.py").write_text("raise SystemExit('imported')\n")
-    monkeypatch.setenv("SCRAPY_PROJECT", variable)
-    assert settings_module().__name__ == "sitemap_crawler.settings"
-    assert str(place) not in sys.path
-
-
-@pytest.mark.parametrize("text", ["", "[settings", "[deploy]\nproject = x\n", "\xff\xfe"])
-def test_a_file_that_says_nothing_means_nothing(place: Path, text: str) -> None:
-    (place / "scrapy.cfg").write_bytes(text.encode("latin-1"))
-    assert settings_module().__name__ == "sitemap_crawler.settings"
-
-
-def test_a_project_of_our_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "scrapy.cfg").write_text(OURS)
-    (place / "profile_nightly.py").write_text(BASE + "LOG_LEVEL = 'ERROR'\n")
-    monkeypatch.setenv("SCRAPY_PROJECT", "Nightly")
-    assert settings_module().LOG_LEVEL == "ERROR"
-
-
-def test_the_default_of_our_file(place: Path) -> None:
-    (place / "scrapy.cfg").write_text(OURS.replace("default", "plain").replace("nightly", "default", 1))
-    (place / "profile_nightly.py").write_text(BASE)
-    assert settings_module().__name__ == "profile_nightly"
-
-
-def test_the_settings_module_wins_over_the_project(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "scrapy.cfg").write_text(OURS)
-    (place / "profile_own.py").write_text(BASE + "RETRY_TIMES = 7\n")
-    monkeypatch.setenv("SCRAPY_PROJECT", "nightly")
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "profile_own")
-    assert settings_module().RETRY_TIMES == 7
-
-
-@pytest.mark.parametrize(
-    ("file", "variables", "words"),
-    [
-        (None, {"SCRAPY_PROJECT": "nightly"}, "SCRAPY_PROJECT=nightly: there is no scrapy.cfg"),
-        (FOREIGN, {"SCRAPY_PROJECT": "nightly"}, "another project's"),
-        (OURS, {"SCRAPY_PROJECT": "nightyl"}, "give one of default, nightly"),
-        (OURS, {"SCRAPY_PROJECT": "nightly"}, "No module named 'profile_nightly'"),
-        (None, {"SCRAPY_SETTINGS_MODULE": "absent.settings"}, "SCRAPY_SETTINGS_MODULE=absent.settings: cannot import"),
-        (OURS, {"SCRAPY_SETTINGS_MODULE": "profile_broken"}, "SyntaxError"),
-        (OURS, {"SCRAPY_SETTINGS_MODULE": "profile_other"}, "not settings of sitemap-crawler"),
-        (None, {"SCRAPY_SETTINGS_MODULE": ".relative"}, "SCRAPY_SETTINGS_MODULE=.relative"),
-    ],
-)
-def test_what_cannot_be_used(
-    place: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, variables: dict[str, str], words: str
-) -> None:
-    if file is not None:
-        (place / "scrapy.cfg").write_text(file)
-    (place / "profile_broken.py").write_text(BASE + "x = = 1\n")
-    (place / "profile_other.py").write_text("BOT_NAME = 'other'\nSCHEDULER = 'scrapy.core.scheduler.Scheduler'\n")
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(OptionError) as caught:
-        settings_module()
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["development", "cron", "scrapyd"])
-def test_the_profiles_have_only_settings_that_are_known(
-    name: str, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT / "settings")
-    monkeypatch.setenv("SCRAPY_PROJECT", name)
-    known = Settings()
-    known.setmodule("sitemap_crawler.settings")
-    module = settings_module()
-    assert Path(str(module.__file__)) == ROOT / "settings" / f"{name}.py"
-    theirs = {key for key in dir(module) if key.isupper()}
-    check_names(theirs, [*known, *(Options.setting(option) for option in Options.model_fields)], kind="setting")
-    settings = Settings({"SITEMAP_START_URL": "https://www.example.com/"})
-    settings.setmodule(module)
-    options = Options.from_settings(settings)
-    assert options.progress is False
-    expected = {
-        "development": ("DEBUG", True, False),
-        "cron": ("WARNING", False, True),
-        "scrapyd": ("INFO", False, False),
-    }
-    assert (settings["LOG_LEVEL"], options.dry_run, options.quiet) == expected[name]
 
 
 def in_checkout(program: Program, *command: str, **variables: str) -> Result:

@@ -15,12 +15,9 @@ import pytest
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.politeness import Paces
-from sitemap_crawler.utils.files import write_json
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.program import Program
 
 
@@ -159,19 +156,6 @@ def test_the_status_of_a_site_file_is_relative_to_it(program: Program, site: Web
     (program.directory / "sites" / "a.toml").write_text(f'start_url = "{site.url("/")}"\nstatus = "a.json"\n')
     assert program.run("crawl", "--config", "sites/a.toml", "-q").code == 0
     assert json.loads((program.directory / "sites" / "a.json").read_text())["state"] == "done"
-
-
-def test_json_files_are_replaced_whole(tmp_path: Path) -> None:
-    path = tmp_path / "file.json"
-    write_json(path, {"a": "ü"})
-    path.chmod(0o444)
-    write_json(path, [1])
-    assert json.loads(path.read_text(encoding="utf-8")) == [1]
-    with pytest.raises(TypeError):
-        write_json(path, object())
-    with pytest.raises(OSError, match="No such file"):
-        write_json(tmp_path / "absent" / "file.json", 1)
-    assert [found.name for found in tmp_path.iterdir()] == ["file.json"]
 
 
 def test_no_host_is_asked_before_its_time() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.extract.dates import MAX_DATE_LENGTH, parse_http_date
 from sitemap_crawler.sitemap.limits import MAX_VIDEO_DURATION, MAX_VIDEO_RATING, MAX_VIDEO_TAGS
-from sitemap_crawler.utils.text import MAX_LOOKED_AT, one_line
+from sitemap_crawler.utils.text import MAX_INPUT, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ _BLOCK_TAG = re.compile(
 
 def plain(value: object, limit: int) -> str:
     """Return the first text of a value in any of its forms."""
-    text = next(_texts(value), "")[:MAX_LOOKED_AT]
+    text = next(_texts(value), "")[:MAX_INPUT]
     if "<" in text:
         text = _BLOCK_TAG.sub(" ", _INLINE_TAG.sub("", text))
     if "&" in text:
@@ -119,7 +119,7 @@ def yes_no(value: object) -> bool | None:
 
 def countries(value: object) -> str | None:
     """Return country codes with blanks between them; none when one is no code, for what is left would be untrue."""
-    texts = (text[:MAX_LOOKED_AT].upper() for part in parts(value) for text in _texts(part))
+    texts = (text[:MAX_INPUT].upper() for part in parts(value) for text in _texts(part))
     codes = {code for text in texts for code in _SEPARATORS.split(text) if code}
     return " ".join(sorted(codes)) if codes and all(map(_COUNTRY.fullmatch, codes)) else None
 
@@ -127,9 +127,9 @@ def countries(value: object) -> str | None:
 def words(value: object) -> tuple[str, ...]:
     """Return the tags of a list, or of a text with commas between them."""
     found: dict[str, str] = {}
-    texts = (text[:MAX_LOOKED_AT] for part in parts(value) for text in _texts(part))
+    texts = (text[:MAX_INPUT] for part in parts(value) for text in _texts(part))
     for word in islice((word for text in texts for word in text.split(",")), _MAX_PARTS):
-        tag = plain(word, MAX_LOOKED_AT)
+        tag = plain(word, MAX_INPUT)
         if tag and len(tag) <= _MAX_TAG:
             found.setdefault(tag.casefold(), tag)
     return tuple(islice(found.values(), MAX_VIDEO_TAGS))

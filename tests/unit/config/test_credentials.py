@@ -1,0 +1,46 @@
+"""Request headers and logins: the headers of a request, and representations without secrets."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+
+from sitemap_crawler.config.credentials import Access
+from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.config.options import Options
+
+TOKEN = "tok-8f14e45fceea167a"
+
+
+def test_options_do_not_show_them() -> None:
+    options = Options.parse({"start_url": "https://me:hunter2@example.com/", "header": [f"X-Key: {TOKEN}"]})
+    assert options.start_url == "https://example.com/"
+    for text in (repr(options), str(options), repr(options.access), options.model_dump_json()):
+        assert "hunter2" not in text
+        assert TOKEN not in text
+        assert b64encode(b"me:hunter2").decode() not in text
+    with pytest.raises(OptionError):
+        Options.parse({"start_url": "https://example.com/", "header": [7]})
+
+
+@pytest.mark.parametrize(
+    ("lines", "auth", "headers", "sent"),
+    [
+        (["X-A: 1"], None, [("If-None-Match", '"1"')], [("If-None-Match", '"1"'), ("X-A", "1")]),
+        (["accept: text/html"], None, [("Accept", "*/*")], [("accept", "text/html")]),
+        ([], "ünï:pä", [], [("Authorization", "Basic w7xuw686cMOk")]),
+        ([], ":", [], [("Authorization", "Basic Og==")]),
+        (["Cookie: a=1; b=2"], None, [("Cookie", "b=3; c=4")], [("Cookie", "a=1; b=3; c=4")]),
+    ],
+)
+def test_headers_of_a_request(
+    lines: list[str], auth: str | None, headers: list[tuple[str, str]], sent: list[tuple[str, str]]
+) -> None:
+    access = Access.of(lines, auth)
+    assert access is not None
+    assert access.added_to(headers) == sent
+
+
+def test_nothing_given_costs_nothing() -> None:
+    assert Access.of([], None) is None

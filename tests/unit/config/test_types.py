@@ -1,0 +1,13 @@
+"""The check of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemap_crawler.config.option_errors import OptionError, check_names
+
+
+def test_names_are_checked_against_all_that_is_known() -> None:
+    check_names(["delay"], ["delay", "output"], kind="option")
+    with pytest.raises(OptionError, match=r"^unknown option dealy: did you mean delay\?$"):
+        check_names(["dealy"], ["delay", "output"], kind="option")

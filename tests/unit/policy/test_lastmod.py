@@ -1,0 +1,55 @@
+"""The optional elements `changefreq` and `priority`, by the dates, the depth and the links of a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemap_crawler.policy.lastmod import History, changefreq, priority
+
+DAY = 86_400.0
+NOW = 1_790_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("days", "word"),
+    [
+        (0, "hourly"), (0.99, "hourly"), (1, "daily"), (6.99, "daily"), (7, "weekly"), (29.9, "weekly"),
+        (30, "monthly"), (364, "monthly"), (365, "yearly"), (5_000, "yearly"),
+    ],
+)  # fmt: skip
+def test_without_a_history_the_age_counts(days: float, word: str) -> None:
+    assert changefreq(NOW - days * DAY, None, now=NOW) == word
+
+
+@pytest.mark.parametrize(
+    ("history", "last_change", "word"),
+    [
+        (History(NOW - 60 * DAY, NOW, 1), 0, "monthly"),
+        (History(NOW - 60 * DAY, NOW, 30), 0, "daily"),
+        # A nightly run is seldom a day after the last to the second.
+        (History(NOW - DAY + 60, NOW, 1), 0, "daily"),
+        (History(NOW - 60 * DAY, NOW, 60 * 24), 0, "hourly"),
+        # Daily once, and silent for a year.
+        (History(NOW - 460 * DAY, NOW - 400 * DAY, 60), 400, "yearly"),
+        # A date that was set back is no interval.
+        (History(NOW, NOW - 60 * DAY, 1), 10, "weekly"),
+    ],
+)
+def test_the_interval_between_changes_counts(history: History, last_change: float, word: str) -> None:
+    assert changefreq(NOW - last_change * DAY, history, now=NOW) == word
+
+
+def test_what_is_not_known_is_not_written() -> None:
+    assert changefreq(None, None, now=NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("depth", "linking", "expected"),
+    [
+        (0, 0, "1.0"), (0, 5_000, "1.0"), (1, 1, "0.8"), (1, 9, "0.8"), (1, 10, "0.9"), (1, 100, "1.0"),
+        (2, 1, "0.6"), (2, 1_000, "0.9"), (3, 1, "0.5"), (4, 1, "0.4"), (5, 1, "0.3"),
+        (60, 0, "0.3"), (65_535, 0, "0.3"),
+    ],
+)  # fmt: skip
+def test_priority_by_depth_and_links(depth: int, linking: int, expected: str) -> None:
+    assert priority(depth, linking) == expected
