@@ -47,7 +47,7 @@ _MAX_NAMES = 20  # a bound on hostile pages; real ones stay far below
 
 def own_urls(document: Document) -> set[str]:
     """Return the URL of the page, and what it calls its canonical ones."""
-    canonicals = (link for rel, link in document.links() if "canonical" in rel)
+    canonicals = (link for rel, link in document.link_elements() if "canonical" in rel)
     urls = (document.resolve(link.get("href") or "") for link in islice(canonicals, _MAX_NAMES))
     return {document.url, *filter(None, urls)}
 

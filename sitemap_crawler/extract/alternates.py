@@ -7,9 +7,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.extract.canonical import head_elements
+from sitemap_crawler.extract.document import head_elements, rel_tokens
 from sitemap_crawler.extract.links import parse_link_header
-from sitemap_crawler.extract.relations import rel_tokens
 from sitemap_crawler.sitemap.limits import MAX_LOC
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def sorted_out(named: Iterable[tuple[str, str | None]]) -> Alternates:
 
 def _in_page(document: Document | None) -> Iterator[tuple[str, str | None]]:
     if document is None or not any(
-        link.get("hreflang") is not None for rel, link in document.links() if _ALTERNATE in rel
+        link.get("hreflang") is not None for rel, link in document.link_elements() if _ALTERNATE in rel
     ):
         return
     links = (element for element in head_elements(document.root) if element.tag == "link")

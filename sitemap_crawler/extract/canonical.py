@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.extract.document import head_elements, rel_tokens
 from sitemap_crawler.extract.links import parse_link_header
-from sitemap_crawler.extract.relations import rel_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lxml import etree
-
     from sitemap_crawler.extract.document import Document
-
-# What may stand in <head>; any other element ends it, and a canonical after that is in the body, where it is ignored:
-# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead
-_HEAD = frozenset(
-    {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}
-)
 
 # With one of these it names another version of the page, not the canonical one:
 # https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls
@@ -54,7 +46,7 @@ def find_canonical(
 
 def _in_page(document: Document) -> Iterator[str | None]:
     canonicals = {
-        link for rel, link in document.links() if "canonical" in rel and _OTHER_VERSION.isdisjoint(link.keys())
+        link for rel, link in document.link_elements() if "canonical" in rel and _OTHER_VERSION.isdisjoint(link.keys())
     }
     if not canonicals:
         return
@@ -65,14 +57,3 @@ def _in_page(document: Document) -> Iterator[str | None]:
             canonicals.remove(element)
             if not canonicals:
                 return
-
-
-def head_elements(root: etree._Element) -> Iterator[etree._Element]:
-    """Yield what an HTML5 parser would put into <head>; libxml2 leaves unknown elements there too, and in <html>
-    what stands between </head> and <body>.
-    """
-    for child in root:
-        for element in child if child.tag == "head" else (child,):
-            if element.tag not in _HEAD:
-                return
-            yield element

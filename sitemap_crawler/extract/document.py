@@ -1,91 +1,162 @@
-"""One page, parsed once: the tree, and the few elements that the other readers look at."""
+"""One parsed page: its tree, and the elements that several readers use, collected in one walk."""
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from lxml import etree
-
-from sitemap_crawler.extract.allocator import tune_for_trees
-from sitemap_crawler.extract.charset import UTF_8, decide_charset, to_utf8
-from sitemap_crawler.extract.outline import outline
-from sitemap_crawler.extract.parser import without_attribute_flood
-from sitemap_crawler.extract.relations import rel_tokens
+from sitemap_crawler.extract.parser import (
+    decide_charset,
+    parse_tree,
+    reaches_depth_limit,
+    to_utf8,
+    without_attribute_flood,
+    without_early_end,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-# All types of microdata that search engines know are there. Their attributes are written in any case, the host is not,
-# and one search costs a sixtieth of the parse.
+    from lxml import etree
+
+# Elements with links, media or statements about the page.
+COLLECTED_TAGS = (
+    "a",
+    "area",
+    "base",
+    "embed",
+    "frame",
+    "h1",
+    "html",
+    "iframe",
+    "img",
+    "link",
+    "main",
+    "meta",
+    "picture",
+    "script",
+    "source",
+    "template",
+    "time",
+    "title",
+    "video",
+)
+
+# Elements that separate the main content from the rest. Tags that a page has by the hundred (p, li, span, td) would
+# cost more time than they add information.
+BLOCK_TAGS = (
+    "article",
+    "aside",
+    "body",
+    "dialog",
+    "div",
+    "footer",
+    "form",
+    "header",
+    "main",
+    "nav",
+    "noscript",
+    "ol",
+    "script",
+    "section",
+    "style",
+    "table",
+    "template",
+    "textarea",
+    "ul",
+)
+
+_WALKED = tuple(dict.fromkeys((*COLLECTED_TAGS, *BLOCK_TAGS)))
+_COLLECTED = frozenset(COLLECTED_TAGS)
+_BLOCKS = frozenset(BLOCK_TAGS)
+
+# All microdata types that search engines know stand below this host. Microdata attributes are written in any case, the
+# host is not, and one search for it costs a sixtieth of the parse.
 _VOCABULARY = b"schema.org/"
 
-_END_TAG_BEGINS = re.compile(rb"</(?:html|HTML|Html)")  # half the time of three searches
-_END_TAG = re.compile(rb"</html(?:\s[^>]*+)?>", re.IGNORECASE)
+# The elements that HTML allows in <head>. Any other element ends <head>, and what follows belongs to the body:
+# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead
+_HEAD_TAGS = frozenset(
+    {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}
+)
 
-# libxml2 ends the document at this depth, whatever its options say.
-_DEPTH_LIMIT = 2_048
+# Characters. The cache must not keep long texts of hostile pages.
+_MAX_CACHED_REL = 100
 
 
 class ResolverProtocol(Protocol):
-    """What makes an absolute, normalised http(s) URL of a reference, or `None`."""
+    """Resolver of references to absolute, normalised http(s) URLs; `None` for an unusable reference."""
 
     def resolve(self, href: str, base: str, charset: str) -> str | None: ...
 
 
 class JsonLd(NamedTuple):
+    """The parsed JSON-LD of one page."""
+
     roots: tuple[object, ...]
-    """One value for each script that could be read."""
+    """One value for each readable script."""
     objects: tuple[dict[str, Any], ...]
+    """Every object in the roots, at any depth."""
 
 
 @dataclass(slots=True)
 class Document:
-    """A parsed page. Its elements live as long as it does, so nothing may keep a document beyond its response."""
+    """A parsed page. Its elements keep the whole tree in memory, so nothing may hold a document after its response."""
 
     root: etree._Element
-    url: str  # the page's own URL, normalised
-    base: str  # what relative references resolve against
-    charset: str  # the Python codec that the page was decoded with
-    elements: dict[str, list[etree._Element]]  # by tag, in document order; only the tags in COLLECTED
-    blocks: list[etree._Element]  # in document order; only the tags in BLOCKS
+    url: str
+    """The normalised URL of the page."""
+    base: str
+    """The URL against which relative references resolve."""
+    charset: str
+    """The Python codec that decoded the page."""
+    elements: dict[str, list[etree._Element]]
+    """Elements with a tag in COLLECTED_TAGS, by tag, in document order."""
+    blocks: list[etree._Element]
+    """Elements with a tag in BLOCK_TAGS, in document order."""
     resolver: ResolverProtocol
-    deep: bool  # nested too deeply, or a tag of too many attributes: what follows that place, links too, is lost
-    has_items: bool  # there may be microdata
-    json_ld: JsonLd | None = None  # once it was asked for
+    is_cut_off: bool
+    """Whether the parse ended early, at a too deep element or at a tag with too many attributes. The rest of the page
+    is lost, with its links."""
+    may_have_microdata: bool
+    json_ld: JsonLd | None = None
+    """The JSON-LD of the page; `None` until `structured_data` has parsed it."""
     _hrefs: list[str | None] | None = None
-    _links: list[tuple[frozenset[str], etree._Element]] | None = None
+    _link_elements: list[tuple[frozenset[str], etree._Element]] | None = None
 
     def resolve(self, href: str) -> str | None:
+        """Return the absolute, normalised URL of a reference, or `None`."""
         return self.resolver.resolve(href, self.base, self.charset)
 
     def all(self, tag: str) -> list[etree._Element]:
+        """Return the elements with a tag of COLLECTED_TAGS, in document order."""
         return self.elements.get(tag, [])
 
-    def hrefs(self) -> list[str | None]:
-        """Of all `<a>`, as they are written."""
+    def anchor_hrefs(self) -> list[str | None]:
+        """Return the `href` of each `<a>`, as written."""
         if self._hrefs is None:
             self._hrefs = [element.get("href") for element in self.all("a")]
         return self._hrefs
 
-    def links(self) -> list[tuple[frozenset[str], etree._Element]]:
-        """All `<link>`, each after the words of its `rel`."""
-        if self._links is None:
-            self._links = [(rel_tokens(element.get("rel")), element) for element in self.all("link")]
-        return self._links
+    def link_elements(self) -> list[tuple[frozenset[str], etree._Element]]:
+        """Return all `<link>` elements, each with the tokens of its `rel`."""
+        if self._link_elements is None:
+            self._link_elements = [(rel_tokens(element.get("rel")), element) for element in self.all("link")]
+        return self._link_elements
 
 
 def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:
-    """Return the parsed page, or `None` when the body has nothing to parse."""
+    """Return the parsed page, or `None` for a body without any element."""
     charset = decide_charset(body, content_type)
-    markup = _without_early_end(to_utf8(body, charset))
+    markup = without_early_end(to_utf8(body, charset))
     bounded = without_attribute_flood(markup)
-    root = _parse(bounded)
+    root = parse_tree(bounded)
     if root is None:
         return None
-    elements, blocks = outline(root)
-    base = _base(elements.get("base", ()), url=url, charset=charset, resolver=resolver)
+    elements, blocks = collect_elements(root)
+    base = _base_url(elements.get("base", ()), url=url, charset=charset, resolver=resolver)
     return Document(
         root=root,
         url=url,
@@ -94,43 +165,66 @@ def parse_document(body: bytes, *, url: str, content_type: str, resolver: Resolv
         elements=elements,
         blocks=blocks,
         resolver=resolver,
-        deep=len(bounded) < len(markup) or _reaches_depth_limit(root),
-        has_items=_VOCABULARY in bounded,
+        is_cut_off=len(bounded) < len(markup) or reaches_depth_limit(root),
+        may_have_microdata=_VOCABULARY in bounded,
     )
 
 
-def _without_early_end(markup: bytes) -> bytes:
-    """libxml2 ends the document at `</html>`; by the standard what follows belongs to the body, and gets there so.
+def collect_elements(root: etree._Element) -> tuple[dict[str, list[etree._Element]], list[etree._Element]]:
+    """Return the elements of COLLECTED_TAGS by tag, and the elements of BLOCK_TAGS, both in document order.
 
-    https://html.spec.whatwg.org/multipage/parsing.html#the-after-after-body-insertion-mode
+    One walk serves all readers: each walk over a page costs up to a tenth of its parse.
     """
-    begin = _END_TAG_BEGINS.search(markup)
-    if begin is not None and markup.find(b"<", begin.end()) >= 0:
-        return _END_TAG.sub(b"", markup)
-    return markup
+    elements: dict[str, list[etree._Element]] = {}
+    blocks: list[etree._Element] = []
+    for element in root.iter(*_WALKED):
+        tag = element.tag
+        if tag in elements:
+            elements[tag].append(element)
+        elif tag in _COLLECTED:
+            elements[tag] = [element]
+        if tag in _BLOCKS:
+            blocks.append(element)
+    return elements, blocks
 
 
-tune_for_trees()
+def slice_within(root: etree._Element, elements: Sequence[etree._Element], first: etree._Element) -> slice:
+    """Return the slice of `elements` from the `first` one to the last one inside `root`.
 
-# Without huge_tree, everything nested more than 255 deep is lost.
-_PARSER = etree.HTMLParser(encoding=UTF_8, huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False)
-
-
-def _parse(body: bytes) -> etree._Element | None:
-    try:
-        return etree.fromstring(body, _PARSER)
-    except etree.LxmlError:
-        return None
+    `elements` are all elements of some kind, in document order.
+    """
+    start = next(index for index, element in enumerate(elements) if element is first)
+    if root in elements[-1].iterancestors():
+        return slice(start, None)
+    return slice(start, bisect_left(elements, True, start + 1, key=lambda one: root not in one.iterancestors()))
 
 
-def _base(bases: Iterable[etree._Element], *, url: str, charset: str, resolver: ResolverProtocol) -> str:
+def head_elements(root: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements that an HTML5 parser would put into `<head>`.
+
+    libxml2 also leaves unknown elements in `<head>`, and leaves elements between `</head>` and `<body>` in `<html>`.
+    """
+    for child in root:
+        for element in child if child.tag == "head" else (child,):
+            if element.tag not in _HEAD_TAGS:
+                return
+            yield element
+
+
+def rel_tokens(rel: str | None) -> frozenset[str]:
+    """Return the tokens of a `rel` attribute or parameter in lower case."""
+    if not rel:
+        return frozenset()
+    return _cached_tokens(rel) if len(rel) <= _MAX_CACHED_REL else _tokens(rel)
+
+
+def _tokens(rel: str) -> frozenset[str]:
+    return frozenset(rel.lower().split())
+
+
+_cached_tokens = lru_cache(maxsize=1_024)(_tokens)
+
+
+def _base_url(bases: Iterable[etree._Element], *, url: str, charset: str, resolver: ResolverProtocol) -> str:
     resolved = (resolver.resolve(base.get("href", ""), url, charset) for base in bases if base.get("href"))
     return next((base for base in resolved if base), url)
-
-
-def _reaches_depth_limit(root: etree._Element) -> bool:
-    """A document that was cut off at the limit ends in the element that was the last straw."""
-    depth, element = 1, root
-    while len(element):
-        depth, element = depth + 1, element[-1]
-    return depth >= _DEPTH_LIMIT

@@ -240,6 +240,6 @@ def _named_files(document: Document) -> dict[str, dict[str, Any]]:
 
 
 def _in_links(document: Document) -> Iterator[str | None]:
-    for rel, link in islice(document.links(), _MAX_LINKS):
+    for rel, link in islice(document.link_elements(), _MAX_LINKS):
         if "image_src" in rel:
             yield real_url(document, link.get("href"))

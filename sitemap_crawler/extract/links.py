@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.extract.relations import rel_tokens
+from sitemap_crawler.extract.document import rel_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def _references(document: Document) -> dict[str, bool]:
     """Map each distinct reference, without its fragment, to whether some link follows it."""
     references: dict[str, bool] = {}
     areas = document.all("area")
-    elements, hrefs = document.all("a"), document.hrefs()
+    elements, hrefs = document.all("a"), document.anchor_hrefs()
     if areas:
         elements, hrefs = elements + areas, hrefs + [area.get("href") for area in areas]
     for element, href in zip(elements, hrefs, strict=True):
@@ -101,7 +101,7 @@ def _is_nofollow(rel: str) -> bool:
 
 
 def _other_references(document: Document) -> Iterator[str]:
-    for rel, element in document.links():
+    for rel, element in document.link_elements():
         if _leads_on(rel, element) and (href := element.get("href")):
             yield href
     for element in document.all("iframe") + document.all("frame"):

@@ -25,6 +25,6 @@ def find_resources(document: Document) -> Iterator[str]:
 def _references(document: Document) -> Iterator[str | None]:
     for element in document.all("script"):
         yield element.get("src")
-    for rel, element in document.links():
+    for rel, element in document.link_elements():
         if "stylesheet" in rel:
             yield element.get("href")

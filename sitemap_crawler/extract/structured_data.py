@@ -102,7 +102,7 @@ def microdata(document: Document, wanted: frozenset[str]) -> Iterator[dict[str, 
 
     References in them are as written. https://html.spec.whatwg.org/multipage/microdata.html
     """
-    if not document.has_items:
+    if not document.may_have_microdata:
         return
     elements = cast("list[etree._Element]", _ITEMS(document.root))
     items = (element for element in elements if not wanted.isdisjoint(kinds(_types(element))))

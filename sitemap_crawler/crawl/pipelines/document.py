@@ -52,7 +52,7 @@ class DocumentPipeline(ReadingPipeline):
             return
         item.document, item.is_document = document, True
         observation = item.observation
-        if document.deep:
+        if document.is_cut_off:
             observation.notes["deep-page"] = 1
         if item.is_start and looks_like_script_shell(document):
             observation.notes["script-shell"] = 1

@@ -11,7 +11,7 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.counters import content_words
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_of
-from sitemap_crawler.extract.outline import span
+from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -153,7 +153,7 @@ def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etre
 
 
 def _links(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
-    links, hrefs = document.all("a"), document.hrefs()
+    links, hrefs = document.all("a"), document.anchor_hrefs()
     if root.getparent() is not document.root:
         part = _span(document, root, "a")
         links, hrefs = links[part], hrefs[part]
@@ -176,7 +176,7 @@ def _embedded(document: Document, root: etree._Element, inside: set[etree._Eleme
 def _span(document: Document, root: etree._Element, tag: str) -> slice:
     """Return which of all elements with the tag are in `root`."""
     first = next(root.iter(tag), None)
-    return slice(0) if first is None else span(root, document.all(tag), first)
+    return slice(0) if first is None else slice_within(root, document.all(tag), first)
 
 
 def _lasting(references: list[str]) -> bytes:

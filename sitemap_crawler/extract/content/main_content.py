@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
-from sitemap_crawler.extract.outline import BLOCKS, span
+from sitemap_crawler.extract.document import BLOCK_TAGS, slice_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ _ALWAYS_OUT = frozenset({_CODE, _NO_CONTENT})
 _BY_TAG = _ALWAYS_OUT | {_BODY}  # whatever its attributes say
 
 # By tag. What is not named here may be anything: its attributes tell.
-_TAGS = dict.fromkeys(BLOCKS, _NONE) | {
+_TAGS = dict.fromkeys(BLOCK_TAGS, _NONE) | {
     "article": _ARTICLE,
     "aside": _ASIDE,
     "body": _BODY,
@@ -151,7 +151,7 @@ def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
 def _inside(root: etree._Element, blocks: Sequence[etree._Element]) -> Sequence[etree._Element]:
     if root.getparent() is None:
         return blocks
-    return blocks[span(root, blocks, root)][1:]
+    return blocks[slice_within(root, blocks, root)][1:]
 
 
 def _kind(element: etree._Element) -> int:

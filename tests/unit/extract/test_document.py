@@ -1,133 +1,17 @@
 from __future__ import annotations
 
-import time
-
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from w3lib.encoding import html_body_declared_encoding
+from lxml import etree
 
-from sitemap_crawler.extract.charset import decide_charset
-from sitemap_crawler.extract.document import parse_document
-from sitemap_crawler.extract.outline import COLLECTED
-from sitemap_crawler.extract.parser import MAX_ATTRIBUTES
+from sitemap_crawler.extract.content.fingerprint import fingerprint
+from sitemap_crawler.extract.document import BLOCK_TAGS, COLLECTED_TAGS, collect_elements, parse_document, slice_within
 from tests.support.reading_page import RESOLVER, URL, page
-
-TEXT = "Größe: 10 €"
 
 
 def hrefs(document):
     return [element.get("href") for element in document.all("a")]
-
-
-def paragraph(document):
-    return document.root.findtext(".//p")
-
-
-# charset
-
-
-@pytest.mark.parametrize(
-    ("body", "content_type", "charset"),
-    [
-        # a BOM wins over the header, the header over the markup
-        (b"\xef\xbb\xbf<p>" + TEXT.encode(), "text/html; charset=iso-8859-1", "utf-8"),
-        (("\ufeff<p>" + TEXT).encode("utf-16-le"), "text/html; charset=utf-8", "utf-16-le"),
-        (("\ufeff<p>" + TEXT).encode("utf-16-be"), "text/html", "utf-16-be"),
-        (("<p>" + TEXT).encode("utf-16-le"), "text/html; charset=UTF-16", "utf-16-le"),
-        (("<p>" + TEXT).encode("utf-16-be"), "text/html; charset=utf-16be", "utf-16-be"),
-        (("<meta charset=utf-8><p>" + TEXT).encode("cp1252"), 'text/html; charset="ISO-8859-1"', "cp1252"),
-        (("<p>" + TEXT).encode("iso8859-15"), "text/html;CHARSET=ISO-8859-15", "iso8859-15"),
-        # markup
-        (("<meta charset=windows-1252><p>" + TEXT).encode("cp1252"), "text/html", "cp1252"),
-        (("<META CHARSET='Latin1'><p>" + TEXT).encode("cp1252"), "text/html", "cp1252"),
-        (
-            ('<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-15"><p>' + TEXT).encode(
-                "iso8859-15"
-            ),
-            "text/html",
-            "iso8859-15",
-        ),
-        (('<?xml version="1.0" encoding="iso-8859-15"?><p>' + TEXT).encode("iso8859-15"), "text/html", "iso8859-15"),
-        (("<meta charset=utf-16><p>" + TEXT).encode(), "text/html", "utf-8"),
-        (("<!-- <meta charset=koi8-r> --><p>" + TEXT).encode(), "text/html", "utf-8"),
-        # neither
-        (("<p>" + TEXT).encode(), "text/html", "utf-8"),
-        (("<p>" + TEXT).encode("cp1252"), "text/html", "cp1252"),
-        (("<p>" + TEXT).encode(), "", "utf-8"),
-        # unusable labels, one of them a Python codec that is no charset of the web
-        (("<p>" + TEXT).encode(), "text/html; charset=bogus", "utf-8"),
-        (("<p>" + TEXT).encode(), "text/html; charset=unicode_escape", "utf-8"),
-        (("<meta charset=zlib><p>" + TEXT).encode(), "text/html; charset=punycode", "utf-8"),
-        (("<meta charset=utf-8><p>" + TEXT).encode(), "text/html; charset=", "utf-8"),
-    ],
-)
-def test_decodes_the_page_with_the_charset_it_is_in(body, content_type, charset):
-    document = page(body, content_type=content_type)
-    assert document.charset == charset
-    assert paragraph(document) == TEXT
-
-
-@pytest.mark.parametrize(
-    ("label", "codec", "text"),
-    [
-        ("shift_jis", "cp932", "日本語"),
-        ("euc-jp", "euc_jp", "日本語"),
-        ("iso-2022-jp", "iso2022_jp", "日本語"),
-        ("gb2312", "gb18030", "中文"),
-        ("big5", "big5hkscs", "中文"),
-        ("euc-kr", "cp949", "한국어"),
-        ("windows-1251", "cp1251", "Привет"),
-        ("koi8-r", "koi8-r", "Привет"),
-        ("windows-874", "cp874", "ไทย"),
-    ],
-)
-def test_decodes_other_scripts(label, codec, text):
-    document = page(f"<p>{text}".encode(codec), content_type=f"text/html; charset={label}")
-    assert (document.charset, paragraph(document)) == (codec, text)
-
-
-def test_a_body_cut_off_inside_a_character_is_still_utf_8():
-    assert page(b"<p>\xc3\xa9</p><p>\xe2\x82", content_type="text/html").charset == "utf-8"
-
-
-@pytest.mark.parametrize("charset", ["utf-8", "shift_jis", "gb18030", "us-ascii", "windows-1252", "euc-jp"])
-def test_invalid_bytes_lose_no_links(charset):
-    body = b"<p>\x81\xff\xff</p><a href=one>1</a><p>\xff\xfe\x80</p><a href=two>2</a>"
-    assert hrefs(page(body, content_type=f"text/html; charset={charset}")) == ["one", "two"]
-
-
-def test_nul_bytes_lose_no_links():
-    assert hrefs(page(b"\0<p>a\0b</p>\0<a href=one>\0</a><a href=two>")) == ["one", "two"]
-
-
-_declarations = st.lists(
-    st.sampled_from(
-        [
-            *("<!doctype html>", "<!--", "-->", "<html lang=en>", "< ", "<", ">", "/>", '"', "'", " ", "=", "x", "<p>"),
-            *("<title>T</title>", "<body>", "< body", "<meta", "< META ", "<meta name=a content='>'>", " " * 4_060),
-            *(
-                '<meta charset="koi8-r">',
-                "<meta charset=cp866 />",
-                '<meta charset="big5" x>',
-                '<meta charset="cp874"/>',
-            ),
-            *('<meta http-equiv="Content-Type" content="text/html; charset=euc-jp">', '<?xml version="1.0"?>'),
-            *('<META http-equiv="content-type" CONTENT="text/html;charset=gbk" charset="x">', '<meta charset="bogus">'),
-            *('<?xml version="1.0" encoding="iso-8859-2"?>', '<?xml version="1.0" encoding="koi8-u" x<'),
-        ]
-    ),
-    max_size=6,
-).map("".join)
-
-
-@given(_declarations)
-@example('<meta charset="utf-8')
-@example(" " * 4_075 + '<meta charset="koi8-r">')
-def test_the_usual_declarations_are_read_as_all_others_are(markup):
-    declared = html_body_declared_encoding(markup.encode())
-    expected = {"ascii": "cp1252", None: "utf-8"}.get(declared, declared)
-    assert decide_charset(markup.encode(), "") == expected
 
 
 # markup
@@ -161,7 +45,7 @@ def test_collects_elements_in_document_order_whatever_their_case():
     assert [element.get("src") for element in document.all("img")] == ["i"]
     assert [element.get("href") for element in document.all("area")] == ["3"]
     assert document.all("video") == []
-    assert set(document.elements) == {"html", "a", "img", "area"} <= set(COLLECTED)
+    assert set(document.elements) == {"html", "a", "img", "area"} <= set(COLLECTED_TAGS)
 
 
 def test_comments_scripts_and_text_areas_hold_no_elements():
@@ -219,14 +103,14 @@ def test_resolves_against_the_base_in_the_charset_of_the_page():
 def test_links_below_the_limit_of_depth_are_found():
     document = page("<div>" * 1_900 + "<a href=1>" + "</div>" * 1_900 + "<a href=2>")
     assert hrefs(document) == ["1", "2"]
-    assert not document.deep
+    assert not document.is_cut_off
 
 
 @pytest.mark.parametrize("depth", [2_100, 5_000, 50_000])
 def test_deeper_nesting_is_reported(depth):
     document = page("<a href=0></a>" + "<div>" * depth + "<a href=1>")
     assert hrefs(document) == ["0"]
-    assert document.deep
+    assert document.is_cut_off
 
 
 def test_a_megabyte_in_an_attribute():
@@ -238,63 +122,6 @@ def test_a_hundred_thousand_links():
     document = page("".join(f"<a href={n}>" for n in range(100_000)))
     assert hrefs(document)[::50_000] == ["0", "50000"]
     assert len(document.all("a")) == 100_000
-
-
-@pytest.mark.parametrize("template", [" a{}=1", ' a{}=">"', "/a{}", '"a{}="x"', " =a{}", "\n a{} = '<p>'"])
-def test_a_flood_of_attributes_ends_the_page_there(template):
-    flood = "".join(map(template.format, range(200_000)))
-    started = time.monotonic()
-    document = page(f"<a href=1></a><a x='0'{flood}></a><a href=2>")
-    assert hrefs(document) == ["1"]
-    assert document.deep
-    assert time.monotonic() - started < 20  # a minute and more without the limit
-
-
-@pytest.mark.parametrize("value", ['=">"', "='>'", " = \n'>'", "='\">'", '="\'>"', "=x'\" y='>\">'"])
-def test_a_flood_is_found_that_looks_like_several_tags(value):
-    flood = "".join(f" a{n}" if n % 1_000 else f" a{n}{value}" for n in range(150_000))
-    document = page(f"<a href=1></a><a x='0'{flood}></a><a href=2>")
-    assert hrefs(document) == ["1"]
-    assert document.deep
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        "<!--><!-- -->",
-        "<!---><!-- -->",
-        "<!-- --!>",
-        "<title><script></title>",
-        "<TextArea><!-- </TEXTAREA>",
-        "<script src='>'>'<b x=\"'</script >",
-        "<style></script><p x='</style>",
-        "<!doctype html>",
-    ],
-)
-def test_a_flood_does_not_hide(before):
-    flood = " ".join(f"a{n}" for n in range(200_000))
-    document = page(f"<a href=1></a>{before}<a {flood}></a><p x='\"'>")
-    assert hrefs(document) == ["1"]
-    assert document.deep
-
-
-@pytest.mark.parametrize(
-    "filler",
-    [
-        "<p>" + "word " * 2 * MAX_ATTRIBUTES + "</p>",
-        "<!--<p " + "a " * 2 * MAX_ATTRIBUTES + "-->",
-        "<SCRIPT>if (a <b " + "c d " * 2 * MAX_ATTRIBUTES + "</SCRIPT>",
-        "<style><b " + "c d " * 2 * MAX_ATTRIBUTES + "</style>",
-        '<p title="' + "a " * 2 * MAX_ATTRIBUTES + '">',
-        "<p " + " ".join(f"a{n}" for n in range(100)) + ">",
-        "a < b " + "c " * 2 * MAX_ATTRIBUTES,
-        "<!doctype " + "c " * 2 * MAX_ATTRIBUTES + ">",
-    ],
-)
-def test_what_only_resembles_a_flood_loses_nothing(filler):
-    document = page(f"<a href=1></a>{filler * (200_000 // len(filler) + 1)}<a href=2>")
-    assert hrefs(document) == ["1", "2"]
-    assert not document.deep
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))
@@ -316,3 +143,50 @@ def test_what_follows_the_end_tag_of_the_page_belongs_to_it(end):
     document = page(f"<html><body><a href=1>{end}<a href=2><html><meta name=robots content=noindex>")
     assert hrefs(document) == ["1", "2"]
     assert [element.get("content") for element in document.all("meta")] == ["noindex"]
+
+
+# elements
+
+
+_TAGS = st.sampled_from(["div", "section", "p", "a", "img", "main"])
+_TREES = st.recursive(_TAGS.map(lambda tag: (tag, [])), lambda inner: st.tuples(_TAGS, st.lists(inner, max_size=5)))
+
+
+def grown(tree: tuple[str, list]) -> etree._Element:
+    tag, children = tree
+    element = etree.Element(tag)
+    element.extend(map(grown, children))
+    return element
+
+
+@given(_TREES)
+def test_groups_are_in_document_order(tree) -> None:
+    root = grown(tree)
+    elements, blocks = collect_elements(root)
+    assert blocks == list(root.iter(*BLOCK_TAGS))
+    assert elements == {tag: found for tag in COLLECTED_TAGS if (found := list(root.iter(tag)))}
+
+
+@given(_TREES, st.sampled_from(["a", "div", "img"]))
+def test_a_slice_holds_the_elements_inside_the_root(tree, tag: str) -> None:
+    root = grown(tree)
+    everywhere = list(root.iter(tag))
+    for element in root.iter():
+        inside = list(element.iter(tag))
+        if inside:
+            assert everywhere[slice_within(element, everywhere, inside[0])] == inside
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<nav><a href="@">x</a></nav><div id=main-content><a href=1>y</a></div>', '<a href="@">z</a>'),
+        ("<nav><img src=@></nav><div id=main-content><img src=1>y</div>", "<img src=@>"),
+        ("<div><img src=@></div><div id=main-content><img src=1><area href=2>y</div>", "<area href=@>"),
+        ("<div class=@>x</div><main><a href=1>y</a><div>z</div></main>", "<main><a href=@>y</a></main>"),
+        ("<div id=main-content>only words</div>", "<a href=@>x</a><img src=@>"),
+    ],
+)
+def test_what_is_beside_the_main_content_is_not_in_it(before: str, after: str) -> None:
+    pages = [page((before + after).replace("@", f"/{number}")) for number in range(2)]
+    assert fingerprint(pages[0]) == fingerprint(pages[1])
