@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from sitemap_crawler.publish.conclude import write
 from sitemap_crawler.publish.publisher import Publisher
-from sitemap_crawler.publish.writing import write
 
 # As the command does.
 gc.disable()

@@ -155,7 +155,7 @@ def write(start_url: str | None, state: str | None, config: Path | None, *, quie
     """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
     from sitemap_crawler.inventory.location import find_inventory
     from sitemap_crawler.inventory.store import InventoryBusy
-    from sitemap_crawler.publish.writing import write as write_again
+    from sitemap_crawler.publish.conclude import write as write_again
 
     given = {name: value for name, value in values.items() if value is not None and value != ()}
     with failures():

@@ -13,7 +13,7 @@ from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from sitemap_crawler.report.report import Report
-    from sitemap_crawler.report.url_groups.groups import Shape
+    from sitemap_crawler.report.url_groups.groups import UrlGroup
 
 SHAPES = 6
 SHAPES_NOT_LISTED = 3
@@ -57,7 +57,7 @@ def _numbers(report: Report) -> Table:
     return table
 
 
-def _add_shapes(table: Table, shapes: list[Shape], *, limit: int) -> None:
+def _add_shapes(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
     """The groups of URLs, when there is more than one: what they all are is said already."""
     if len(shapes) > 1:
         for shape in shapes[:limit]:

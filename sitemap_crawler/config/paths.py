@@ -27,7 +27,7 @@ def check_places(options: Options, *, state: Path, config: Path | None) -> None:
     for (one, path), (other, same) in combinations(given.items(), 2):
         if path == same:
             raise OptionError(f"{one} and {other} are the same file {path}: give another one for {one}")
-    names = Names.of(options.entry_url, gzip=options.gzip)
+    names = Names.for_sitemap(options.entry_url, gzip=options.gzip)
     output = options.output.resolve()
     for name, path in given.items():
         if path.parent == output and (path.name == names.entry or names.derives(path.name)):

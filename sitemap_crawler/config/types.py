@@ -120,7 +120,7 @@ def _formats(value: tuple[Format, ...]) -> tuple[Format, ...]:
 
 
 def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
-    Sections.of(value)
+    Sections.parse(value)
     return value
 
 

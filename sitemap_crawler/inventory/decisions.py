@@ -57,7 +57,7 @@ class ListedPage(NamedTuple):
 
     @property
     def videos(self) -> tuple[Video, ...]:
-        return tuple(map(Video.of, (self.extras or {}).get("videos", ())))
+        return tuple(map(Video.from_fields, (self.extras or {}).get("videos", ())))
 
     @property
     def article(self) -> Article | None:

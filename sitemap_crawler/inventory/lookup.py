@@ -28,7 +28,7 @@ from sitemap_crawler.inventory.schema import (
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
-from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT
+from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
 
@@ -230,7 +230,7 @@ class Inventory:
     @cache  # noqa: B019
     def _sections(self, place: _Place) -> Sections:
         """Those by which the files were made, whatever the options are now."""
-        return Sections.of_signature(place.rules)
+        return Sections.from_signature(place.rules)
 
     @cached_property
     def _published_by(self) -> tuple[str | None, dict[str, Any]]:
@@ -249,7 +249,9 @@ class Inventory:
         """That of the set at the sitemap's own URL, or of the host's; without XML, the first text file."""
         entry_url, options = self._published_by
         columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
-        entries = select(*columns).where(published.c.name == published.c.entry, published.c.section.in_(("", TEXT)))
+        entries = select(*columns).where(
+            published.c.name == published.c.entry, published.c.section.in_(("", TEXT_SECTION))
+        )
         output = options.get("output", "")
         if host:
             output = f"{output}/{host}"

@@ -4,39 +4,50 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.decisions import Settled
 from sitemap_crawler.inventory.diagnostics import Findings
 from sitemap_crawler.inventory.link_graph import settle_reach, walk_from
 from sitemap_crawler.inventory.robots import RememberedRobots
-from sitemap_crawler.inventory.runs import PUBLISHED, finish_run, lost_urls, run_totals, take_back
+from sitemap_crawler.inventory.runs import (
+    PUBLISHED,
+    decisions_kept,
+    finish_run,
+    last_finished_run,
+    lost_urls,
+    run_totals,
+    take_back,
+)
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
-from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, InventoryError, inventory_words, open_store
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Settlement
 from sitemap_crawler.policy.guards import Refused, start_page_problem
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
+from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
-from sitemap_crawler.report.hints import few_pages_hints
 from sitemap_crawler.report.report import Outcome, Report
-from sitemap_crawler.report.url_groups.counter import Shapes
-from sitemap_crawler.report.warnings import review
+from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.traps.url_checks import Tally
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from sitemap_crawler.policy.decide import Decision
-    from sitemap_crawler.publish.context import Ending, RunContext
+    from sitemap_crawler.publish.context import Ending
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +103,7 @@ class _Conclusion:
         self._site = site
         self._report = report
         self._connection = site.store.connection
-        self._shapes: dict[str, Shapes] = {}
+        self._shapes: dict[str, UrlGroups] = {}
         self._traps = Tally()
 
     def draw(self, ending: Ending | None) -> None:
@@ -172,7 +183,7 @@ class _Conclusion:
             site.warn(WarningKind.TRAP, url, words)
         for url, words in seed_problems(self._connection, site.run.id):
             site.warn(WarningKind.SEED_SITEMAP, url, words)
-        for warning in review(Findings(site.store, site.run.id), Shapes(site.rules.scope.prefix)):
+        for warning in review(Findings(site.store, site.run.id), UrlGroups(site.rules.scope.prefix)):
             site.warn(*warning)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
@@ -184,7 +195,7 @@ class _Conclusion:
         for decision in decisions:
             shapes = self._shapes.get(decision.reason)
             if shapes is None:
-                shapes = self._shapes[decision.reason] = Shapes(prefix)
+                shapes = self._shapes[decision.reason] = UrlGroups(prefix)
             shapes.add(decision.url)
             if decision.reason is Reason.LIMIT:
                 self._traps.add(decision.url, decision.evidence)
@@ -197,3 +208,40 @@ class _Conclusion:
         if outcome not in PUBLISHED:
             take_back(self._connection, self._site.run.id)
         finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)
+
+
+def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Report:
+    """What came of it. `given` wins over what the inventory at `path` remembers; `config` is the site file, if any.
+
+    Only what replaces the published files themselves changes what the inventory says was decided and published.
+    Raises InventoryError when nothing can be decided from the inventory or it can't be written, OptionError for a bad
+    value.
+    """
+    store = open_store(path)
+    try:
+        run = last_finished_run(store.connection)
+        if run is None:
+            raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
+        remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
+        # Where the start page has moved, everything is seen from its new address.
+        remembered["start_url"] = run.start_url
+        options = Options.parse({**remembered, **given, "state": str(path)})
+        check_places(options, state=path, config=config)
+        site = RunContext(options, store, run, replaces=_replaces(options, remembered))
+        if "sitemap_url" in given:
+            site.relocate(start_url=site.start_url, sitemap_url=options.entry_url)
+        with decisions_kept(store.connection) as kept:
+            report = conclude(site, None)
+            kept.renewed = site.replaces and report.has_published
+        report.deliver(options)
+        return report
+    except SQLAlchemyError as error:
+        raise InventoryError(inventory_words(store.path, error)) from error
+    finally:
+        store.close()
+
+
+def _replaces(options: Options, remembered: Mapping[str, Any]) -> bool:
+    """Whether the files are those that the crawl writes."""
+    before = Options.parse({**remembered})
+    return (options.output.absolute(), options.entry_url) == (before.output.absolute(), before.entry_url)

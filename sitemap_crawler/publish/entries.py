@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -11,20 +12,21 @@ from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
 from sitemap_crawler.inventory.link_graph import count_inlinks
 from sitemap_crawler.policy.lastmod import changefreq, priority, w3c_datetime
 from sitemap_crawler.policy.warning_kinds import WarningKind
-from sitemap_crawler.publish.published import published_images, published_versions, published_videos
 from sitemap_crawler.sitemap.entry import NO_TEXTS, Entry, PlainEntries
-from sitemap_crawler.sitemap.names import IMAGES, VIDEOS
+from sitemap_crawler.sitemap.names import IMAGES_SECTION, VIDEOS_SECTION
 from sitemap_crawler.sitemap.news import MAX_ARTICLES, NewsEntry, is_recent, publication_date
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from sitemap_crawler.extract.news import Article
     from sitemap_crawler.inventory.alternates import Versions
     from sitemap_crawler.inventory.decisions import Extras, ListedPage, ListedPages, Settled
     from sitemap_crawler.publish.context import RunContext
+    from sitemap_crawler.sitemap.video import Video
+    from sitemap_crawler.urls.public_address import PublicAddress
 
 MAX_NEWS = 10 * MAX_ARTICLES
 """Articles that are written, the newest: no newspaper has more in two days."""
@@ -111,9 +113,9 @@ class Entries:
         url = page.url
         if address := self._rules.address:
             url = address.published(url)
-            images, texts = published_images(images, texts, address)
-            videos = published_videos(videos, address)
-            versions = published_versions(versions, address)
+            images, texts = _public_images(images, texts, address)
+            videos = _public_videos(videos, address)
+            versions = _public_versions(versions, address)
         own: dict[str, Any] = {}
         if not options.media_files:
             own = {"images": images, "videos": videos}
@@ -129,9 +131,9 @@ class Entries:
             **own,
         )
         if options.media_files and images:
-            yield Entry(url, images=images, section=IMAGES, image_texts=texts)
+            yield Entry(url, images=images, section=IMAGES_SECTION, image_texts=texts)
         if options.media_files and videos:
-            yield Entry(url, videos=videos, section=VIDEOS)
+            yield Entry(url, videos=videos, section=VIDEOS_SECTION)
         if options.news_name is not None and page.article is not None:
             self._add_news(options.news_name, page, page.article)
 
@@ -172,3 +174,29 @@ class Entries:
     def _count_inlinks(self) -> array[int]:
         with self._site.store.reader() as connection:
             return count_inlinks(connection)
+
+
+def _public_images(
+    images: Iterable[str], texts: Mapping[str, tuple[str, str]], address: PublicAddress
+) -> tuple[tuple[str, ...], dict[str, tuple[str, str]]]:
+    """Images, and the title and caption of each that has any."""
+    moved = {image: address.published(image) for image in images if not address.is_private(image)}
+    return tuple(moved.values()), {moved[image]: words for image, words in texts.items() if image in moved}
+
+
+def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Video, ...]:
+    """A video needs its thumbnail, and either its file or its player."""
+    moved = []
+    for video in videos:
+        content, player = (
+            None if loc is None or address.is_private(loc) else address.published(loc)
+            for loc in (video.content_loc, video.player_loc)
+        )
+        if (content or player) and not address.is_private(video.thumbnail_loc):
+            thumbnail = address.published(video.thumbnail_loc)
+            moved.append(replace(video, thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
+    return tuple(moved)
+
+
+def _public_versions(versions: Versions, address: PublicAddress) -> Versions:
+    return tuple((code, address.published(url)) for code, url in versions if not address.is_private(url))

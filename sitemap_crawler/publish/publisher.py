@@ -88,7 +88,7 @@ class Publisher:
         self._connection = site.store.connection
         self._now = datetime.now(UTC)
         self._target = Target(chosen.output, chosen.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        self._names = Names.of(chosen.sitemap_url)
+        self._names = Names.for_sitemap(chosen.sitemap_url)
         self.files: list[OutputFile] = []
         self.changed = False
         self.listed = chosen.listed
@@ -117,7 +117,7 @@ class Publisher:
         publications = Publications(self._connection, chosen.output, self._names.entry)
         previous = publications.files()
         prefix = site.rules.published(chosen.prefix)
-        sections = Sections.of(options.section, by_directory=options.by_directory, prefix=prefix)
+        sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
         published = {file.section for file in previous if file.rules == sections.signature}
         entries = Entries(
             site,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.config.options import Options
-    from sitemap_crawler.report.url_groups.groups import Shape
+    from sitemap_crawler.report.url_groups.groups import UrlGroup
 
 
 class Outcome(StrEnum):
@@ -87,7 +87,7 @@ class Report:
     """Of each kind as many as are useful; `warning_counts` has how many there are."""
     warning_counts: dict[str, int] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
-    shapes: dict[str, list[Shape]] = field(default_factory=dict)
+    shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """What is listed, and what is not, by reason: the groups of URLs, the largest first."""
 
     @property

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
+from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sitemap_crawler.inventory.diagnostics import Findings, Redirect
     from sitemap_crawler.items import Note
-    from sitemap_crawler.report.url_groups.counter import Shapes
+    from sitemap_crawler.report.url_groups.counter import UrlGroups
+    from sitemap_crawler.urls.scope import DomainScope, Scope
 
 MAX_CHAIN = 100
 """Redirects that are followed to see whether they form a loop."""
@@ -24,7 +26,7 @@ _PERMANENT = frozenset((200, 301, 308))
 _BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
 
 
-def review(findings: Findings, shapes: Shapes) -> Iterator[SiteWarning]:
+def review(findings: Findings, shapes: UrlGroups) -> Iterator[SiteWarning]:
     """All that the inventory shows; what `decide` has met on its way is not repeated. `shapes` is empty."""
     for url, listed, notes in findings.notes():
         yield from _noted(url, notes, listed=listed)
@@ -47,7 +49,7 @@ def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[SiteWa
         yield from (SiteWarning(words.kind, url, message) for message in words.messages(note))
 
 
-def _copies(findings: Findings, shapes: Shapes) -> Iterator[SiteWarning]:
+def _copies(findings: Findings, shapes: UrlGroups) -> Iterator[SiteWarning]:
     """One warning for each shape of address: copies come by the thousand, from one mistake."""
     for url in findings.copies():
         shapes.add(url)
@@ -140,3 +142,66 @@ _NOTES = {
         True,
     ),
 }
+
+
+FEW_PAGES = 5
+
+
+def few_pages_hints(
+    listed: int,
+    excluded: Mapping[str, int],
+    notes: Mapping[str, Note],
+    *,
+    scope: Scope | DomainScope,
+    published: Callable[[str], str],
+    examples: Callable[[Reason], list[str]],
+) -> list[str]:
+    """What kept pages away, one line for each cause, when at most FEW_PAGES are listed.
+
+    `notes` are those of the start page; `published` gives the public address of a URL, `examples` some of the URLs that
+    were excluded for a reason.
+    """
+    if listed > FEW_PAGES:
+        return []
+    hints: list[str] = []
+    if notes.get("script-shell"):
+        hints.append(
+            "the start page has scripts but hardly any text or links: its content is made by JavaScript "
+            "in the browser, which this crawler does not run; serve rendered HTML to crawlers"
+        )
+    if count := notes.get("nofollow-links"):
+        hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
+    if notes.get("nofollow-page"):
+        hints.append("the start page says nofollow, so none of its links was followed")
+    hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE), published)
+    for reason, cause in _CAUSES.items():
+        if excluded.get(reason):
+            hints.append(f"URLs {cause}: {excluded[reason]}, for example {examples(reason)[0]}")
+    return hints
+
+
+_CAUSES = {
+    Reason.BLOCKED_BY_ROBOTS: "disallowed by robots.txt",
+    Reason.NOINDEX: "marked noindex",
+    Reason.CANONICAL_ELSEWHERE: "pages whose canonical is another URL",
+    Reason.EXCLUDED_BY_RULE: "excluded by --include or --exclude",
+    Reason.LIMIT: "beyond --max-pages or --max-depth",
+    Reason.SERVER_ERROR: "answered with server errors",
+    Reason.UNREACHABLE: "unreachable",
+}
+
+
+def _elsewhere(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
+    """Hints on links that lead out of the scope; `urls` are examples of them."""
+    hints = []
+    same_host = [url for url in urls if url.startswith(f"{scope.origin}/")]
+    if same_host:
+        hints.append(
+            f"links lead out of the scope {scope.prefix}, for example to {same_host[0]}; to list them too, give "
+            f"--sitemap-url {origin_of(published(scope.prefix))}/sitemap.xml"
+        )
+    others = sorted({origin_of(url) for url in urls} - {scope.origin})
+    if others:
+        shown = ", ".join(others[:3])
+        hints.append(f"links lead to other hosts ({shown}); if the site lives there, start from that address")
+    return hints

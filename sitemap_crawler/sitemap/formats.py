@@ -5,17 +5,19 @@ No index names the files of a text sitemap, so there is no instant at which all 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sitemap_crawler.sitemap import files
-from sitemap_crawler.sitemap.names import TEXT, Names
+from sitemap_crawler.sitemap.escaping import rfc3986
+from sitemap_crawler.sitemap.limits import MAX_LOC
+from sitemap_crawler.sitemap.names import TEXT_SECTION, Names
 from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.sitemap.records import Publication, Records, StagedFile
+from sitemap_crawler.sitemap.shard import Frame, Shard
 from sitemap_crawler.sitemap.stage import Stager
-from sitemap_crawler.sitemap.text import text_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
     from typing import BinaryIO
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.records import PublishedFile, Target
 
     Announce = Callable[[Sequence[PublishedFile]], None]
+
+
+# Not even a byte order mark: "the text file should contain nothing other than the list of URLs".
+TEXT_FRAME = Frame(b"", b"")
 
 
 def publish_text(
@@ -71,7 +77,7 @@ def _publish(
     announce: Announce,
     stage: Callable[[Stager, Names], list[StagedFile]],
 ) -> Publication:
-    names = Names.of(target.sitemap_url)
+    names = Names.for_sitemap(target.sitemap_url)
     records = Records(names, previous, now)
     target.directory.mkdir(parents=True, exist_ok=True)
     with files.locked(target.directory), files.Staging() as staging:
@@ -102,10 +108,51 @@ def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Name
     for number, first, shard in text_files(locs, create, max_urls=target.max_urls, max_bytes=target.max_bytes):
         name, path, destination = places[number]
         counts = shard.urls, shard.size, shard.file_bytes, shard.sha256
-        staged.append(StagedFile(name, TEXT, number, path, destination, first, *counts))
+        staged.append(StagedFile(name, TEXT_SECTION, number, path, destination, first, *counts))
     if not staged:
         raise NothingToPublish("there is no URL to list: the published text files are left as they are")
     return staged
+
+
+class TextFile(NamedTuple):
+    """A finalised file; number 0 is `map.txt`, number 1 is `map-1.txt`, what map.txt had no room for."""
+
+    number: int
+    first: str
+    shard: Shard
+
+
+def serialise_line(loc: str) -> bytes:
+    """The URL's line; nothing for what is no URL, or too long."""
+    url = rfc3986(loc)
+    return f"{url}\n".encode() if 0 < len(url) <= MAX_LOC else b""
+
+
+def text_files(
+    locs: Iterable[str], create: Callable[[int], BinaryIO], *, max_urls: int, max_bytes: int
+) -> Iterator[TextFile]:
+    """Stream `locs` into the files that `create` opens by number; yield each when it is finalised.
+
+    No file is created without a URL. The current file is the only one that is open, and only a buffer of it is in
+    memory. When the caller stops early, it stays open, and is `create`'s to close.
+    """
+    current: TextFile | None = None
+    number = 0
+    for loc in locs:
+        line = serialise_line(loc)
+        if not line or len(line) > max_bytes:
+            continue
+        if current is None or not current.shard.fits(len(line)):
+            if current is not None:
+                current.shard.finalise()
+                yield current
+            shard = Shard(create(number), max_urls=max_urls, max_bytes=max_bytes, gzip=False, frame=TEXT_FRAME)
+            current = TextFile(number, loc, shard)
+            number += 1
+        current.shard.add(line)
+    if current is not None:
+        current.shard.finalise()
+        yield current
 
 
 def _remove_stale(directory: Path, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from sitemap_crawler.sitemap.escaping import escape, unescape
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_SITEMAPS, SITEMAP_NAMESPACE
-from sitemap_crawler.sitemap.names import NEWS
+from sitemap_crawler.sitemap.names import NEWS_SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,11 +45,11 @@ def set_index(files: Iterable[IndexedFile]) -> bytes:
 
 def section_rank(section: str) -> tuple[bool, str]:
     """What sections are sorted by."""
-    return section == NEWS, section
+    return section == NEWS_SECTION, section
 
 
 def _place_in_index(file: IndexedFile) -> tuple[tuple[bool, str], str, int]:
-    return section_rank(file.section), "" if file.section == NEWS else file.first, file.number
+    return section_rank(file.section), "" if file.section == NEWS_SECTION else file.first, file.number
 
 
 def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:

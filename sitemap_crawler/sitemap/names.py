@@ -13,13 +13,13 @@ _UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]")
 _MAX_NAME_BYTES = 160
 
 # Sections that are no group of pages: the same pages' news, and their images and videos in files of their own.
-NEWS = "news"
-IMAGES = "images"
-VIDEOS = "videos"
-MEDIA_SECTIONS = frozenset({IMAGES, VIDEOS})
-RESERVED_SECTIONS = MEDIA_SECTIONS | {NEWS}
+NEWS_SECTION = "news"
+IMAGES_SECTION = "images"
+VIDEOS_SECTION = "videos"
+MEDIA_SECTIONS = frozenset({IMAGES_SECTION, VIDEOS_SECTION})
+RESERVED_SECTIONS = MEDIA_SECTIONS | {NEWS_SECTION}
 MAX_SECTION_NAME = 40
-TEXT = ".txt"
+TEXT_SECTION = ".txt"
 """The section of a text sitemap, and `.rss` and `.atom` those of the feeds: no group of pages can have that name."""
 
 _SECTION = r"[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -43,17 +43,17 @@ class Names(NamedTuple):
     gzip: bool = False
 
     @classmethod
-    def of(cls, sitemap_url: str, *, gzip: bool = False) -> Names:
+    def for_sitemap(cls, sitemap_url: str, *, gzip: bool = False) -> Names:
         return cls(entry=entry_name(sitemap_url), entry_url=sitemap_url, gzip=gzip)
 
     def shard(self, number: int, section: str = "") -> str:
-        parts = [self._stem, section, "" if section == NEWS and number == 1 else str(number)]
+        parts = [self._stem, section, "" if section == NEWS_SECTION and number == 1 else str(number)]
         return f"{'-'.join(filter(None, parts))}.xml{'.gz' if self.gzip else ''}"
 
     def place(self, name: str) -> tuple[str, int] | None:
         """Section and number of the shard called `name`, plain or compressed; None when there is no such shard."""
         match = re.fullmatch(
-            rf"{re.escape(self._stem)}-(?:(?P<news>{NEWS})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))"
+            rf"{re.escape(self._stem)}-(?:(?P<news>{NEWS_SECTION})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))"
             r"\.xml(?:\.gz)?",
             name,
             re.ASCII,
@@ -61,7 +61,7 @@ class Names(NamedTuple):
         if match is None:
             return None
         section, number = match["section"] or match["news"] or "", int(match["number"] or 1)
-        first_news_by_number = section == NEWS and match["number"] == "1"
+        first_news_by_number = section == NEWS_SECTION and match["number"] == "1"
         return None if len(section) > MAX_SECTION_NAME or first_news_by_number else (section, number)
 
     def beside(self, ending: str, number: int = 0) -> str:

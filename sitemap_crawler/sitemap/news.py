@@ -24,7 +24,7 @@ _SKEW = 300
 # Characters. Google names no limit and shortens what it shows: a bound on what a hostile page can make us write.
 MAX_TITLE = 1_000
 
-NEWS = Frame(
+NEWS_FRAME = Frame(
     (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{SITEMAP_NAMESPACE}" xmlns:news="{NEWS_NAMESPACE}">\n'
     ).encode(),

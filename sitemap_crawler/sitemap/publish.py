@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.sitemap import files, news
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
 from sitemap_crawler.sitemap.layout import Layout, read_live_set
-from sitemap_crawler.sitemap.names import NEWS, RESERVED_SECTIONS, Names, is_section_name
+from sitemap_crawler.sitemap.names import NEWS_SECTION, RESERVED_SECTIONS, Names, is_section_name
 from sitemap_crawler.sitemap.records import Publication, Records
 from sitemap_crawler.sitemap.serialiser import Serialiser
 from sitemap_crawler.sitemap.stage import Stager
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.entry import Entry, PlainEntries
     from sitemap_crawler.sitemap.news import NewsEntry
     from sitemap_crawler.sitemap.records import OutputFile, PublishedFile, StagedFile, Target
-    from sitemap_crawler.sitemap.serialiser import Run
+    from sitemap_crawler.sitemap.serialiser import EntryBatch
 
 
 class NothingToPublish(Exception):  # noqa: N818 - an outcome that the caller reports, not a defect
@@ -56,11 +56,11 @@ def publish(
     Raises NothingToPublish, EntryNameError, IndexOverflowError, OSError and whatever `entries` raises. The live set is
     then untouched or, after a failure while renaming, a mixture of old and new files of which each is whole.
     """
-    names = Names.of(target.sitemap_url, gzip=target.gzip)
+    names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
     records = Records(names, previous, now, rules)
     serialiser = Serialiser(target.max_bytes)
-    runs = serialiser.runs(entries)
-    first = next(runs, None)
+    batches = serialiser.batches(entries)
+    first = next(batches, None)
     if first is None:
         raise NothingToPublish("there is no URL to list: the published files are left as they are")
     target.directory.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def publish(
             announce(new)
 
         articles = _serialised_news(news, serialiser, max_bytes=target.max_bytes)
-        outputs = publisher.publish(chain([first], runs), articles, approved)
+        outputs = publisher.publish(chain([first], batches), articles, approved)
         removed = publisher.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
@@ -84,7 +84,7 @@ def _serialised_news(
 ) -> Iterator[tuple[str, bytes]]:
     """Loc and serialised entry, newest first, of the pages that the serialiser has listed."""
     in_order = sorted(entries, key=_newest_first)
-    largest = max_bytes - news.NEWS.size
+    largest = max_bytes - news.NEWS_FRAME.size
     omitted = set(serialiser.omitted)
     for entry in in_order:
         data = news.serialise(entry)
@@ -110,12 +110,12 @@ class _Publisher:
 
     def publish(
         self,
-        runs: Iterable[Run],
+        batches: Iterable[EntryBatch],
         articles: Iterable[tuple[str, bytes]],
         announce: Callable[[Sequence[PublishedFile]], None],
     ) -> tuple[OutputFile, ...]:
         self._stager.remove_leftovers(self._records.files)
-        sections = self._stager.shards(runs, self._layout)
+        sections = self._stager.shards(batches, self._layout)
         shards = self._stager.news(articles)
         if not shards and sections.keys() == {""} and self._stager.fit_one_file(sections[""]):
             entry = self._stager.join_into_entry(sections[""])
@@ -145,12 +145,12 @@ class _Publisher:
         return tuple(stale)
 
     def _layout(self, section: str) -> Layout:
-        if section == NEWS or (section and not is_section_name(section)):
+        if section == NEWS_SECTION or (section and not is_section_name(section)):
             raise ValueError(f"{section!r} is no section of pages")
         live = {name: shard for name, shard in self._live.items() if shard.section == section}
-        usable = [shard for name, shard in live.items() if self._records.follow_rules(name)]
+        usable = [shard for name, shard in live.items() if self._records.has_current_rules(name)]
         taken = {shard.number for shard in live.values()}
-        places = (self._names.place(name) for name in self._records.files if not self._records.follow_rules(name))
+        places = (self._names.place(name) for name in self._records.files if not self._records.has_current_rules(name))
         taken.update(place[1] for place in places if place is not None and place[0] == section)
         return Layout(usable, max_urls=self._target.max_urls, max_bytes=self._target.max_bytes, taken=taken)
 

@@ -107,7 +107,7 @@ class Records:
             written=written,
         )
 
-    def follow_rules(self, name: str) -> bool:
+    def has_current_rules(self, name: str) -> bool:
         """Whether the pages of a live shard have their section by the rules of now. What is on no record is taken for
         a file of the last publication."""
         files = [self.files[name]] if name in self.files else self.files.values()

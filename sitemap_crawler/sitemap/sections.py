@@ -37,12 +37,12 @@ class Sections(NamedTuple):
     prefix: str = ""
 
     @classmethod
-    def of(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:
+    def parse(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:
         """From rules as the user writes them, `NAME=RE`, and the scope's prefix. Raises SectionError."""
         return cls._checked([_split(rule) for rule in rules], prefix if by_directory else "")
 
     @classmethod
-    def of_signature(cls, signature: str) -> Self:
+    def from_signature(cls, signature: str) -> Self:
         """Those whose signature this is. Raises SectionError."""
         try:
             pairs, prefix = json.loads(signature) if signature else ([], "")

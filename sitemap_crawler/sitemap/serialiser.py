@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.sitemap.entry import Entry
 
-RUN_BYTES = 1 << 17
+BATCH_BYTES = 1 << 17
 
 
-class Run(NamedTuple):
+class EntryBatch(NamedTuple):
     """Entries of one section that follow each other there: their locs, and each serialised."""
 
     section: str
@@ -33,21 +33,21 @@ class Serialiser:
         self.omitted_extras: list[str] = []
         self.listed = 0
         self._largest = max_bytes - EMPTY_SIZE
-        self._runs: dict[str, Run] = {}
+        self._batches: dict[str, EntryBatch] = {}
         self._size = 0
 
-    def runs(self, entries: Iterable[Entry | PlainEntries]) -> Iterator[Run]:
+    def batches(self, entries: Iterable[Entry | PlainEntries]) -> Iterator[EntryBatch]:
         for item in entries:
             if isinstance(item, PlainEntries):
                 yield from self._taken()
-                yield from self._plain_runs(item)
+                yield from self._plain_batches(item)
             else:
                 self._add(item)
-                if self._size >= RUN_BYTES:
+                if self._size >= BATCH_BYTES:
                     yield from self._taken()
         yield from self._taken()
 
-    def _plain_runs(self, entries: PlainEntries) -> Iterator[Run]:
+    def _plain_batches(self, entries: PlainEntries) -> Iterator[EntryBatch]:
         data = serialise_plain(entries)
         short = max(map(len, entries.locs)) <= SURELY_SHORT or not any(map(is_too_long, entries.locs))
         if not short or max(map(len, data)) > self._largest:
@@ -56,7 +56,7 @@ class Serialiser:
             yield from self._taken()
         else:
             self.listed += len(data)
-            yield Run("", list(entries.locs), data)
+            yield EntryBatch("", list(entries.locs), data)
 
     def _add(self, entry: Entry) -> None:
         section, loc = entry.section, entry.loc
@@ -67,14 +67,14 @@ class Serialiser:
         if not data or len(data) > self._largest:
             (self.omitted_extras if extra else self.omitted).append(loc)
             return
-        run = self._runs.get(section)
-        if run is None:
-            run = self._runs[section] = Run(section, [], [])
-        run.locs.append(loc)
-        run.data.append(data)
+        batch = self._batches.get(section)
+        if batch is None:
+            batch = self._batches[section] = EntryBatch(section, [], [])
+        batch.locs.append(loc)
+        batch.data.append(data)
         self._size += len(data)
         self.listed += not extra
 
-    def _taken(self) -> Iterator[Run]:
-        runs, self._runs, self._size = self._runs, {}, 0
-        yield from runs.values()
+    def _taken(self) -> Iterator[EntryBatch]:
+        batches, self._batches, self._size = self._batches, {}, 0
+        yield from batches.values()

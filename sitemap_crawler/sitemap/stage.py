@@ -6,9 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from sitemap_crawler.sitemap import files
-from sitemap_crawler.sitemap.names import NEWS
-from sitemap_crawler.sitemap.news import MAX_ARTICLES
-from sitemap_crawler.sitemap.news import NEWS as NEWS_FRAME
+from sitemap_crawler.sitemap.names import NEWS_SECTION
+from sitemap_crawler.sitemap.news import MAX_ARTICLES, NEWS_FRAME
 from sitemap_crawler.sitemap.records import StagedFile
 from sitemap_crawler.sitemap.shard import EMPTY_SIZE, URLSET, Frame, Shard, read_body
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
-    from sitemap_crawler.sitemap.serialiser import Run
+    from sitemap_crawler.sitemap.serialiser import EntryBatch
 
 
 class OpenShard(NamedTuple):
@@ -55,14 +54,14 @@ class Stager:
         self._max_urls = max_urls
         self._max_bytes = max_bytes
 
-    def shards(self, runs: Iterable[Run], layout_of: Callable[[str], Layout]) -> dict[str, list[StagedFile]]:
+    def shards(self, batches: Iterable[EntryBatch], layout_of: Callable[[str], Layout]) -> dict[str, list[StagedFile]]:
         """Stream entries into the shards of each section; one file of each is open."""
         lanes: dict[str, _Lane] = {}
-        for run in runs:
-            lane = lanes.get(run.section)
+        for batch in batches:
+            lane = lanes.get(batch.section)
             if lane is None:
-                lane = lanes[run.section] = _Lane(self, run.section, layout_of(run.section))
-            lane.add(run)
+                lane = lanes[batch.section] = _Lane(self, batch.section, layout_of(batch.section))
+            lane.add(batch)
         return {section: lane.finish() for section, lane in lanes.items()}
 
     def news(self, articles: Iterable[tuple[str, bytes]]) -> list[StagedFile]:
@@ -70,7 +69,7 @@ class Stager:
         staged = []
         for number, batch in enumerate(self._news_batches(articles), 1):
             batch.sort()
-            open_shard = self.open_shard(NEWS, number, batch[0][0], frame=NEWS_FRAME)
+            open_shard = self.open_shard(NEWS_SECTION, number, batch[0][0], frame=NEWS_FRAME)
             for _, data in batch:
                 open_shard.shard.add(data)
             staged.append(open_shard.finalise())
@@ -178,15 +177,15 @@ class _Lane:
         self._staged: list[StagedFile] = []
         self._open: OpenShard | None = None
 
-    def add(self, run: Run) -> None:
-        data = b"".join(run.data)
+    def add(self, batch: EntryBatch) -> None:
+        data = b"".join(batch.data)
         # Sorted as they are, none of them begins another range if the last one does not.
-        if self._open is not None and not self._layout.begins(run.locs[-1]):
+        if self._open is not None and not self._layout.begins(batch.locs[-1]):
             shard = self._open.shard
-            if shard.has_room(len(data), urls=len(run.data)):
-                shard.add(data, urls=len(run.data))
+            if shard.has_room(len(data), urls=len(batch.data)):
+                shard.add(data, urls=len(batch.data))
                 return
-        for loc, entry in zip(run.locs, run.data, strict=True):
+        for loc, entry in zip(batch.locs, batch.data, strict=True):
             self._add_entry(loc, entry)
 
     def _add_entry(self, loc: str, data: bytes) -> None:

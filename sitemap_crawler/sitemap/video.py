@@ -59,7 +59,7 @@ class Video:
         return {name: value for name, value in values.items() if value is not None and value != ()}
 
     @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Video:
+    def from_fields(cls, fields: Mapping[str, Any]) -> Video:
         # JSON makes a list of a tuple.
         return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
 

@@ -126,7 +126,7 @@ def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Pa
     """No site's files may have the name of a sitemap that another one writes."""
     written: dict[Path, list[tuple[SitePlan, Names]]] = {}
     for plan, options in usable:
-        written.setdefault(options.output.resolve(), []).append((plan, Names.of(options.entry_url)))
+        written.setdefault(options.output.resolve(), []).append((plan, Names.for_sitemap(options.entry_url)))
     for path, file in taken.items():
         for plan, names in written.get(path.parent, ()):
             if names.derives(path.name):

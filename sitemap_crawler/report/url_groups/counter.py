@@ -12,8 +12,8 @@ from sitemap_crawler.report.url_groups.groups import (
     MAX_EXAMPLE,
     MAX_PATTERN,
     MIN_URLS,
-    Group,
-    Shape,
+    GroupCount,
+    UrlGroup,
     count,
     cut,
     shared,
@@ -25,7 +25,7 @@ from sitemap_crawler.urls.normalise import origin_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Shape", "Shapes"]
+__all__ = ["UrlGroup", "UrlGroups"]
 
 _MAX_DIRECTORIES = 12_000
 _MAX_QUERIES = 6_000
@@ -38,7 +38,7 @@ _MIN_SHARE = 50
 _OTHER_NAMES = "*"
 
 
-class Shapes:
+class UrlGroups:
     """Counts URLs, all of them normalised, of a site whose scope begins with `prefix`."""
 
     __slots__ = ("_combinations", "_directories", "_origins", "_prefix", "_queries", "_root", "_urls")
@@ -47,8 +47,8 @@ class Shapes:
         self._prefix = prefix
         self._root = origin_of(prefix) + "/"
         self._urls = 0
-        self._directories: dict[str, Group] = {}
-        self._origins: dict[str, Group] = {}
+        self._directories: dict[str, GroupCount] = {}
+        self._origins: dict[str, GroupCount] = {}
         self._queries: dict[str, Query] = {}
         self._combinations = 0
 
@@ -66,7 +66,7 @@ class Shapes:
             if len(self._directories) > _MAX_DIRECTORIES:
                 _prune(self._directories, self._parent)
 
-    def top(self, limit: int = 10) -> list[Shape]:
+    def top(self, limit: int = 10) -> list[UrlGroup]:
         """At most `limit` (1 or more) groups that cover all URLs, the largest first.
 
         The last one has what is in no other, whatever its size; its name is what all of it begins with.
@@ -128,25 +128,25 @@ class Shapes:
             self._combinations = sum(len(group.combinations) for group in self._queries.values())
             few *= 2
 
-    def _directory_shapes(self, small: int) -> tuple[list[Shape], list[Shape]]:
+    def _directory_shapes(self, small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
         """The groups of URLs without a query; and what is left."""
         tree = Directory()
         for key, group in self._directories.items():
             tree.insert(key[len(self._root) :], group)
         tree.fold_dates((), 0)
-        found: list[Shape] = []
+        found: list[UrlGroup] = []
         left = tree.collect((), found, small)
         return found, [left.shape(left.path() + "*")] if left.urls else []
 
 
-def _prune(groups: dict[str, Group], parent: Callable[[str], str]) -> None:
+def _prune(groups: dict[str, GroupCount], parent: Callable[[str], str]) -> None:
     """Halves the number of groups: the rarest go to what lies above them. The topmost is its own parent."""
     keep = len(groups) // 2
     few = 1
     while len(groups) > keep:
         rare = [key for key, group in groups.items() if group.urls <= few and parent(key) != key]
         for key in rare:
-            groups.setdefault(parent(key), Group()).absorb(groups.pop(key))
+            groups.setdefault(parent(key), GroupCount()).absorb(groups.pop(key))
         few = few if rare else few * 2
 
 
@@ -154,7 +154,7 @@ def _any_host(origin: str) -> str:
     return "https://*" if origin.startswith("https:") else "http://*"
 
 
-def _settled(shapes: list[Shape], small: int) -> tuple[list[Shape], list[Shape]]:
+def _settled(shapes: list[UrlGroup], small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
     """The large ones, with the small ones as one of them when they are large together; else the small ones beside."""
     large = [shape for shape in shapes if shape.urls >= small]
     rest = [shape for shape in shapes if shape.urls < small]
@@ -163,7 +163,7 @@ def _settled(shapes: list[Shape], small: int) -> tuple[list[Shape], list[Shape]]
     return large, rest
 
 
-def _limited(found: list[Shape], rest: list[Shape], limit: int) -> list[Shape]:
+def _limited(found: list[UrlGroup], rest: list[UrlGroup], limit: int) -> list[UrlGroup]:
     over = found[limit - 1 :] if len(found) + bool(rest) > limit else []
     if not over and not rest:
         return found
@@ -174,17 +174,17 @@ def _limited(found: list[Shape], rest: list[Shape], limit: int) -> list[Shape]:
     return [*others[: limit - 1], _joined(others[limit - 1 :] + namesakes + rest)]
 
 
-def _merged(shapes: list[Shape]) -> list[Shape]:
+def _merged(shapes: list[UrlGroup]) -> list[UrlGroup]:
     """Largest first; one of each name: hostile names, and long ones that were cut, can be equal."""
-    by_name: dict[str, list[Shape]] = {}
+    by_name: dict[str, list[UrlGroup]] = {}
     for shape in shapes:
         by_name.setdefault(shape.pattern, []).append(shape)
     return sorted(map(_joined, by_name.values()), key=lambda shape: (-shape.urls, shape.pattern))
 
 
-def _joined(shapes: list[Shape]) -> Shape:
+def _joined(shapes: list[UrlGroup]) -> UrlGroup:
     example = min((shape.example for shape in shapes), key=lambda example: (len(example), example))
-    return Shape(_common({shape.pattern for shape in shapes}), sum(shape.urls for shape in shapes), example)
+    return UrlGroup(_common({shape.pattern for shape in shapes}), sum(shape.urls for shape in shapes), example)
 
 
 def _common(patterns: set[str]) -> str:

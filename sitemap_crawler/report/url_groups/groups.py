@@ -19,7 +19,7 @@ MIN_URLS = 3
 TOKENS = ("/YYYY", "/MM", "/DD")
 
 
-class Shape(NamedTuple):
+class UrlGroup(NamedTuple):
     """A group of URLs: the pattern that names it (at most 200 characters), its size, the shortest of its URLs."""
 
     pattern: str
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
 
 @dataclass(slots=True)
-class Group:
+class GroupCount:
     urls: int = 0
     example: str = ""
     # Where in the tree all of it lies: names of directories and tokens of dates.
@@ -42,7 +42,7 @@ class Group:
             self.example = example
         self.urls += urls
 
-    def absorb(self, other: Group) -> None:
+    def absorb(self, other: GroupCount) -> None:
         if not other.urls:
             return
         if self.urls:
@@ -58,14 +58,14 @@ class Group:
         dates = iter(self.date)
         return "/" + "".join([(next(dates) if name in TOKENS else name) + "/" for name in self.place])
 
-    def shape(self, pattern: str) -> Shape:
-        return Shape(cut(pattern), self.urls, self.example)
+    def shape(self, pattern: str) -> UrlGroup:
+        return UrlGroup(cut(pattern), self.urls, self.example)
 
 
-def count(groups: dict[_K, Group], key: _K, example: str) -> None:
+def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
     group = groups.get(key)
     if group is None:
-        group = groups[key] = Group()
+        group = groups[key] = GroupCount()
     group.add(1, example)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE, Group, Shape, count
+from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE, GroupCount, UrlGroup, count
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Query:
 
     path: str | None  # None when there are several
     values: list[set[str] | None]  # of each parameter; None when there are many
-    combinations: dict[tuple[str | None, ...], Group] = field(default_factory=dict)
+    combinations: dict[tuple[str | None, ...], GroupCount] = field(default_factory=dict)
 
     def add(self, path: str, values: list[str], example: str) -> None:
         if path != self.path or len(path) > MAX_EXAMPLE:
@@ -34,10 +34,10 @@ class Query:
             key = self._key(values)
         count(self.combinations, key, example)
 
-    def absorb(self, path: str | None, group: Group) -> None:
+    def absorb(self, path: str | None, group: GroupCount) -> None:
         if path != self.path:
             self.path = None
-        self.combinations.setdefault((), Group()).absorb(group)
+        self.combinations.setdefault((), GroupCount()).absorb(group)
 
     def forget(self, positions: Iterable[int]) -> None:
         """Tells values of these parameters apart no longer."""
@@ -45,22 +45,22 @@ class Query:
             self.values[position] = None
         combinations, self.combinations = self.combinations, {}
         for key, group in combinations.items():
-            self.combinations.setdefault(self._key(key), Group()).absorb(group)
+            self.combinations.setdefault(self._key(key), GroupCount()).absorb(group)
 
-    def total(self) -> Group:
+    def total(self) -> GroupCount:
         """Not to be changed."""
         first, *others = self.combinations.values()
         if not others:
             return first
-        total = Group()
+        total = GroupCount()
         for group in (first, *others):
             total.absorb(group)
         return total
 
-    def shapes(self, names: str, small: int) -> list[Shape]:
+    def shapes(self, names: str, small: int) -> list[UrlGroup]:
         """By values as far as these groups are large; and all the others."""
-        found: list[Shape] = []
-        rest = Group()
+        found: list[UrlGroup] = []
+        rest = GroupCount()
         split = self.total().urls >= _MIN_URLS_FOR_VALUES
         for values, group in self.combinations.items():
             if split and group.urls >= small:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sitemap_crawler.report.url_groups.groups import MIN_URLS, TOKENS, Group, Shape
+from sitemap_crawler.report.url_groups.groups import MIN_URLS, TOKENS, GroupCount, UrlGroup
 
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9][0-9]", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
 _DATE = tuple(map(re.compile, (_YEAR, _MONTH, _DAY)))
@@ -19,11 +19,11 @@ _NUMBERS = "#"
 class Directory:
     children: dict[str, Directory] = field(default_factory=dict)
     # The pages in it; what else is an archive's own page, by the directory of its name.
-    pages: Group = field(default_factory=Group)
-    archive: Group = field(default_factory=Group)
+    pages: GroupCount = field(default_factory=GroupCount)
+    archive: GroupCount = field(default_factory=GroupCount)
     numbers: int = 0
 
-    def insert(self, key: str, group: Group) -> None:
+    def insert(self, key: str, group: GroupCount) -> None:
         *above, last = key.split("/")
         directory = self
         for name in above:
@@ -51,15 +51,15 @@ class Directory:
             else:
                 child.fold_dates(date, 0 if level == 0 else len(_DATE))
                 self.pages.absorb(child.archive)
-                child.archive = Group()
+                child.archive = GroupCount()
             self._put(key, child)
 
-    def collect(self, place: tuple[str, ...], found: list[Shape], small: int) -> Group:
+    def collect(self, place: tuple[str, ...], found: list[UrlGroup], small: int) -> GroupCount:
         """Adds the groups in here to `found`; returns what is too small for one."""
-        rest = Group()
+        rest = GroupCount()
         self.pages.place = place
         rest.absorb(self.pages)
-        archives = Group()
+        archives = GroupCount()
         for name, child in self.children.items():
             rest.absorb(child.collect((*place, name), found, small))
             if child.archive.urls:
@@ -75,7 +75,7 @@ class Directory:
         if rest.urls < small and not one_month:
             return rest
         found.append(rest.shape(rest.path() + "*"))
-        return Group()
+        return GroupCount()
 
     def _has_years(self) -> bool:
         """Whether names like 1984 are years: in a directory of mostly other numbers they are numbers too."""
@@ -93,7 +93,7 @@ class Directory:
             mine._put(below, child)
 
 
-def _is_month(archives: Group, beside: Group) -> bool:
+def _is_month(archives: GroupCount, beside: GroupCount) -> bool:
     """Whether archives are the days of one month, and so its directory, unless that is said of other months too."""
     if archives.urls < MIN_URLS or len(archives.date) < len(_DATE) or {"YYYY", "MM"} & set(archives.date[:2]):
         return False

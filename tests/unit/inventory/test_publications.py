@@ -73,7 +73,7 @@ def files_of(inventory: Path) -> dict[str, str | None]:
 
 
 def test_sections_and_rules_are_remembered(inventory: Path, tmp_path: Path) -> None:
-    sections = Sections.of(["posts=/blog/"])
+    sections = Sections.parse(["posts=/blog/"])
     publication = publish_sections(tmp_path, sections)
     store = open_store(inventory)
     publications = Publications(store.connection, tmp_path / "out", "sitemap.xml")
@@ -115,7 +115,7 @@ def test_formats_are_publications_of_their_own(inventory: Path, tmp_path: Path) 
 
 
 def test_the_file_of_a_page_is_looked_for_in_its_section(inventory: Path, tmp_path: Path) -> None:
-    sections = Sections.of(["posts=/blog/"])
+    sections = Sections.parse(["posts=/blog/"])
     remember(inventory, publish_sections(tmp_path, sections))
     assert files_of(inventory) == {
         "a": "sitemap-1.xml",
@@ -132,7 +132,7 @@ def test_a_directory_without_a_section_is_in_the_default_one(
     inventory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sitemap_crawler.sitemap.sections.MAX_DIRECTORIES", 2)
-    sections = Sections.of([], by_directory=True, prefix=START)
+    sections = Sections.parse([], by_directory=True, prefix=START)
     remember(inventory, publish_sections(tmp_path, sections, published=("shop",)))
     assert files_of(inventory) == {
         "a": "sitemap-1.xml",
@@ -148,7 +148,7 @@ def test_a_directory_without_a_section_is_in_the_default_one(
 def test_files_that_a_killed_publication_announced_by_other_rules_are_not_looked_at(
     inventory: Path, tmp_path: Path
 ) -> None:
-    remember(inventory, publish_sections(tmp_path, Sections.of(["posts=/blog/"])))
+    remember(inventory, publish_sections(tmp_path, Sections.parse(["posts=/blog/"])))
     before = files_of(inventory)
     store = open_store(inventory)
     announced = PublishedFile("sitemap-9.xml", START + "sitemap-9.xml", 1, 1, "x", NOW, START + "a", "", "")

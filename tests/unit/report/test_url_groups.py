@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.report.url_groups.counter import Shapes
-from sitemap_crawler.report.url_groups.groups import Shape
+from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.url_groups.groups import UrlGroup
 
 SITE = "https://example.com"
 
 
-def shapes_of(urls: list[str], prefix: str = f"{SITE}/", limit: int = 10) -> list[Shape]:
-    shapes = Shapes(prefix)
+def shapes_of(urls: list[str], prefix: str = f"{SITE}/", limit: int = 10) -> list[UrlGroup]:
+    shapes = UrlGroups(prefix)
     for url in urls:
         shapes.add(url)
     return shapes.top(limit)
@@ -36,7 +36,7 @@ def test_no_urls_have_no_shapes() -> None:
 
 def test_an_example_is_the_shortest_url() -> None:
     urls = [f"{SITE}/tag/{name}" for name in ("zebra/page/2/", "bee/", "ape/", "hippopotamus")]
-    assert shapes_of(urls) == [Shape("/tag/*", 4, f"{SITE}/tag/ape/")]
+    assert shapes_of(urls) == [UrlGroup("/tag/*", 4, f"{SITE}/tag/ape/")]
 
 
 @pytest.mark.parametrize(
@@ -418,14 +418,14 @@ def test_limit(paths: list[str], limit: int, expected: list[tuple[str, int]]) ->
 
 
 def test_asking_changes_nothing() -> None:
-    shapes = Shapes(f"{SITE}/")
+    shapes = UrlGroups(f"{SITE}/")
     for path in [*numbered("/2024/{:02}/", 12), *numbered("/2023/{:02}/", 12), *numbered("/p?a={}", 30)]:
         shapes.add(SITE + path)
     before = shapes.top()
     shapes.top(1)
     assert shapes.top() == before
     shapes.add(f"{SITE}/2022/01/")
-    assert shapes.top()[1] == Shape("/YYYY/MM/", 25, f"{SITE}/2022/01/")
+    assert shapes.top()[1] == UrlGroup("/YYYY/MM/", 25, f"{SITE}/2022/01/")
 
 
 SEGMENTS = st.sampled_from(["", "a", "b", "page", "2", "404", "2023", "2024", "05", "06", "17", "31", "99"])
@@ -530,7 +530,7 @@ def test_large_sites_take_little_memory(url: str, expected: list[str]) -> None:
         bits = chance.getrandbits(96)
         facets = [bits >> shift & 7 for shift in range(0, 15, 3)]
         urls.append(url.format(bits & 0xFFFFFFFF, bits >> 32 & 0xFFFFFFFF, bits >> 64, *facets, site=SITE))
-    shapes = Shapes(f"{SITE}/")
+    shapes = UrlGroups(f"{SITE}/")
     for item in urls:
         shapes.add(item)
     top = shapes.top()
@@ -544,7 +544,7 @@ def test_large_sites_take_little_memory(url: str, expected: list[str]) -> None:
     ["{0}/{1}", "{0}/{1}/{1}", "{1}?{0}=1", "?{0}{1}", "?{0}={1}", "?{0}" + "&{1}" * 9],
 )
 def test_long_urls_take_little_memory(url: str) -> None:
-    shapes = Shapes(f"{SITE}/")
+    shapes = UrlGroups(f"{SITE}/")
     for number in range(5_000):
         shapes.add(f"{SITE}/{url.format(number, 'x' * 8_000)}")
     # Mostly the examples, of at most 2,100 characters each and 2 bytes a character.

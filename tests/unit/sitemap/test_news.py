@@ -11,7 +11,7 @@ from lxml import etree
 
 from sitemap_crawler.sitemap.news import (
     MAX_ARTICLES,
-    NEWS,
+    NEWS_FRAME,
     NewsEntry,
     is_recent,
     news_language,
@@ -29,11 +29,11 @@ DAY = 86_400
 
 
 def parse(*entries: NewsEntry) -> etree._Element:
-    return etree.fromstring(NEWS.head + b"".join(map(serialise, entries)) + NEWS.tail)
+    return etree.fromstring(NEWS_FRAME.head + b"".join(map(serialise, entries)) + NEWS_FRAME.tail)
 
 
 def test_bytes_of_a_file():
-    assert NEWS.head + serialise(ENTRY) + NEWS.tail == (
+    assert NEWS_FRAME.head + serialise(ENTRY) + NEWS_FRAME.tail == (
         b'<?xml version="1.0" encoding="UTF-8"?>\n'
         b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
         b' xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">\n'
@@ -141,7 +141,7 @@ def test_language(tag, language):
 
 
 def test_a_file_takes_1000_articles():
-    shard = Shard(BytesIO(), max_urls=MAX_ARTICLES, max_bytes=52_428_800, gzip=False, frame=NEWS)
+    shard = Shard(BytesIO(), max_urls=MAX_ARTICLES, max_bytes=52_428_800, gzip=False, frame=NEWS_FRAME)
     data = serialise(ENTRY)
     added = 0
     while shard.fits(len(data)):

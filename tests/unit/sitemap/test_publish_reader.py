@@ -91,15 +91,15 @@ def histories(seed: int, rules: Callable[[int], Sections]) -> Iterator[Pages]:
         yield dict(pages)
 
 
-NO_SECTIONS = Sections.of([])
+NO_SECTIONS = Sections.parse([])
 RULES = (
     NO_SECTIONS,
-    Sections.of(["odd=[13579]$"]),
-    Sections.of(["odd=[02468]$", "low=page-[0-3]"]),
-    Sections.of(["low=[13579]$", "odd=page-[3-6]"]),
-    Sections.of(["all=page"]),
+    Sections.parse(["odd=[13579]$"]),
+    Sections.parse(["odd=[02468]$", "low=page-[0-3]"]),
+    Sections.parse(["low=[13579]$", "odd=page-[3-6]"]),
+    Sections.parse(["all=page"]),
 )
-DIRECTORIES = Sections.of([], by_directory=True, prefix=BASE)
+DIRECTORIES = Sections.parse([], by_directory=True, prefix=BASE)
 
 
 def no_sections(_: int) -> Sections:

@@ -350,7 +350,7 @@ def assigned(sections: Sections, letters: str) -> list[Entry]:
 
 
 def test_under_other_rules_no_live_shard_is_replaced(tmp_path: Path) -> None:
-    one, two = Sections.of(["posts=[abc]$"]), Sections.of(["posts=[def]$"])
+    one, two = Sections.parse(["posts=[abc]$"]), Sections.parse(["posts=[def]$"])
     first = publish(assigned(one, "abcdef"), target(tmp_path), (), NOW, rules=one.signature)
     assert live(tmp_path) == {"map-1.xml": "de", "map-2.xml": "f", "map-posts-1.xml": "ab", "map-posts-2.xml": "c"}
     second = publish(assigned(two, "abcdef"), target(tmp_path), *after(first), rules=two.signature)
@@ -376,10 +376,10 @@ def test_a_number_recorded_under_other_rules_is_not_given_again(tmp_path: Path) 
 
 
 RULES = {
-    "none": Sections.of([]),
-    "posts": Sections.of(["posts=[a-d]$"]),
-    "others": Sections.of(["posts=[e-h]$"]),
-    "swapped": Sections.of(["posts=[aceg]$", "shop=[bdf]$"]),
+    "none": Sections.parse([]),
+    "posts": Sections.parse(["posts=[a-d]$"]),
+    "others": Sections.parse(["posts=[e-h]$"]),
+    "swapped": Sections.parse(["posts=[aceg]$", "shop=[bdf]$"]),
 }
 
 

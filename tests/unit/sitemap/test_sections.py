@@ -34,7 +34,7 @@ DOCS = "https://example.com/docs/"
     ],
 )
 def test_rules(rules: list[str], url: str, section: str) -> None:
-    assert Sections.of(rules).section_of(url) == section
+    assert Sections.parse(rules).section_of(url) == section
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_rules(rules: list[str], url: str, section: str) -> None:
     ],
 )
 def test_directories(path: str, section: str) -> None:
-    sections = Sections.of([], by_directory=True, prefix=DOCS)
+    sections = Sections.parse([], by_directory=True, prefix=DOCS)
     assert sections.section_of(DOCS + path) == section
 
 
@@ -80,16 +80,16 @@ def test_directories(path: str, section: str) -> None:
     "url", ["https://example.com/docs-old/a/b", "https://example.com/a/b", "https://other.example/a/"]
 )
 def test_what_is_not_below_the_prefix_has_no_directory(url: str) -> None:
-    assert Sections.of([], by_directory=True, prefix=DOCS).section_of(url) == ""
+    assert Sections.parse([], by_directory=True, prefix=DOCS).section_of(url) == ""
 
 
 def test_rules_come_before_directories() -> None:
-    sections = Sections.of(["posts=/blog/"], by_directory=True, prefix=DOCS)
+    sections = Sections.parse(["posts=/blog/"], by_directory=True, prefix=DOCS)
     assert [sections.section_of(DOCS + path) for path in ("blog/x", "shop/x", "x")] == ["posts", "shop", ""]
 
 
 def test_directories_count_only_when_asked_for() -> None:
-    assert Sections.of([], prefix=DOCS).section_of(DOCS + "blog/x") == ""
+    assert Sections.parse([], prefix=DOCS).section_of(DOCS + "blog/x") == ""
 
 
 @pytest.mark.parametrize(
@@ -119,49 +119,49 @@ def test_directories_count_only_when_asked_for() -> None:
 )
 def test_bad_rules_give_one_line(rule: str, words: str) -> None:
     with pytest.raises(SectionError, match=words) as caught:
-        Sections.of(["good=x", rule])
+        Sections.parse(["good=x", rule])
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value, ValueError)
 
 
 def test_a_hundred_rules_and_no_more() -> None:
     rules = [f"s{number}=/{number}/" for number in range(101)]
-    assert Sections.of(rules[:100]).section_of("https://example.com/99/") == "s99"
+    assert Sections.parse(rules[:100]).section_of("https://example.com/99/") == "s99"
     with pytest.raises(SectionError, match="at most 100"):
-        Sections.of(rules)
+        Sections.parse(rules)
 
 
 def test_the_signature_tells_what_shapes_the_sections() -> None:
     given = [
-        Sections.of([]),
-        Sections.of(["a=x"]),
-        Sections.of(["a=x", "b=y"]),
-        Sections.of(["b=y", "a=x"]),
-        Sections.of(["a=y"]),
-        Sections.of([], by_directory=True, prefix=DOCS),
-        Sections.of([], by_directory=True, prefix="https://example.com/"),
-        Sections.of(["a=x"], by_directory=True, prefix=DOCS),
+        Sections.parse([]),
+        Sections.parse(["a=x"]),
+        Sections.parse(["a=x", "b=y"]),
+        Sections.parse(["b=y", "a=x"]),
+        Sections.parse(["a=y"]),
+        Sections.parse([], by_directory=True, prefix=DOCS),
+        Sections.parse([], by_directory=True, prefix="https://example.com/"),
+        Sections.parse(["a=x"], by_directory=True, prefix=DOCS),
     ]
     assert len({sections.signature for sections in given}) == len(given)
-    assert Sections.of(["a=x"], prefix=DOCS).signature == Sections.of(["a=x"]).signature
-    assert Sections.of([], prefix=DOCS).signature == ""
+    assert Sections.parse(["a=x"], prefix=DOCS).signature == Sections.parse(["a=x"]).signature
+    assert Sections.parse([], prefix=DOCS).signature == ""
 
 
 @pytest.mark.parametrize("rules", [[], ["a=x"], ['b=["é\\d]+', "a=x=y"]])
 @pytest.mark.parametrize("by_directory", [False, True])
 def test_sections_are_made_again_from_their_signature(rules: list[str], by_directory: bool) -> None:
-    sections = Sections.of(rules, by_directory=by_directory, prefix=DOCS)
-    assert Sections.of_signature(sections.signature) == sections
+    sections = Sections.parse(rules, by_directory=by_directory, prefix=DOCS)
+    assert Sections.from_signature(sections.signature) == sections
 
 
 @pytest.mark.parametrize("text", ["x", "[]", "7", "[[1], 2]", '[[["news", "x"]], ""]', '{"a": 1}'])
 def test_what_is_no_signature(text: str) -> None:
     with pytest.raises(SectionError):
-        Sections.of_signature(text)
+        Sections.from_signature(text)
 
 
 def test_a_hundred_directories_in_the_order_of_the_urls() -> None:
-    sections = Sections.of(["rule=/099/"], by_directory=True, prefix=DOCS)
+    sections = Sections.parse(["rule=/099/"], by_directory=True, prefix=DOCS)
     assign = sections.assigner()
     found = {number: assign(f"{DOCS}{number:03}/x") for number in range(150)}
     # The rule's section takes no directory's place, so that of 100 has one.
@@ -177,7 +177,7 @@ def test_a_hundred_directories_in_the_order_of_the_urls() -> None:
 
 def test_published_sections_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_DIRECTORIES", 2)
-    sections = Sections.of(["rule=/r/"], by_directory=True, prefix=DOCS)
+    sections = Sections.parse(["rule=/r/"], by_directory=True, prefix=DOCS)
 
     def assigned(directories: str, published: tuple[str, ...]) -> list[str]:
         assign = sections.assigner(published)
@@ -193,6 +193,6 @@ def test_published_sections_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.text(max_size=80))
 def test_a_directory_gives_a_name_that_a_file_can_have(directory: str) -> None:
-    names = Names.of(f"{DOCS}map.xml")
-    section = Sections.of([], by_directory=True, prefix=DOCS).section_of(f"{DOCS}{directory}/x")
+    names = Names.for_sitemap(f"{DOCS}map.xml")
+    section = Sections.parse([], by_directory=True, prefix=DOCS).section_of(f"{DOCS}{directory}/x")
     assert names.place(names.shard(3, section)) == (section, 3)

@@ -240,20 +240,20 @@ def test_nothing_is_read_from_what_is_no_index(data):
     ],
 )
 def test_names(url, entry, second, second_url):
-    names = Names.of(url)
+    names = Names.for_sitemap(url)
     assert (names.entry, names.shard(2), names.url(entry)) == (entry, second, url)
     assert (names.name(url), names.name(names.url(second))) == (entry, second)
     assert names.url(second) == (second_url or "https://e.example:8/d/sitemap_index-2.xml")
 
 
 def test_compressed_names():
-    names = Names.of("https://e.example/map.xml", gzip=True)
+    names = Names.for_sitemap("https://e.example/map.xml", gzip=True)
     assert (names.entry, names.shard(10)) == ("map.xml", "map-10.xml.gz")
 
 
 @pytest.mark.parametrize("url", ["https://other.example/map-1.xml", "https://e.example/d/map-1.xml", "map-1.xml", ""])
 def test_a_url_elsewhere_has_no_name(url):
-    assert Names.of("https://e.example/map.xml").name(url) == ""
+    assert Names.for_sitemap("https://e.example/map.xml").name(url) == ""
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_url_elsewhere_has_no_name(url):
     ],
 )
 def test_the_section_and_the_number_of_a_name(name, place):
-    names = Names.of("https://e.example/map.xml", gzip=name.endswith(".gz"))
+    names = Names.for_sitemap("https://e.example/map.xml", gzip=name.endswith(".gz"))
     assert names.place(name) == place
     assert names.derives(name) is (place is not None or name in ("map.xml", "map.txt", "map-1.txt"))
     if place is not None:
@@ -309,7 +309,7 @@ def test_the_section_and_the_number_of_a_name(name, place):
     ],
 )
 def test_names_of_text_files(entry, first, third):
-    names = Names.of(f"https://e.example/d/{entry}", gzip=True)
+    names = Names.for_sitemap(f"https://e.example/d/{entry}", gzip=True)
     assert (names.beside("txt"), names.beside("txt", 2)) == (first, third)
     assert (names.text_number(first), names.text_number(third)) == (0, 2)
     assert names.url(third) == f"https://e.example/d/{third}"
@@ -330,7 +330,7 @@ def test_names_of_text_files(entry, first, third):
     ],
 )
 def test_names_of_other_formats(name, derived):
-    assert Names.of("https://e.example/map.xml").derives(name) is derived
+    assert Names.for_sitemap("https://e.example/map.xml").derives(name) is derived
 
 
 @pytest.mark.parametrize(
@@ -358,4 +358,4 @@ def test_names_of_other_formats(name, derived):
 )
 def test_unusable_entry_names_give_one_line(url):
     with pytest.raises(EntryNameError, match=r"\A[^\n]+\Z"):
-        Names.of(url)
+        Names.for_sitemap(url)

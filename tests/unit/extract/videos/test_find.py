@@ -400,7 +400,7 @@ def test_a_video_survives_json(whole: Video) -> None:
     fields = json.loads(json.dumps(whole.fields()))
     assert None not in fields.values()
     assert [] not in fields.values()
-    assert Video.of(fields) == whole
+    assert Video.from_fields(fields) == whole
 
 
 JSON = st.recursive(
