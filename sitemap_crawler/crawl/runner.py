@@ -16,6 +16,7 @@ from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.engine import SiteCrawler
+from sitemap_crawler.crawl.extensions import exporter
 from sitemap_crawler.crawl.job import Job
 from sitemap_crawler.crawl.log import leave_quietly, quieten_scrapy
 from sitemap_crawler.crawl.readers import readers_of
@@ -97,9 +98,7 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
         leave_quietly()
         if not settings["LOG_FILE"]:
             # The command tells of the outcome itself.
-            logging.getLogger("sitemap_crawler.crawl.extensions.exporter").addFilter(
-                lambda record: record.levelno < logging.WARNING
-            )
+            exporter.logger.addFilter(lambda record: record.levelno < logging.WARNING)
         failure = _run_process(settings, job)
         if failure is not None:
             reason = printable(f"{type(failure).__name__}: {failure}")

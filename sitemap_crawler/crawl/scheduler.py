@@ -15,7 +15,7 @@ from scrapy.core.scheduler import BaseScheduler
 from sitemap_crawler.crawl.download.conditional import conditions
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
-from sitemap_crawler.crawl.middlewares.politeness import NOT_BEFORE
+from sitemap_crawler.crawl.keys import CloseReason, Meta
 from sitemap_crawler.items import QueuedUrl
 from sitemap_crawler.urls.normalise import host_of
 
@@ -95,13 +95,13 @@ class Frontier(BaseScheduler):
 
         What met back-pressure waits by itself, and for its last try until all else is fetched.
         """
-        not_before = request.meta.get(NOT_BEFORE)
+        not_before = request.meta.get(Meta.NOT_BEFORE)
         if not_before is None:
             self._again.append(request)
             return True
         waiting = (not_before, next(self._order), request)
-        tries = request.meta.get("retry_times", 0)
-        if 0 < tries >= request.meta.get("max_retry_times", self._tries) and len(self._last) < MAX_LAST:
+        tries = request.meta.get(Meta.RETRIES, 0)
+        if 0 < tries >= request.meta.get(Meta.MAX_RETRIES, self._tries) and len(self._last) < MAX_LAST:
             self._last.append(waiting)
         else:
             heappush(self._later, waiting)
@@ -200,7 +200,7 @@ class Frontier(BaseScheduler):
             work()
         except Exception as error:
             self._job.inventory_failed(error)
-            self._engine.close("inventory-failed")
+            self._engine.close(CloseReason.INVENTORY_FAILED)
 
     def _request(self, queued: QueuedUrl) -> Request:
         return Request(
@@ -209,5 +209,5 @@ class Frontier(BaseScheduler):
             callback=self._spider.parse,
             errback=self._spider.failed,  # type: ignore[attr-defined]
             # Our URLs are in their final form: Scrapy and the HTTP client must not quote them again.
-            meta={"verbatim_url": True, "queued": queued},
+            meta={Meta.VERBATIM_URL: True, Meta.QUEUED: queued},
         )

@@ -16,6 +16,7 @@ from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
 from sitemap_crawler.crawl.seed_entries import SeedEntries
 from sitemap_crawler.extract.sitemaps import read_sitemap
@@ -52,7 +53,7 @@ async def read_seeds(crawler: Crawler) -> None:
             await seeds.read()
     except SQLAlchemyError as error:
         job_of(crawler).inventory_failed(error)
-        EngineControl(crawler).close("inventory-failed")
+        EngineControl(crawler).close(CloseReason.INVENTORY_FAILED)
 
 
 async def _linked_pages(crawler: Crawler) -> None:
@@ -171,7 +172,7 @@ class _Seeds:
                 self._take_batch(batch, entries, seed)
         entries.pass_over(file.too_long)
         if entries.too_long:
-            self._crawler.stats.inc_value("links/too-long", entries.too_long)
+            self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, entries.too_long)
         cut = TRUNCATED in response.flags or BOMB in response.flags
         damage = f"has more than {MAX_BYTES:,} bytes" if cut else file.damage
         if damage is None:
@@ -228,8 +229,8 @@ class _Seeds:
     async def _download(self, url: str) -> Response:
         if self._ending():
             raise _Unread("the crawl is ending", passing=True)
-        self._crawler.stats.inc_value("seeds/requests")
-        request = Request(url, callback=NO_CALLBACK, meta={"verbatim_url": True, "max_body": MAX_BYTES})
+        self._crawler.stats.inc_value(Stat.SEED_REQUESTS)
+        request = Request(url, callback=NO_CALLBACK, meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: MAX_BYTES})
         try:
             return await self._crawler.engine.download_async(request)
         except BlockedByRobots as error:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.crawl.keys import Meta
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -43,7 +45,7 @@ def asked_plainly(response: Response, queued: QueuedUrl, headers: Mapping[str, S
     left = {name: value for name, value in request.headers.items() if name.decode() not in _CONDITIONS}
     plain = replace(queued, etag=None, modified_header=None)
     # Whatever failed has been tried again often enough.
-    meta = {**request.meta, "queued": plain, "retry_times": 0, "max_retry_times": 0}
+    meta = {**request.meta, Meta.QUEUED: plain, Meta.RETRIES: 0, Meta.MAX_RETRIES: 0}
     again: Request = request.replace(headers=left, meta=meta, dont_filter=True)
     return again
 

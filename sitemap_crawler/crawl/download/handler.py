@@ -28,6 +28,7 @@ from sitemap_crawler.crawl.download.content_coding import CodingError, Unpacker
 from sitemap_crawler.crawl.download.proxies import Proxies, Proxy
 from sitemap_crawler.crawl.download.tls import load_client_certificate, trust_authorities
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class BoundedDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """Raises Scrapy's download errors, as Scrapy's own handlers do."""
-        own_timeout = request.meta.get("download_timeout")
+        own_timeout = request.meta.get(Meta.TIMEOUT_SECONDS)
         timeout = aiohttp.ClientTimeout(total=own_timeout) if own_timeout else self._timeout
         own = self._guarded and self._is_own(request.url)
         proxy = self._proxy_of(request)
@@ -106,7 +107,7 @@ class BoundedDownloadHandler:
         try:
             async with self._session.request(
                 request.method,
-                yarl.URL(request.url, encoded="verbatim_url" in request.meta),
+                yarl.URL(request.url, encoded=Meta.VERBATIM_URL in request.meta),
                 data=request.body or None,
                 headers=headers or None,
                 timeout=timeout,
@@ -135,11 +136,11 @@ class BoundedDownloadHandler:
         return origin in (origin_of(self._job.options.start_url), origin_of(self._job.start_url))
 
     def _proxy_of(self, request: Request) -> Proxy | None:
-        if "proxy" not in request.meta:
+        if Meta.PROXY not in request.meta:
             return self._proxies.proxy_for(request.url) if self._proxies else None
-        if not request.meta["proxy"]:
+        if not request.meta[Meta.PROXY]:
             return None
-        proxy = Proxy.of(request.meta["proxy"])
+        proxy = Proxy.of(request.meta[Meta.PROXY])
         given = request.headers.get(b"Proxy-Authorization")
         return proxy if given is None else replace(proxy, authorization=given.decode("latin-1"))
 
@@ -158,7 +159,7 @@ class BoundedDownloadHandler:
         chunks: list[bytes] = []
         size = 0
         flags = None
-        bound = min(request.meta.get("max_body", self._max_body), self._max_size)
+        bound = min(request.meta.get(Meta.MAX_BODY_BYTES, self._max_body), self._max_size)
         unpacker = Unpacker(response.headers.get("Content-Encoding", "")) if self._unpacks else None
         async for packed in response.content.iter_any():
             chunk = unpacker.unpack(packed, bound + 1 - size) if unpacker else packed

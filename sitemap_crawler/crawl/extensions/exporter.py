@@ -10,6 +10,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemap_crawler.crawl.extensions.status import INTERVAL, Status
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.publish.context import Ending
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FURTHER_REQUESTS = ("retry/count", "robots/requests", "seeds/requests", "probes/requests")
+FURTHER_REQUESTS = (Stat.RETRIES, Stat.ROBOTS_REQUESTS, Stat.SEED_REQUESTS, Stat.PROBE_REQUESTS)
 """Statistics of requests that leave no observation."""
 
 
@@ -53,7 +54,7 @@ class Exporter:
         job = self._job
         further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = Ending(
-            finished=reason == "finished",
+            finished=reason == CloseReason.FINISHED,
             saw_everything=not job.limited,
             further_requests=further,
             failure=job.failure,
@@ -67,7 +68,7 @@ class Exporter:
         report.deliver(job.options)
         if self._status is not None:
             self._status.done(job, report)
-        self._stats.set_value("sitemap/outcome", str(report.outcome))
+        self._stats.set_value(Stat.OUTCOME, str(report.outcome))
         level = logging.ERROR if report.exit_code else logging.INFO
         message = report.message.removeprefix(f"{report.outcome}; ")
         logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.extract.document import parse_document
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 
@@ -60,7 +61,7 @@ class Probes:
         addresses = [url for url in probe_addresses(self._suspects()) if self._may_fetch(url)]
         for url in addresses:
             # What is not answered at once is not worth another try.
-            meta = {"verbatim_url": True, "probe": True, "dont_retry": True}
+            meta = {Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
             self._crawler.engine.crawl(Request(url, callback=self._answered, errback=self._unanswered, meta=meta))
         if addresses:
             raise DontCloseSpider
@@ -83,7 +84,7 @@ class Probes:
         return self._job.rules.fetch_refusal(url, 0) is None
 
     def _answered(self, response: Response) -> None:
-        self._crawler.stats.inc_value("probes/requests")
+        self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         logger.info("probe %s: status %d", response.url, response.status)
         if response.status != 200 or not response.body:
             return
@@ -105,7 +106,7 @@ class Probes:
             )
         except SQLAlchemyError as error:
             raise self._inventory_failed(error) from error
-        self._crawler.stats.inc_value("probes/same-pages", noted)
+        self._crawler.stats.inc_value(Stat.PROBE_SAME_PAGES, noted)
 
     def _fingerprint(self, response: Response) -> bytes | None:
         # Most crawls make no probe.
@@ -121,13 +122,13 @@ class Probes:
         if isinstance(failure.value, IgnoreRequest):
             # robots.txt forbids it, or the crawl ends: it was not made.
             return
-        self._crawler.stats.inc_value("probes/requests")
+        self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         request = failure.request  # type: ignore[attr-defined]
         logger.info("probe %s: %s", request.url, failure_words(failure.value))
 
     def _inventory_failed(self, error: SQLAlchemyError) -> CloseSpider:
         self._job.inventory_failed(error)
-        return CloseSpider("inventory-failed")
+        return CloseSpider(CloseReason.INVENTORY_FAILED)
 
 
 def probe_addresses(suspects: Iterable[str]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.politeness import Answer, answer_of, retry_seconds
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEFT_AT = "left_at"
-NOT_BEFORE = "not_before"
-"""Metadata of a request that met back-pressure: when it may be tried again, by time.monotonic()."""
 LOOK_UP = 1.0
 """Seconds after which one that waits looks whether the crawl is ending: nothing tells it."""
 
@@ -67,7 +65,7 @@ class PolitenessMiddleware:
 
     def process_request(self, request: Request) -> Coroutine[None, None, None] | None:
         pace, now = self._paces.of(request.url), time.monotonic()
-        if not pace.begun and "robots" not in request.meta:
+        if not pace.begun and Meta.FETCHES_ROBOTS not in request.meta:
             pace.begin()
         if _wait(pace, request, now) > 0:
             return self._turn(pace, request)
@@ -89,10 +87,10 @@ class PolitenessMiddleware:
     def _leave(self, pace: Pace, request: Request, now: float) -> None:
         pace.left(now)
         self._paces.left += 1
-        request.meta[LEFT_AT] = now
+        request.meta[Meta.SENT_AT] = now
 
     def process_response(self, request: Request, response: Response) -> Response:
-        if LEFT_AT in request.meta:
+        if Meta.SENT_AT in request.meta:
             answer = answer_of(response.status)
             pressed = answer is Answer.PRESSURE
             self._ended(request, answer, retry_after=_retry_after(response) if pressed else None)
@@ -100,17 +98,17 @@ class PolitenessMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         # Without the mark it never left: robots.txt forbids it, or the crawl ends.
-        if LEFT_AT in request.meta:
+        if Meta.SENT_AT in request.meta:
             self._ended(request, Answer.PRESSURE if is_pressure(exception) else Answer.OTHER)
 
     def _ended(self, request: Request, answer: Answer, *, retry_after: float | None = None) -> None:
         pace, meta, now = self._paces.of(request.url), request.meta, time.monotonic()
-        repeated = meta.pop(NOT_BEFORE, None) is not None
-        left_at = meta.pop(LEFT_AT)
+        repeated = meta.pop(Meta.NOT_BEFORE, None) is not None
+        left_at = meta.pop(Meta.SENT_AT)
         verdict = pace.answered(answer, left_at=left_at, now=now, retry_after=retry_after, repeated=repeated)
         if answer is Answer.PRESSURE:
-            self._crawler.stats.inc_value("politeness/back-pressure")
-            meta[NOT_BEFORE] = now + self._paces.delay_again(meta.get("retry_times", 0) + 1)
+            self._crawler.stats.inc_value(Stat.BACK_PRESSURE)
+            meta[Meta.NOT_BEFORE] = now + self._paces.delay_again(meta.get(Meta.RETRIES, 0) + 1)
         if verdict.outage:
             task = asyncio.ensure_future(self._ask_once_more(request.url, verdict.outage))
             self._tasks.add(task)
@@ -122,7 +120,7 @@ class PolitenessMiddleware:
 
     def _pause(self, url: str, verdict: Verdict) -> None:
         host = host_of(url)
-        self._crawler.stats.inc_value("politeness/pauses")
+        self._crawler.stats.inc_value(Stat.PAUSES)
         logger.info("%s asks to be left alone for %.0f s (Retry-After)", host, math.ceil(verdict.pause))
         if verdict.too_long:
             until = datetime.now(UTC) + timedelta(seconds=math.ceil(verdict.pause))
@@ -134,7 +132,7 @@ class PolitenessMiddleware:
         """Give the host up, unless it is only some of its pages that fail: what is left at the end of a run may all be
         such, and be asked for again and again."""
         pace = self._paces.of(url)
-        meta = {"robots": True, "verbatim_url": True, "dont_retry": True}
+        meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
         with contextlib.suppress(Exception):
             # Its answer comes by here, and tells the pace.
             await self._crawler.engine.download_async(
@@ -157,13 +155,13 @@ class PolitenessMiddleware:
             return
         if until is None:
             job.interrupt(message)
-            self._engine.close("outage")
+            self._engine.close(CloseReason.OUTAGE)
         else:
             job.postpone(until, message)
-            self._engine.close("asked-to-wait")
+            self._engine.close(CloseReason.RETRY_LATER)
 
     def _back_off(self, url: str, seconds: float) -> None:
-        self._crawler.stats.inc_value("politeness/back-offs")
+        self._crawler.stats.inc_value(Stat.BACKOFFS)
         if seconds:
             logger.info("%s: one request in %.3g s, for how it answers", host_of(url), seconds)
         else:
@@ -182,7 +180,7 @@ def is_pressure(exception: Exception) -> bool:
 
 def _wait(pace: Pace, request: Request, now: float) -> float:
     """Seconds until the request may leave."""
-    own: float = request.meta.get(NOT_BEFORE, 0.0)
+    own: float = request.meta.get(Meta.NOT_BEFORE, 0.0)
     if pace.free:
         return own - now
     return max(pace.next_at(now), own) - now

@@ -15,6 +15,7 @@ from sitemap_crawler.crawl.download.content_coding import GZIP
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls.normalise import Resolver, origin_of
@@ -75,7 +76,7 @@ class RobotsMiddleware:
         )
 
     async def process_request(self, request: Request) -> None:
-        if "robots" in request.meta:
+        if Meta.FETCHES_ROBOTS in request.meta:
             return
         await self._check(request.url)
         address = job_of(self._crawler).rules.address
@@ -89,7 +90,7 @@ class RobotsMiddleware:
         rules = await self.rules_for(origin)
         rule = None if rules is None else rules.rule_against(url, self._agent)
         if rule is not None:
-            self._crawler.stats.inc_value("robots/blocked")
+            self._crawler.stats.inc_value(Stat.ROBOTS_BLOCKED)
             raise BlockedByRobots(robots_evidence(origin, rule))
 
     async def rules_for(self, origin: str) -> RobotsTxt | None:
@@ -163,10 +164,10 @@ class RobotsMiddleware:
     async def _fetch(self, url: str) -> Response | None:
         """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
-            bound = {"download_timeout": self._timeout, "max_body": MAX_BYTES + 1}
-            meta = {"robots": True, "verbatim_url": True, **bound}
+            bound = {Meta.TIMEOUT_SECONDS: self._timeout, Meta.MAX_BODY_BYTES: MAX_BYTES + 1}
+            meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, **bound}
             request = Request(url, callback=NO_CALLBACK, meta=meta)
-            self._crawler.stats.inc_value("robots/requests")
+            self._crawler.stats.inc_value(Stat.ROBOTS_REQUESTS)
             response = await self._crawler.engine.download_async(request)
             location = response.headers.get("Location")
             target = self._resolver.resolve(location.decode("latin-1"), url) if location else None
@@ -181,4 +182,4 @@ class RobotsMiddleware:
         # An engine that stops has ended the request, which says nothing of the site.
         if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
             job.refuse(f"robots.txt is not available ({why}): nothing may be crawled before it is", ends_run=False)
-            EngineControl(self._crawler).close("robots-unavailable")
+            EngineControl(self._crawler).close(CloseReason.ROBOTS_UNAVAILABLE)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class InventoryPipeline:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
             except Exception as error:
                 job.inventory_failed(error)
-                self._engine.close("inventory-failed")
+                self._engine.close(CloseReason.INVENTORY_FAILED)
         job.listable += _looks_listable(item)
         # What robots.txt forbids was handed out, but is not a fetched page.
         job.fetched -= observation.blocked_by is not None
@@ -61,7 +62,7 @@ class InventoryPipeline:
     def _storable(self, links: tuple[str, ...]) -> tuple[str, ...]:
         short = tuple([url for url in links if len(url) <= MAX_STORED_URL])
         if len(short) < len(links):
-            self._crawler.stats.inc_value("links/too-long", len(links) - len(short))
+            self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, len(links) - len(short))
         return short
 
     def close_spider(self) -> None:

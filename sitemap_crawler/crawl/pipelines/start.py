@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason
 from sitemap_crawler.urls.scope import redirect_of_start
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class StartPipeline:
     def process_item(self, item: Page) -> Page:
         target = item.observation.location or item.observation.refresh
         if item.is_start and target is not None and not self._goes_on(target):
-            self._engine.close("start-elsewhere")
+            self._engine.close(CloseReason.START_ELSEWHERE)
             # Nothing of what it links to is the site's.
             item.links, item.nofollow_links = (), ()
         return item

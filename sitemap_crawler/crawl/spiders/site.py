@@ -11,6 +11,7 @@ from scrapy import Spider
 from sitemap_crawler.crawl.download.conditional import asked_plainly
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
+from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.crawl.middlewares.politeness import Postponed
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobots, RobotsUnavailable
 from sitemap_crawler.crawl.seed_sitemaps import read_seeds
@@ -70,7 +71,7 @@ class SiteSpider(Spider):
         yield
 
     def parse(self, response: Response) -> Iterator[Page | Request]:
-        queued: QueuedUrl = response.meta["queued"]
+        queued: QueuedUrl = response.meta[Meta.QUEUED]
         headers = _text_headers(response)
         plain = asked_plainly(response, queued, headers)
         if plain is not None:
@@ -99,12 +100,12 @@ class SiteSpider(Spider):
         request = failure.request  # type: ignore[attr-defined]
         if isinstance(failure.value, Postponed) or self._ends_crawl(failure.value, request.url):
             return
-        observation = Observation(request.meta["queued"].id, datetime.now(UTC))
+        observation = Observation(request.meta[Meta.QUEUED].id, datetime.now(UTC))
         if isinstance(failure.value, BlockedByRobots):
             observation.blocked_by = str(failure.value)
         else:
             observation.error = failure_words(failure.value)
-        yield Page(request.meta["queued"], observation)
+        yield Page(request.meta[Meta.QUEUED], observation)
 
     def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
         """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
