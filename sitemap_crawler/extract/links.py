@@ -1,50 +1,65 @@
-"""The addresses that a page leads to: its elements and its `Link:` headers."""
+"""The URLs that a page leads to: followed links, the target of a refresh, and the resources to render the page."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.document import rel_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lxml import etree
 
     from sitemap_crawler.extract.document import Document
 
-MAX_HEADER_LENGTH = 65_536  # characters of all Link: headers of one response
+MAX_LINK_HEADERS_LENGTH = 65_536
+"""Maximum number of characters read of all `Link:` headers of one response."""
 MAX_HEADER_LINKS = 1_000
+"""Maximum number of links read from the headers of one response."""
+MAX_REFRESHES = 20
+"""Maximum number of refresh tags read on one page."""
+MAX_REFRESH_HEADER_LENGTH = 16_384
+"""Maximum number of characters read of a `Refresh:` header."""
+MAX_RESOURCES = 200
+"""Maximum number of scripts and style sheets read on one page."""
 
 _SEPARATORS = re.compile(r"[\s,]+")
 _HEADER_TARGET = re.compile(r"<([^<>]*+)>")
 _HEADER_PARAMETER = re.compile(
     r""";\s*+([^\s=;,"<>]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"|([^;,]*+)))?+\s*+""", re.DOTALL
 )
-_LEADING_ON = frozenset({"next", "prev"})
+_FOLLOWED_RELS = frozenset({"next", "prev"})
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
+
+# https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
+_REFRESH = re.compile(r"[ \t\n\f\r]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:(?=[ \t\n\f\r;,])(.*)|\Z)", re.DOTALL)
+_REFRESH_SEPARATOR = re.compile(r"\A[ \t\n\f\r]*+[;,]?+[ \t\n\f\r]*+")
+_REFRESH_URL = re.compile(r"url[ \t\n\f\r]*+=[ \t\n\f\r]*+", re.IGNORECASE)
 
 
 class Links(NamedTuple):
-    """Absolute URLs without duplicates; the page itself is in neither."""
+    """Absolute URLs without duplicates. Neither field holds the URL of the page itself."""
 
     follow: tuple[str, ...]
-    nofollow: tuple[str, ...]  # those that no followed link names too
+    nofollow: tuple[str, ...]
+    """URLs that only `nofollow` links name."""
 
 
 def find_links(document: Document, link_headers: Sequence[str]) -> Links:
-    """Return where the page leads, in document order of each kind of element: `a`, `area`, `link`, frames, headers.
+    """Return the links of the page: of `a`, `area`, `link`, frames and headers, each kind in document order.
 
-    The canonical and the target of a refresh are no links: `find_canonical` and `refresh_target` return them.
+    The canonical and the target of a refresh are not links: `find_canonical` and `refresh_target` return them.
     """
     follow: dict[str, None] = {}
     nofollow: dict[str, None] = {}
     resolve, base, charset = document.resolver.resolve, document.base, document.charset
-    for reference, followed in _references(document).items():
+    for reference, is_followed in _link_references(document).items():
         url = resolve(reference, base, charset)
         if url is not None:
-            (follow if followed else nofollow)[url] = None
+            (follow if is_followed else nofollow)[url] = None
     for target in _header_targets(link_headers):
         # The context of a header is the response, whatever <base> says: RFC 8288, section 3.2.
         url = resolve(target, document.url, "utf-8")
@@ -56,14 +71,14 @@ def find_links(document: Document, link_headers: Sequence[str]) -> Links:
 
 
 def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """Return the targets, as written, with their parameters (names in lower case, the first of a name counts).
+    """Return the targets, as written, with their parameters by lower-case name. The first parameter of a name counts.
 
-    Follows RFC 8288, section 3; what is malformed is skipped, or read as far as it goes.
+    The syntax is that of RFC 8288, section 3. Malformed links are skipped, or read up to the error.
     """
     links: list[tuple[str, dict[str, str]]] = []
-    budget = MAX_HEADER_LENGTH
+    budget = MAX_LINK_HEADERS_LENGTH
     for value in values:
-        for link in _scan(value[:budget]):
+        for link in _parse_header_value(value[:budget]):
             if len(links) == MAX_HEADER_LINKS:
                 return links
             links.append(link)
@@ -71,8 +86,45 @@ def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]
     return links
 
 
-def _references(document: Document) -> dict[str, bool]:
-    """Map each distinct reference, without its fragment, to whether some link follows it."""
+def refresh_target(document: Document) -> str | None:
+    """Return the URL of the first valid `<meta http-equiv=refresh>`; `None` if that is the page itself."""
+    refreshes = (element for element in document.all("meta") if _is_refresh(element))
+    for element in islice(refreshes, MAX_REFRESHES):
+        if _is_inert(element):
+            continue
+        reference = _refresh_reference(element.get("content", ""))
+        if reference == "":
+            return None  # Reloads the page; a later refresh has no effect.
+        target = document.resolve(reference) if reference is not None else None
+        if target is not None:
+            return target if target != document.url else None
+    return None
+
+
+def refresh_header_target(values: Sequence[str], *, url: str, resolve: Callable[[str, str], str | None]) -> str | None:
+    """Return the URL of a `Refresh:` header; `None` if that is `url` itself.
+
+    Browsers obey the header like the tag.
+    """
+    reference = _refresh_reference(values[0][:MAX_REFRESH_HEADER_LENGTH]) if values else None
+    target = resolve(reference, url) if reference else None
+    return target if target != url else None
+
+
+def find_resources(document: Document) -> Iterator[str]:
+    """Yield the absolute URLs of scripts and style sheets, as often as the page names them.
+
+    Browsers and search engines need them to render the page.
+    """
+    references = (reference for reference in _resource_references(document) if reference)
+    for reference in islice(references, MAX_RESOURCES):
+        url = document.resolve(reference)
+        if url is not None:
+            yield url
+
+
+def _link_references(document: Document) -> dict[str, bool]:
+    """Map each distinct reference, without its fragment, to whether at least one link with it is followed."""
     references: dict[str, bool] = {}
     areas = document.all("area")
     elements, hrefs = document.all("a"), document.anchor_hrefs()
@@ -82,12 +134,12 @@ def _references(document: Document) -> dict[str, bool]:
         if href is None:
             continue
         cut = href.find("#")
-        if cut == 0 or (cut > 0 and href[cut - 1] > " "):  # white space before the # belongs to the path
+        if cut == 0 or (cut > 0 and href[cut - 1] > " "):  # White space before the # belongs to the path.
             href = href[:cut]
         if not references.get(href):
             rel = element.get("rel")
             references[href] = rel is None or not _is_nofollow(rel)
-    for reference in _other_references(document):
+    for reference in _link_and_frame_references(document):
         references[reference] = True
     if document.base == document.url:
         references.pop("", None)
@@ -95,14 +147,14 @@ def _references(document: Document) -> dict[str, bool]:
 
 
 def _is_nofollow(rel: str) -> bool:
-    # Google separates the values by commas too:
+    # Google also separates the values by commas:
     # https://developers.google.com/search/docs/crawling-indexing/qualify-outbound-links
     return "nofollow" in _SEPARATORS.split(rel.lower())
 
 
-def _other_references(document: Document) -> Iterator[str]:
+def _link_and_frame_references(document: Document) -> Iterator[str]:
     for rel, element in document.link_elements():
-        if _leads_on(rel, element) and (href := element.get("href")):
+        if _is_followed_relation(rel, element) and (href := element.get("href")):
             yield href
     for element in document.all("iframe") + document.all("frame"):
         if source := element.get("src"):
@@ -111,15 +163,17 @@ def _other_references(document: Document) -> Iterator[str]:
 
 def _header_targets(link_headers: Sequence[str]) -> Iterator[str]:
     for target, parameters in parse_link_header(link_headers):
-        if "anchor" not in parameters and _leads_on(rel_tokens(parameters.get("rel")), parameters):
+        if "anchor" not in parameters and _is_followed_relation(rel_tokens(parameters.get("rel")), parameters):
             yield target
 
 
-def _leads_on(rel: frozenset[str], attributes: Mapping[str, str] | etree._Element) -> bool:
-    return not rel.isdisjoint(_LEADING_ON) or ("alternate" in rel and bool((attributes.get("hreflang") or "").strip()))
+def _is_followed_relation(rel: frozenset[str], attributes: Mapping[str, str] | etree._Element) -> bool:
+    return not rel.isdisjoint(_FOLLOWED_RELS) or (
+        "alternate" in rel and bool((attributes.get("hreflang") or "").strip())
+    )
 
 
-def _scan(value: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _parse_header_value(value: str) -> Iterator[tuple[str, dict[str, str]]]:
     position = 0
     while target := _HEADER_TARGET.search(value, position):
         position = target.end()
@@ -132,3 +186,33 @@ def _scan(value: str) -> Iterator[tuple[str, dict[str, str]]]:
             text = _QUOTED_PAIR.sub(r"\1", quoted) if quoted is not None else (token or "").strip().strip('"')
             parameters.setdefault(name.lower(), text)
         yield target[1].strip(), parameters
+
+
+def _is_refresh(element: etree._Element) -> bool:
+    return element.get("http-equiv", "").strip().lower() == "refresh"
+
+
+def _is_inert(element: etree._Element) -> bool:
+    return next(element.iterancestors("noscript", "template"), None) is not None
+
+
+def _refresh_reference(content: str) -> str | None:
+    """Return the reference in a refresh: "" for the page itself, `None` for an invalid value."""
+    valid = _REFRESH.match(content)
+    if valid is None:
+        return None
+    rest = valid[1] or ""
+    rest = _REFRESH_SEPARATOR.sub("", rest, count=1)
+    if prefix := _REFRESH_URL.match(rest):
+        rest = rest[prefix.end() :]
+    if rest.startswith(("'", '"')):
+        rest = rest[1:].partition(rest[0])[0]
+    return rest.strip()
+
+
+def _resource_references(document: Document) -> Iterator[str | None]:
+    for element in document.all("script"):
+        yield element.get("src")
+    for rel, element in document.link_elements():
+        if "stylesheet" in rel:
+            yield element.get("href")

@@ -8,9 +8,15 @@ from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.extract.about import OTHERS, own_urls, rank
 from sitemap_crawler.extract.page_dates import credible
-from sitemap_crawler.extract.structured_data import json_ld_roots, kinds, objects_in
+from sitemap_crawler.extract.structured_data import (
+    FOREIGN_PROPERTIES,
+    json_ld_roots,
+    objects_in,
+    own_urls,
+    ownership_rank,
+    type_names,
+)
 from sitemap_crawler.extract.text import page_title, text_of
 from sitemap_crawler.sitemap.news import MAX_TITLE, news_language
 from sitemap_crawler.utils.text import MAX_INPUT, one_line
@@ -81,12 +87,12 @@ def find_article(document: Document, now: datetime) -> Article | None:
 
 def _own_article(document: Document) -> dict[str, Any] | None:
     """Return the news article in JSON-LD that is this page: it names the page, or is the only one and names none."""
-    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=OTHERS))
-    articles = [value for value in found if not _NEWS.isdisjoint(kinds(value.get("@type")))]
+    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
+    articles = [value for value in found if not _NEWS.isdisjoint(type_names(value.get("@type")))]
     if not articles:
         return None
     urls = own_urls(document)
-    ranked = [(rank(article, document, urls), article) for article in articles[:_MAX_ARTICLES]]
+    ranked = [(ownership_rank(article, document, urls), article) for article in articles[:_MAX_ARTICLES]]
     own = [article for place, article in ranked if place == 0]
     if own:
         return next((article for article in own if "datePublished" in article), own[0])

@@ -8,9 +8,17 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.extract.about import ARTICLES, OTHERS, PAGES, own_urls, rank
 from sitemap_crawler.extract.dates import parse_date
-from sitemap_crawler.extract.structured_data import json_ld_roots, kinds, objects_in
+from sitemap_crawler.extract.structured_data import (
+    ARTICLE_TYPES,
+    FOREIGN_PROPERTIES,
+    PAGE_TYPES,
+    json_ld_roots,
+    objects_in,
+    own_urls,
+    ownership_rank,
+    type_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,14 +94,14 @@ def _in_json(document: Document) -> Iterator[str]:
 
     An object that names another page is not believed.
     """
-    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=OTHERS))
+    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
     objects = [value for value in found if "dateModified" in value]
     if not objects:
         return
     own = own_urls(document)
     ranked: tuple[list[str], list[str], list[str]] = ([], [], [])
     for value in objects:
-        place = rank(value, document, own)
+        place = ownership_rank(value, document, own)
         date = value["dateModified"]
         if place is not None and isinstance(date, str):
             ranked[place].append(date)
@@ -119,7 +127,9 @@ def _in_microdata(document: Document) -> list[str]:
             if "dateModified" not in (element.get("itemprop") or "").split():
                 continue
             item = next((above for above in element.iterancestors() if above.get("itemscope") is not None), None)
-            if item is None or not (PAGES | ARTICLES).isdisjoint(kinds((item.get("itemtype") or "").split())):
+            if item is None or not (PAGE_TYPES | ARTICLE_TYPES).isdisjoint(
+                type_names((item.get("itemtype") or "").split())
+            ):
                 dates.setdefault(item, _written(element))
     return list(dates.values()) if len(dates) == 1 else []
 

@@ -30,7 +30,7 @@ class DocumentPipeline(ReadingPipeline):
         body, item.body = item.body, None
         if body is None:
             return item
-        from sitemap_crawler.extract.refresh import refresh_header_target
+        from sitemap_crawler.extract.links import refresh_header_target
 
         observation, resolve = item.observation, self._resolver.resolve
         observation.body_hash = blake2b(body, digest_size=16).digest()
@@ -41,10 +41,9 @@ class DocumentPipeline(ReadingPipeline):
         return item
 
     def _parse(self, item: Page, body: bytes) -> None:
+        from sitemap_crawler.extract.diagnostics import looks_like_script_shell
         from sitemap_crawler.extract.document import parse_document
-        from sitemap_crawler.extract.hints import looks_like_script_shell
-        from sitemap_crawler.extract.links import find_links
-        from sitemap_crawler.extract.refresh import refresh_target
+        from sitemap_crawler.extract.links import find_links, refresh_target
 
         content_type = next(iter(item.headers.get("content-type", ())), "")
         document = parse_document(body, url=item.queued.url, content_type=content_type, resolver=self._resolver)

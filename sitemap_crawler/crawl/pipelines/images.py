@@ -27,7 +27,7 @@ class ImagesPipeline(ReadingPipeline):
 
             item.observation.images = find_images(item.document)
             if self._texts:
-                from sitemap_crawler.extract.image_texts import find_image_texts
+                from sitemap_crawler.extract.images import find_image_texts
 
                 item.observation.image_texts = find_image_texts(item.document)
         return item

@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.crawl.pipelines.reading import ReadingPipeline
-from sitemap_crawler.extract.canonical import find_canonical
-from sitemap_crawler.extract.indexability import robots_directives
+from sitemap_crawler.extract.indexability import find_canonical, robots_directives
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ class ResourcesPipeline(ReadingPipeline):
     def process_item(self, item: Page) -> Page:
         # How a page looks that search engines are told to leave out is nobody's concern.
         if item.document is not None and not item.observation.noindex and len(self._seen) < MAX_SEEN:
-            from sitemap_crawler.extract.resources import find_resources
+            from sitemap_crawler.extract.links import find_resources
 
             found = dict.fromkeys(url for url in find_resources(item.document) if len(url) <= MAX_STORED_URL)
             item.resources = tuple([url for url in found if url not in self._seen])

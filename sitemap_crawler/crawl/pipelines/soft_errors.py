@@ -15,8 +15,8 @@ class SoftErrorsPipeline(ReadingPipeline):
     def process_item(self, item: Page) -> Page:
         # Only an answer of 200 has a document.
         if item.document is not None:
-            from sitemap_crawler.extract.soft_errors import error_words
+            from sitemap_crawler.extract.diagnostics import error_text
 
-            if words := error_words(item.document):
+            if words := error_text(item.document):
                 item.observation.notes[ERROR_PAGE] = words
         return item

@@ -8,9 +8,17 @@ from __future__ import annotations
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.extract.about import OTHER_PAGES, own_urls, references, stated_urls
 from sitemap_crawler.extract.images import real_url
-from sitemap_crawler.extract.structured_data import json_ld, json_ld_roots, kinds, microdata
+from sitemap_crawler.extract.structured_data import (
+    OTHER_PAGE_PROPERTIES,
+    json_ld_objects,
+    json_ld_roots,
+    microdata_items,
+    own_urls,
+    reference_texts,
+    stated_urls,
+    type_names,
+)
 from sitemap_crawler.extract.text import MAX_TITLE
 from sitemap_crawler.extract.videos import values
 from sitemap_crawler.extract.videos.draft import MAX_VIDEOS, Draft
@@ -31,8 +39,8 @@ _NO_PROPERTIES = frozenset({"@id", "@type", "@context"})
 
 def video_objects(document: Document) -> list[Draft]:
     """Return a draft of each that is on this page; it has only the values that the object states."""
-    in_json = any(_is_video(found) for found in json_ld(document))
-    items = list(microdata(document, _KINDS))
+    in_json = any(_is_video(found) for found in json_ld_objects(document))
+    items = list(microdata_items(document, _KINDS))
     if not in_json and not items:
         return []
     own = own_urls(document)
@@ -45,11 +53,11 @@ def video_objects(document: Document) -> list[Draft]:
 
 def _is_video(found: Object) -> bool:
     kind = found.get("@type")
-    # Many pages have dozens of objects of other kinds.
+    # Many pages have dozens of objects of other types.
     if kind is None or (isinstance(kind, str) and kind[-11:].lower() not in _KINDS):
         return False
     # One that says nothing of itself is a reference to another.
-    return not _KINDS.isdisjoint(kinds(kind)) and not _NO_PROPERTIES.issuperset(found)
+    return not _KINDS.isdisjoint(type_names(kind)) and not _NO_PROPERTIES.issuperset(found)
 
 
 def _in_json(document: Document, root: object, own: set[str]) -> Iterator[Object]:
@@ -64,7 +72,7 @@ def _in_json(document: Document, root: object, own: set[str]) -> Iterator[Object
         elif isinstance(value, dict) and not (listed and _is_elsewhere(document, value, own)):
             if _is_video(value):
                 yield value
-            below = [(part, listed or name.lower() in OTHER_PAGES) for name, part in value.items()]
+            below = [(part, listed or name.lower() in OTHER_PAGE_PROPERTIES) for name, part in value.items()]
         else:
             continue
         pending += [part for part in below if isinstance(part[0], dict | list)][::-1]
@@ -78,7 +86,7 @@ def _is_elsewhere(document: Document, found: Object, own: set[str]) -> bool:
 def _by_id(document: Document) -> dict[str, Object]:
     """Return the objects that others refer to by their @id."""
     found: dict[str, Object] = {}
-    for value in json_ld(document):
+    for value in json_ld_objects(document):
         name = value.get("@id")
         if isinstance(name, str) and not _NO_PROPERTIES.issuperset(value):
             found.setdefault(name, value)
@@ -149,7 +157,7 @@ def _views(found: Object) -> int | None:
     for counter in values.parts(found.get("interactionStatistic")):
         if isinstance(counter, dict):
             action = counter.get("interactionType")
-            names = kinds(action.get("@type") if isinstance(action, dict) else action)
+            names = type_names(action.get("@type") if isinstance(action, dict) else action)
             views = values.count(counter.get("userInteractionCount"))
             if "watchaction" in names and views is not None:
                 return views
@@ -166,7 +174,9 @@ def _restriction(found: Object) -> str | None:
 
 def _subscription(value: object) -> bool | None:
     return (
-        True if isinstance(value, dict) and "mediasubscription" in kinds(value.get("@type")) else values.yes_no(value)
+        True
+        if isinstance(value, dict) and "mediasubscription" in type_names(value.get("@type"))
+        else values.yes_no(value)
     )
 
 
@@ -193,7 +203,7 @@ def _whole(value: object, by_id: dict[str, Object]) -> object:
 
 def _urls(document: Document, value: object) -> Iterator[str]:
     """Yield the usable URLs of a file or a player; the @id of an object that stands elsewhere is none."""
-    for text in references(value, "contentUrl", "url"):
+    for text in reference_texts(value, "contentUrl", "url"):
         # Some write a whole <iframe> where its URL belongs.
         url = None if "<" in text else real_url(document, text)
         if url:

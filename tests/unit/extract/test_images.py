@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.extract.document import Document, parse_document
-from sitemap_crawler.extract.images import find_images
-from sitemap_crawler.extract.srcset import Candidate, parse_srcset
+from sitemap_crawler.extract.images import Candidate, find_images, parse_srcset
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 from sitemap_crawler.urls.normalise import Resolver
 

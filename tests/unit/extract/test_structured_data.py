@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.extract.structured_data import json_ld, json_ld_roots, kinds, microdata, objects_in
+from sitemap_crawler.extract.structured_data import (
+    json_ld_objects,
+    json_ld_roots,
+    microdata_items,
+    objects_in,
+    type_names,
+)
 from tests.support.reading_page import page
 
 
@@ -20,7 +26,7 @@ def ld(value: object) -> str:
 
 def names(markup: str) -> list[object]:
     """The names of the objects, so that their order can be read."""
-    return [value.get("name") for value in json_ld(page(markup))]
+    return [value.get("name") for value in json_ld_objects(page(markup))]
 
 
 @pytest.mark.parametrize(
@@ -82,16 +88,16 @@ def test_only_scripts_of_this_type_are_read(kind: str, expected: list[str]) -> N
 
 def test_a_page_is_parsed_once() -> None:
     document = page(ld({"name": "a"}))
-    found = json_ld(document)
-    assert json_ld(document) is found
+    found = json_ld_objects(document)
+    assert json_ld_objects(document) is found
     assert json_ld_roots(document)[0] is found[0]
 
 
 def test_a_page_without_scripts_is_looked_at_once() -> None:
     document = page("<p>text")
-    assert json_ld(document) == ()
+    assert json_ld_objects(document) == ()
     document.elements["script"] = page(ld({"name": "a"})).elements["script"]
-    assert json_ld(document) == ()
+    assert json_ld_objects(document) == ()
 
 
 def test_roots_are_what_the_scripts_hold() -> None:
@@ -131,8 +137,8 @@ def test_bounds() -> None:
         ([], set()),
     ],
 )
-def test_kinds(value: object, expected: set[str]) -> None:
-    assert kinds(value) == expected
+def test_type_names(value: object, expected: set[str]) -> None:
+    assert type_names(value) == expected
 
 
 # microdata
@@ -141,7 +147,7 @@ VIDEOS = frozenset({"videoobject"})
 
 
 def items(markup: str, wanted: frozenset[str] = VIDEOS) -> list[dict[str, object]]:
-    return list(microdata(page(markup), wanted))
+    return list(microdata_items(page(markup), wanted))
 
 
 def video(inner: str, tag: str = "div") -> str:
@@ -257,8 +263,8 @@ def test_bounds_of_microdata() -> None:
 def test_hostile_pages_take_linear_time(markup: str) -> None:
     document = page(markup)
     started = time.process_time()
-    json_ld(document)
-    list(microdata(document, VIDEOS))
+    json_ld_objects(document)
+    list(microdata_items(document, VIDEOS))
     assert time.process_time() - started < 5
 
 

@@ -1,6 +1,6 @@
-# ruff: noqa: RUF001 - titles in other languages
-"""What reads like an error page: judged by whole titles and headings, as sites and their software write them."""
+"""Error pages with status 200, by titles and headings as sites and their software write them; script shells."""
 
+# ruff: noqa: RUF001 - titles in other languages
 from __future__ import annotations
 
 import html
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.extract.soft_errors import error_words
+from sitemap_crawler.extract.diagnostics import error_text, looks_like_script_shell
 from tests.support.reading_page import page
 
 ERRORS = [
@@ -178,13 +178,13 @@ PAGES = [
 @pytest.mark.parametrize("text", ERRORS)
 @pytest.mark.parametrize("tag", ["title", "h1"])
 def test_the_words_of_an_error_page(text: str, tag: str) -> None:
-    assert error_words(page(f"<{tag}>{html.escape(text)}</{tag}>")) == " ".join(text.split())
+    assert error_text(page(f"<{tag}>{html.escape(text)}</{tag}>")) == " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", PAGES)
 @pytest.mark.parametrize("tag", ["title", "h1"])
 def test_pages_with_such_words_in_their_title(text: str, tag: str) -> None:
-    assert error_words(page(f"<{tag}>{html.escape(text)}</{tag}>")) is None
+    assert error_text(page(f"<{tag}>{html.escape(text)}</{tag}>")) is None
 
 
 @pytest.mark.parametrize(
@@ -204,12 +204,12 @@ def test_pages_with_such_words_in_their_title(text: str, tag: str) -> None:
     ],
 )
 def test_the_title_and_the_first_heading_count(markup: str, words: str | None) -> None:
-    assert error_words(page(markup)) == words
+    assert error_text(page(markup)) == words
 
 
 def test_long_words_are_cut() -> None:
     name = "a" * 150
-    words = error_words(page(f"<title>Page not found | {name}</title>"))
+    words = error_text(page(f"<title>Page not found | {name}</title>"))
     assert words == "Page not found | " + "a" * 82 + "…"
     assert len(words) == 100
 
@@ -227,10 +227,53 @@ def test_long_words_are_cut() -> None:
     ids=lambda markup: markup[:20],
 )
 def test_hostile_titles_are_no_errors(markup: str) -> None:
-    assert error_words(page(markup)) is None
+    assert error_text(page(markup)) is None
 
 
 @given(st.text(max_size=250))
 def test_never_raises(text: str) -> None:
-    words = error_words(page(f"<title>{text}</title><h1>{text}</h1>"))
+    words = error_text(page(f"<title>{text}</title><h1>{text}</h1>"))
     assert words is None or len(words) <= 100
+
+
+# script shells
+
+
+SENTENCE = "A paragraph that a visitor can read. "
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<head><title>App</title><script type=module src=/app.js></script></head><body><div id=root></div></body>",
+        "<body><div id=app>Loading…</div><noscript>You need to enable JavaScript. " + SENTENCE * 20 + "</noscript>"
+        "<script src=a.js></script><script>" + SENTENCE * 20 + "</script></body>",
+        "<body><noscript><p>" + SENTENCE * 20 + "</p></noscript><div id=root></div><script src=a.js></script>",
+        "<body><a href='#main'>Skip</a><a>x</a><a href=/privacy>Privacy</a><div id=root></div><script src=a></script>",
+        "<body><style>" + SENTENCE * 20 + "</style><div id=root></div><script src=a></script>",
+        "<head><script src=a></script></head>",
+    ],
+)
+def test_script_shells(markup):
+    assert looks_like_script_shell(page(markup))
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<body><div id=root></div>",
+        "<body><p>" + SENTENCE * 20 + "</p><script src=a></script>",
+        "<body>" + "<div><b>word</b> and more</div>" * 30 + "<script src=a></script>",
+        "<body><script src=a></script>" + SENTENCE * 20,
+        "<body>" + "".join(f"<a href=/{n}>{n}</a>" for n in range(4)) + "<script src=a></script>",
+        "<head><script src=a></script></head><frameset><frame src=x></frameset>",
+        "<body><iframe src=x></iframe><script src=a></script>",
+    ],
+)
+def test_pages_that_are_no_script_shells(markup):
+    assert not looks_like_script_shell(page(markup))
+
+
+@given(st.binary(max_size=200))
+def test_no_script_shell_raises(body):
+    looks_like_script_shell(page(b"<script src=a></script>" + body))

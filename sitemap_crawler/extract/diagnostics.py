@@ -1,6 +1,7 @@
-"""Whether a page that answered 200 says of itself that it is not found.
+"""Problems of a page that no status shows: an error page with status 200, and a start page without content.
 
-Only a whole title or heading counts, less the site's name: a page about errors has such words in it, too.
+Only a whole title or heading, without the name of the site, proves an error page: a page about errors has the same
+words in its text.
 """
 
 # ruff: noqa: RUF001 - letters and signs of other languages
@@ -12,51 +13,74 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from lxml import etree
+
 if TYPE_CHECKING:
-    from lxml import etree
+    from collections.abc import Iterator
 
     from sitemap_crawler.extract.document import Document
 
-MAX_WORDS = 100  # characters that are shown
-_MAX_TEXT = 200  # characters; no error page has a longer title
-_MAX_TEXTS = 50  # pieces of text in a heading: one that is never closed holds the rest of the page
+MAX_SHOWN = 100
+"""Maximum number of characters of the text that `error_text` returns."""
+
+_MAX_ERROR_LENGTH = 200  # characters; no error page has a longer title
+_MAX_PIECES = 50  # pieces of text in a heading; a heading that is never closed holds the rest of the page
+
+_MAX_SHELL_LINKS = 3
+_MAX_SHELL_LENGTH = 200  # characters of text: more than "Loading…" and a cookie notice, less than a page
+_INVISIBLE = frozenset({"noscript", "script", "style", "template"})
 
 
-def error_words(document: Document) -> str | None:
-    """The title or first heading that reads like "Page not found", in at most 100 characters; else None."""
+def error_text(document: Document) -> str | None:
+    """Return the title or first heading if it reads like "Page not found", shortened to MAX_SHOWN; else `None`."""
     titles = document.all("title")
-    if titles and (words := _error_text(_text(titles[0]))):
-        return words
+    if titles and (text := _shown_error(_text_of(titles[0]))):
+        return text
     heading = next(iter(document.all("h1")), None)
-    return None if heading is None else _error_text(_text(heading))
+    return None if heading is None else _shown_error(_text_of(heading))
 
 
-def _text(element: etree._Element) -> str:
+def looks_like_script_shell(document: Document) -> bool:
+    """Return whether the page is an empty frame that scripts fill in a browser, such as `<div id=root>`.
+
+    A start page of this kind may have no links to follow.
+    """
+    if not document.all("script") or document.all("frame") or document.all("iframe"):
+        return False
+    links = sum(1 for element in document.all("a") if element.get("href", "#")[:1] != "#")
+    return links <= _MAX_SHELL_LINKS and not _has_visible_text(document.root)
+
+
+def _text_of(element: etree._Element) -> str:
     if not len(element):
-        return " ".join((element.text or "")[: 5 * _MAX_TEXT].split())
-    pieces = (str(piece)[: 5 * _MAX_TEXT] for piece in islice(element.itertext(), _MAX_TEXTS))
-    # Joined by a space, as <br> and blocks of their own part words.
+        return " ".join((element.text or "")[: 5 * _MAX_ERROR_LENGTH].split())
+    pieces = (str(piece)[: 5 * _MAX_ERROR_LENGTH] for piece in islice(element.itertext(), _MAX_PIECES))
+    # Joined by a space, because <br> and block elements separate words.
     return " ".join(" ".join(pieces).split())
 
 
-def _error_text(text: str) -> str | None:
-    if not text or len(text) > _MAX_TEXT or not _reads_like_error(text):
+def _shown_error(text: str) -> str | None:
+    if not text or len(text) > _MAX_ERROR_LENGTH or not _reads_like_error(text):
         return None
-    return text if len(text) <= MAX_WORDS else text[: MAX_WORDS - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
 
 
 def _reads_like_error(text: str) -> bool:
     text = normalize("NFKC", text).casefold().replace("’", "'")
-    if _MARKERS.isdisjoint(_WORD.findall(text)) and (text.isascii() or max(text) < _UNSPACED):
+    if _MARKERS.isdisjoint(_WORD.findall(text)) and (text.isascii() or max(text) < _FIRST_UNSPACED):
         return False
     if _is_error(text):
         return True
     parts = _SEPARATOR.split(text)
-    return any(_is_error(part) or _is_error_beside_colon(part) for part in {parts[0], parts[-1]})
+    return any(_is_error(part) or _is_error_next_to_name(part) for part in {parts[0], parts[-1]})
 
 
-def _is_error_beside_colon(text: str) -> bool:
-    """`Acme: page not found` or `Page not found: /old`, but neither `Page not found: a love story` nor `Room: 404`."""
+def _is_error_next_to_name(text: str) -> bool:
+    """Return whether the text is an error next to a name or an address.
+
+    Examples are `Acme: page not found` and `Page not found: /old`, but not `Page not found: a love story` or
+    `Room: 404`.
+    """
     before, colon, after = text.rpartition(": ")
     if not colon:
         return False
@@ -65,25 +89,50 @@ def _is_error_beside_colon(text: str) -> bool:
 
 
 def _is_error(text: str, *, bare: bool = True) -> bool:
-    """`bare`: the number alone is enough."""
-    words = _PUNCTUATION.sub(" ", text).strip()
-    return _phrase().fullmatch(words) is not None or (bare and _NUMBER.fullmatch(words) is not None)
+    """Return whether the text is a phrase of an error page; with `bare`, also whether it is only the number 404."""
+    phrase = _PUNCTUATION.sub(" ", text).strip()
+    return _error_phrase().fullmatch(phrase) is not None or (bare and _NUMBER.fullmatch(phrase) is not None)
+
+
+def _has_visible_text(root: etree._Element) -> bool:
+    length = 0
+    for text in _visible_texts(root):
+        length += len(text.strip())
+        if length > _MAX_SHELL_LENGTH:
+            return True
+    return False
+
+
+def _visible_texts(root: etree._Element) -> Iterator[str]:
+    body = root.find("body")
+    if body is None:
+        return
+    walk = etree.iterwalk(body, events=("start", "end"))
+    for event, element in walk:
+        if event == "start":
+            if element.tag in _INVISIBLE:
+                walk.skip_subtree()
+            elif element.text:
+                yield element.text
+        elif element.tail and element is not body:
+            yield element.tail
 
 
 _SEPARATOR = re.compile(r"\s[-/~>]\s|\s*(?:[–—|·•«»‹›]|::)\s*")
 _WORD = re.compile(r"\w+(?:'\w+)*")
 _PUNCTUATION = re.compile(r"[^\w']+|(?<!\w)'|'(?!\w)")
 
-# One of these words is in all that follows, save where words aren't spaced; nearly all titles have none and are done.
+# Each phrase below has one of these words, except in languages that write no spaces. Nearly all titles have none of the
+# words and need no further check.
 _MARKERS = frozenset((
     "404", "410", "not", "no", "cannot", "can't", "couldn't", "didn't", "doesn't", "isn't", "nicht", "non", "pas",
     "n'a", "n'est", "n'existe", "introuvable", "inexistant", "inexistante", "inexistente", "impossibile", "não", "nao",
     "niet", "nie", "не", "нет", "inte", "ikke", "ei", "nenalezena", "nebyla", "neexistuje", "nem", "nu",
     "bulunamadı", "δεν",
 ))  # fmt: skip
-_UNSPACED = "\u3040"  # where the scripts of Japan, China and Korea begin
+_FIRST_UNSPACED = "\u3040"  # the first letter of the scripts of Japan, China and Korea
 
-# Alternatives for lower-case words with one space between them.
+# Patterns of lower-case words with one space between them.
 _ENGLISH_NOUN = (
     r"(?:(?:web ?)?page|file(?: or directory)?|document|content|resource|url|address|article|post|product|item|category"
     r"|topic|thread|user|profile|site|entry|record|object|listing|job)"
@@ -188,7 +237,7 @@ _LANGUAGES = (
     _ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _POLISH, _RUSSIAN, _JAPANESE, _CHINESE, _OTHERS
 )  # fmt: skip
 
-# What may stand beside the words that count, and says nothing by itself.
+# Words that may accompany an error phrase and do not prove an error alone.
 _SIGH = (
     r"o+ps|who+ps|ups|oups|hoppla|ой|упс|uh oh|oh no|hm+|sorry|(?:we're|we are) sorry(?: but)?|désolée?|lo sentimos"
     r"|tut uns leid|scusa|spiacenti|desculpe|przepraszamy|извините"
@@ -199,8 +248,11 @@ _NUMBER = re.compile(rf"(?:(?:{_SIGH}) ?)*(?:(?:{_ERROR}) ?)?404(?: ?(?:{_ERROR}
 
 
 @cache
-def _phrase() -> re.Pattern[str]:
-    """Made for the first title with a marker: that takes longer than to read ten short pages."""
+def _error_phrase() -> re.Pattern[str]:
+    """Return the pattern of all error phrases.
+
+    It is compiled for the first title with a marker, because that takes longer than reading ten short pages.
+    """
     return re.compile(
         rf"(?:(?:{_SIGH}|{_ERROR}|http|status|code|404|410) ?)*"
         rf"(?:{'|'.join(_LANGUAGES)})"
