@@ -27,7 +27,7 @@ MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes; getrusage(2) of 
 Measured = TypeVar("Measured")
 
 
-class RunFailed(Exception):  # noqa: N818 - it says what happened
+class RunFailedError(Exception):
     """A measured process ended as it should not; the message says how."""
 
 
@@ -60,7 +60,10 @@ def environment() -> dict[str, str]:
 def run_process(
     command: Sequence[str], directory: Path, *, limit: float | None = None, codes: Sequence[int] = (0,)
 ) -> Cost:
-    """Run in `directory`, where no scrapy.cfg can change anything. Raises RunFailed for an exit code not in `codes`."""
+    """Run in `directory`, where no scrapy.cfg can change anything.
+
+    Raises RunFailedError for an exit code not in `codes`.
+    """
     log = directory / "log.txt"
     with log.open("wb") as output:
         started = time.perf_counter()
@@ -76,7 +79,7 @@ def run_process(
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in codes and not killed.is_set():
         tail = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
-        raise RunFailed(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
+        raise RunFailedError(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
     peak = max(usage.ru_maxrss * MAXRSS_UNIT, together.bytes)
     return Cost(seconds, usage.ru_utime + usage.ru_stime, peak, killed.is_set())
 
@@ -104,7 +107,7 @@ def in_turn(
                     tell(f"  run {turn} {name}: {measured[name][-1]}")
                 else:
                     warm_up(name)
-            except RunFailed as error:
+            except RunFailedError as error:
                 failed.add(name)
                 tell(f"  {name} failed: {error}")
     return {name: found for name, found in measured.items() if found}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers import CRAWLERS, OURS, STOCK, Crawl
-from machine import RunFailed, run_process, tell
+from machine import RunFailedError, run_process, tell
 from serving import serving_endless
 from table import Row
 
@@ -44,7 +44,7 @@ def measure(plan: Plan) -> Iterator[Row]:
             try:
                 with serving_endless(pages) as served:
                     run = _crawl(name, served, plan)
-            except RunFailed as error:
+            except RunFailedError as error:
                 tell(str(error))
                 continue
             ratio = f"{run.cost.peak / smallest:.2f} times the first size" if smallest else ""

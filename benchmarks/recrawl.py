@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlers import OURS, Crawl, ours
-from machine import RunFailed, middle_ratio, run_process, tell
+from machine import RunFailedError, middle_ratio, run_process, tell
 from serving import serving
 from sites import document_tree
 from table import Row
@@ -48,5 +48,5 @@ def _two_runs(served: Served, plan: Plan) -> Pair:
             pair.append((cost.seconds, json.loads((directory / "report.json").read_text(encoding="utf-8"))))
             written.append({file.name: file.read_bytes() for file in (directory / "sitemaps").iterdir()})
         if written[0] != written[1]:
-            raise RunFailed("the second run has written other bytes")
+            raise RunFailedError("the second run has written other bytes")
     return pair

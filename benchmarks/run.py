@@ -16,7 +16,7 @@ import startup
 import throughput
 import writer
 from crawlers import CRAWLERS, versions
-from machine import HERE, RunFailed, describe_machine, tell
+from machine import HERE, RunFailedError, describe_machine, tell
 from plan import SMOKE, Plan
 from serving import server_name
 from sites import GENERATED, PACKAGED, installed_sites
@@ -61,7 +61,7 @@ def measured_rows(groups: list[str], plan: Plan) -> Iterator[Row]:
         tell(f"== {group}")
         try:
             yield from GROUPS[group](plan)
-        except RunFailed as error:
+        except RunFailedError as error:
             tell(f"{group} failed: {error}")
 
 

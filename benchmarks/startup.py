@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers import OURS, STOCK, Crawl, ours, stock
-from machine import HERE, RunFailed, environment, in_turn, middle_ratio, run_process
+from machine import HERE, RunFailedError, environment, in_turn, middle_ratio, run_process
 from table import Row
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _to_first_request(command: Callable[[Crawl], list[str]]) -> Start:
                     connection.recv(1)
                     return Start(time.perf_counter() - started, _cpu_clock(process.pid))
             except TimeoutError:
-                raise RunFailed(f"no request within {PATIENCE:.0f} s: {' '.join(arguments)}") from None
+                raise RunFailedError(f"no request within {PATIENCE:.0f} s: {' '.join(arguments)}") from None
             finally:
                 process.kill()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers import OURS
-from machine import HERE, RunFailed, in_turn, middle_ratio, run_process, tell
+from machine import HERE, RunFailedError, in_turn, middle_ratio, run_process, tell
 from table import Row
 
 if TYPE_CHECKING:
@@ -80,5 +80,5 @@ def _rate(directory: Path, urls: int) -> float:
     said = (directory / "log.txt").read_text(encoding="utf-8")
     result = json.loads(said.splitlines()[-1])
     if result["listed"] != urls:
-        raise RunFailed(f"{result['listed']:,} of {urls:,} URLs are listed:\n{said}")
+        raise RunFailedError(f"{result['listed']:,} of {urls:,} URLs are listed:\n{said}")
     return urls / float(result["seconds"])

@@ -1,5 +1,187 @@
-"""What the commands exit with; README.md has the table."""
+"""The exceptions of the package and the exit codes that they stand for.
+
+::
+
+    SitemapCrawlerError                  exit code 1
+    ├── InputError                       2
+    │   ├── OptionError · ValueError
+    │   ├── ScopeError · ValueError
+    │   ├── SectionError · ValueError
+    │   ├── EntryNameError · ValueError
+    │   ├── AccessError · ValueError
+    │   ├── ProxyError · ValueError
+    │   ├── SpellingError · ValueError
+    │   ├── LocateError
+    │   ├── UnknownRunError
+    │   └── TargetError
+    ├── InventoryError                   1
+    │   ├── NotAnInventoryError          2
+    │   └── InventoryBusyError           4
+    ├── OutputError                      1
+    ├── NotPublishedError                3
+    │   ├── PublicationRefusedError
+    │   ├── NothingToPublishError
+    │   └── IndexOverflowError
+    ├── NotFinishedError                 4
+    │   ├── RetryLaterError
+    │   └── CrawlStoppedError
+    ├── UnreadableError                  1
+    ├── CodingError · ValueError         1
+    ├── GzipError · ValueError           1
+    └── WorkerError                      1
+        ├── WorkerStartError
+        ├── WorkerDiedError
+        └── WorkFailedError
+
+The text of an exception is one line for the user: what failed, on what, because of what, what to do. LocateError may
+add a list of inventories. Classes that also derive from ValueError are raised where pydantic validates options.
+"""
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED = range(5)
+"""Exit codes of the commands, as README.md describes them."""
+
+
+class SitemapCrawlerError(Exception):
+    """Base class of all exceptions of the package."""
+
+    exit_code: ClassVar[int] = FAILED
+    """Exit code of the command that the exception ends."""
+
+
+class InputError(SitemapCrawlerError):
+    """An argument, option, environment variable or file given by the user cannot be used."""
+
+    exit_code = USAGE
+
+
+class OptionError(InputError, ValueError):
+    """An option has an unknown name or an unusable value."""
+
+
+class ScopeError(InputError, ValueError):
+    """A start URL or sitemap URL gives no scope."""
+
+
+class SectionError(InputError, ValueError):
+    """A rule for a section cannot be used."""
+
+
+class EntryNameError(InputError, ValueError):
+    """The sitemap's URL gives no usable file name."""
+
+
+class AccessError(InputError, ValueError):
+    """A header or login cannot be used. The message repeats no value of either."""
+
+
+class ProxyError(InputError, ValueError):
+    """An environment variable names no usable proxy. The message repeats no password."""
+
+
+class SpellingError(InputError, ValueError):
+    """A text given as a URL is none."""
+
+
+class LocateError(InputError):
+    """No inventory matches the request, or several do."""
+
+
+class UnknownRunError(InputError):
+    """A run does not exist, or its changes are no longer stored. The message names the runs that can be given."""
+
+
+class TargetError(InputError):
+    """The target of `validate` cannot be validated at all."""
+
+
+class InventoryError(SitemapCrawlerError):
+    """The inventory cannot be read or written."""
+
+
+class NotAnInventoryError(InventoryError):
+    """The file is no inventory that this release can read."""
+
+    exit_code = USAGE
+
+
+class InventoryBusyError(InventoryError):
+    """Another run has locked the inventory."""
+
+    exit_code = INTERRUPTED
+
+
+class OutputError(SitemapCrawlerError):
+    """The output directory cannot be written."""
+
+
+class NotPublishedError(SitemapCrawlerError):
+    """A set of sitemaps is not published. The live files stay untouched."""
+
+    exit_code = REFUSED
+
+
+class PublicationRefusedError(NotPublishedError):
+    """A guard refuses the set that has been staged."""
+
+
+class NothingToPublishError(NotPublishedError):
+    """The set has no entry."""
+
+
+class IndexOverflowError(NotPublishedError):
+    """The set has more sitemaps than one sitemap index may list."""
+
+
+class NotFinishedError(SitemapCrawlerError):
+    """The crawl is not finished. The same command continues it."""
+
+    exit_code = INTERRUPTED
+
+
+class RetryLaterError(NotFinishedError):
+    """The time that the site gave with Retry-After has not passed yet."""
+
+
+class CrawlStoppedError(NotFinishedError):
+    """The crawl was stopped at once, without a report."""
+
+
+class UnreadableError(SitemapCrawlerError):
+    """The rest of a file that is validated cannot be read; `rule` and `message` become its finding."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+
+class CodingError(SitemapCrawlerError, ValueError):
+    """A response body does not match its content coding, or is cut off."""
+
+
+class GzipError(SitemapCrawlerError, ValueError):
+    """Damaged gzip data. The message is zlib's reason, where zlib has one."""
+
+    def __init__(self, kind: Literal["truncated", "trailing-garbage", "corrupt"], reason: str = "") -> None:
+        super().__init__(reason or kind)
+        self.kind = kind
+
+
+class WorkerError(SitemapCrawlerError):
+    """A worker process has not done its task."""
+
+
+class WorkerStartError(WorkerError):
+    """The process ended before it began the task."""
+
+
+class WorkerDiedError(WorkerError):
+    """The process ended during the task. The message says how."""
+
+
+class WorkFailedError(WorkerError):
+    """The task raised an exception in its process. The message names it; the cause has its traceback."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.cli.inventory import CommandFailed, failures, inventory_options
-from sitemap_crawler.exceptions import USAGE
+from sitemap_crawler.cli.inventory import inventory_options
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -55,14 +54,11 @@ def runs(start_url: str | None, state: str | None, config: Path | None, *, as_js
 def diff(which: tuple[str, ...], state: str | None, config: Path | None, *, as_json: bool) -> int:
     """What was added to, changed in and removed from the sitemap: by the last publication, by one run, or from the end
     of one run to the end of another."""
-    from sitemap_crawler.inventory.history import UnknownRun, find_differences
+    from sitemap_crawler.inventory.history import find_differences
 
     start_url, numbers = _asked(which)
     with _history(state, config, start_url) as connection:
-        try:
-            found = find_differences(connection, *numbers)
-        except UnknownRun as error:
-            raise CommandFailed(USAGE, str(error)) from error
+        found = find_differences(connection, *numbers)
         with _output():
             if as_json:
                 sys.stdout.writelines(_json_parts(found))
@@ -77,10 +73,9 @@ def _history(state: str | None, config: Path | None, start_url: str | None) -> I
     from sitemap_crawler.inventory.location import find_inventory
     from sitemap_crawler.inventory.lookup import open_inventory
 
-    with failures():
-        path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
-        with open_inventory(path) as inventory:
-            yield reading(inventory)
+    path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
+    with open_inventory(path) as inventory:
+        yield reading(inventory)
 
 
 @contextmanager

@@ -7,15 +7,13 @@ import json
 import re
 import shutil
 import sys
-from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.config.option_errors import OptionError
-from sitemap_crawler.exceptions import FAILED, USAGE
+from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -32,31 +30,6 @@ LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redi
 FORMULA_STARTS = ("=", "+", "-", "@")
 # Of the table: the decision and the status, and of what is left on a terminal the share of the URL.
 REASON_WIDTH, STATUS_WIDTH, URL_SHARE = 20, 6, 0.6
-
-
-class CommandFailed(Exception):  # noqa: N818 - it reads as the state it reports
-    """The command ends with this exit code and its message as the only line."""
-
-    def __init__(self, exit_code: int, message: str) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-        self.message = message
-
-
-@contextmanager
-def failures() -> Iterator[None]:
-    """Make one line and an exit code of what can be wrong with an inventory."""
-    from sitemap_crawler.inventory.location import LocateError
-    from sitemap_crawler.inventory.lookup import NotAnInventory
-    from sitemap_crawler.inventory.store import InventoryError
-    from sitemap_crawler.urls.spelling import SpellingError
-
-    try:
-        yield
-    except (LocateError, NotAnInventory, SpellingError) as error:
-        raise CommandFailed(USAGE, str(error)) from error
-    except InventoryError as error:
-        raise CommandFailed(FAILED, str(error)) from error
 
 
 def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,11 +49,10 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
     from sitemap_crawler.inventory.lookup import open_inventory
     from sitemap_crawler.report.explain import explain as answer
 
-    with failures():
-        named = state is not None or config is not None
-        path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
-        with open_inventory(path) as inventory:
-            explanation = answer(inventory, url)
+    named = state is not None or config is not None
+    path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
+    with open_inventory(path) as inventory:
+        explanation = answer(inventory, url)
     lines = [json.dumps(explanation.facts, indent=2)] if as_json else [printable(line) for line in _told(explanation)]
     click.echo("\n".join(lines))
     return 0
@@ -155,22 +127,21 @@ def pages(
     _check_reasons(wanted["reasons"])
     if referrers is None:
         referrers = not LINKED_REASONS.isdisjoint(wanted["reasons"])
-    with failures():
-        path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
-        with open_inventory(path) as inventory:
-            selection = inventory.select(pattern=pattern, **wanted)
-            rows = _rows(inventory, selection, referrers=referrers)
-            try:
-                if form == "table":
-                    _write_table(rows, _counted(selection, inventory.count()))
-                elif form == "csv":
-                    _write_csv(rows, referrers=referrers)
-                else:
-                    sys.stdout.writelines(f"{json.dumps(row)}\n" for row in rows)
-                sys.stdout.flush()
-            except BrokenPipeError:
-                # Whoever read it, as `head`, has seen enough.
-                pass
+    path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
+    with open_inventory(path) as inventory:
+        selection = inventory.select(pattern=pattern, **wanted)
+        rows = _rows(inventory, selection, referrers=referrers)
+        try:
+            if form == "table":
+                _write_table(rows, _counted(selection, inventory.count()))
+            elif form == "csv":
+                _write_csv(rows, referrers=referrers)
+            else:
+                sys.stdout.writelines(f"{json.dumps(row)}\n" for row in rows)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader, such as `head`, has closed the pipe: it needs no more rows.
+            pass
     return 0
 
 

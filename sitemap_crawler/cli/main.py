@@ -12,10 +12,17 @@ import click
 
 from sitemap_crawler import __version__
 from sitemap_crawler.cli.history import diff, runs
-from sitemap_crawler.cli.inventory import CommandFailed, explain, failures, inventory_options, pages
-from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.cli.inventory import explain, inventory_options, pages
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
+from sitemap_crawler.exceptions import (
+    FAILED,
+    INTERRUPTED,
+    USAGE,
+    CrawlStoppedError,
+    InputError,
+    OptionError,
+    SitemapCrawlerError,
+)
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -36,19 +43,17 @@ def run() -> int:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.Abort:
-        code = _fail(INTERRUPTED, "interrupted; run the same command to continue")
+        code = _print_error(INTERRUPTED, "interrupted; run the same command to continue")
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = USAGE
-    except CommandFailed as error:
-        code = _fail(error.exit_code, error.message)
     except click.ClickException as error:
-        code = _fail(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
-    except OptionError as error:
-        code = _fail(USAGE, str(error))
+        code = _print_error(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
+    except SitemapCrawlerError as error:
+        code = _print_error(error.exit_code, str(error))
     except OSError as error:
         # Standard output can't take what it was given.
-        code = _fail(FAILED, f"cannot write: {error.strerror or error}")
+        code = _print_error(FAILED, f"cannot write: {error.strerror or error}")
     return code
 
 
@@ -56,7 +61,7 @@ def _one_line(error: click.ClickException) -> str:
     return " ".join(error.format_message().split()).rstrip(".")
 
 
-def _fail(code: int, message: str) -> int:
+def _print_error(code: int, message: str) -> int:
     click.echo(f"{PROGRAM}: {message}", err=True)
     return code
 
@@ -126,20 +131,17 @@ def crawl(
 def _crawl_site(
     config: Path | None, given: dict[str, Any], scrapy_settings: dict[str, str], *, verbosity: int, as_json: bool
 ) -> int:
-    from sitemap_crawler.crawl.job import AskedToWait, OutputError
-    from sitemap_crawler.crawl.runner import CrawlStopped, build_settings, run_crawl
-    from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
+    from sitemap_crawler.crawl.runner import build_settings, run_crawl
 
     built = build_settings(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
     try:
         report = run_crawl(built, verbosity=verbosity)
-    except (InventoryBusy, AskedToWait) as error:
-        return _fail_with_report(built, INTERRUPTED, str(error), as_json=as_json)
-    except (InventoryError, OutputError) as error:
-        return _fail_with_report(built, FAILED, str(error), as_json=as_json)
-    except CrawlStopped as error:
-        return _fail(INTERRUPTED, str(error))
-    return _tell(report, quiet=built.getbool("SITEMAP_QUIET"), as_json=as_json)
+    except (InputError, CrawlStoppedError):
+        # No outcome of a run: the report of an earlier run stays.
+        raise
+    except SitemapCrawlerError as error:
+        return _fail_with_report(built, error, as_json=as_json)
+    return _print_outcome(report, quiet=built.getbool("SITEMAP_QUIET"), as_json=as_json)
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,28 +156,23 @@ def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def write(start_url: str | None, state: str | None, config: Path | None, *, quiet: bool, **values: Any) -> int:
     """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
     from sitemap_crawler.inventory.location import find_inventory
-    from sitemap_crawler.inventory.store import InventoryBusy
     from sitemap_crawler.publish.conclude import write as write_again
 
     given = {name: value for name, value in values.items() if value is not None and value != ()}
-    with failures():
-        path = find_inventory(state=state, config=config, start_url=start_url)
-        try:
-            report = write_again(path, given, config=config)
-        except InventoryBusy as error:
-            return _fail(INTERRUPTED, str(error))
-    return _tell(report, quiet=quiet)
+    path = find_inventory(state=state, config=config, start_url=start_url)
+    report = write_again(path, given, config=config)
+    return _print_outcome(report, quiet=quiet)
 
 
-def _fail_with_report(settings: Settings, code: int, message: str, *, as_json: bool) -> int:
+def _fail_with_report(settings: Settings, error: SitemapCrawlerError, *, as_json: bool) -> int:
     """Say it, and leave no report of an earlier run that says something else."""
     from sitemap_crawler.crawl.extensions.status import leave_failure
 
-    report = leave_failure(Options.from_settings(settings), code=code, message=message)
-    return _tell(report, quiet=True, as_json=as_json)
+    report = leave_failure(Options.from_settings(settings), code=error.exit_code, message=str(error))
+    return _print_outcome(report, quiet=True, as_json=as_json)
 
 
-def _tell(report: Report, *, quiet: bool, as_json: bool = False) -> int:
+def _print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
     # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays.
     if as_json:
         # Nothing else says what came of it: what can't be written is a failure, as `run` tells.
@@ -187,7 +184,7 @@ def _tell(report: Report, *, quiet: bool, as_json: bool = False) -> int:
 
             print_summary(report)
         if report.exit_code:
-            _fail(report.exit_code, report.message)
+            _print_error(report.exit_code, report.message)
         elif not (quiet or as_json):
             click.echo(report.message)
     return report.exit_code
@@ -211,20 +208,16 @@ commands.add_command(diff)
 @click.option("--json", "as_json", is_flag=True, help="print the findings as JSON")
 def validate(target: str, *, as_json: bool) -> int:
     """Check sitemaps against the protocol: a file, a directory of them, or a URL."""
-    from sitemap_crawler.validation.sources import TargetError
     from sitemap_crawler.validation.targets import validate as check
 
-    try:
-        report = check(target)
-    except TargetError as error:
-        return _fail(USAGE, str(error))
+    report = check(target)
     if as_json:
         click.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_findings(report)
     if report.valid:
         return 0
-    return FAILED if as_json else _fail(FAILED, f"{target} is not valid: mend the errors above")
+    return FAILED if as_json else _print_error(FAILED, f"{target} is not valid: mend the errors above")
 
 
 def _print_findings(report: ValidationReport) -> None:

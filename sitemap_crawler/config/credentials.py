@@ -7,6 +7,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.exceptions import AccessError
 from sitemap_crawler.urls.normalise import split_credentials
 
 if TYPE_CHECKING:
@@ -32,10 +33,6 @@ _REFUSED = (
     | dict.fromkeys(("proxy-connection", "te", "trailer", "upgrade", "expect"), _FRAMING)
     | dict.fromkeys(("if-none-match", "if-modified-since", "if-match", "if-unmodified-since"), _CONDITION)
 )
-
-
-class AccessError(ValueError):
-    """A header or login that can't be used; the message is one line that repeats no value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.exceptions import OptionError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-
-class OptionError(ValueError):
-    """An option has an unknown name or a value that can't be used; the message is one line with the remedy."""
 
 
 def check_names(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sitemap_crawler.config.credentials import Access, AccessError, of_environment, take_url_credentials
-from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.credentials import Access, of_environment, take_url_credentials
+from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.types import (
     Format,
     Formats,
@@ -31,11 +31,12 @@ from sitemap_crawler.config.types import (
     TextPath,
     Words,
 )
+from sitemap_crawler.exceptions import AccessError, OptionError, ScopeError
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.urls.normalise import TRACKING_PARAMETERS, last_segment, origin_of
 from sitemap_crawler.urls.public_address import PublicAddress
-from sitemap_crawler.urls.scope import DomainScope, Scope, ScopeError, default_sitemap_url, scope_for
+from sitemap_crawler.urls.scope import DomainScope, Scope, default_sitemap_url, scope_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

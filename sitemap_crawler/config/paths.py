@@ -6,7 +6,7 @@ import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.sitemap.names import Names
 
 if TYPE_CHECKING:

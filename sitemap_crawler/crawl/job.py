@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.politeness import Paces
+from sitemap_crawler.exceptions import InventoryError, OutputError, RetryLaterError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit, requeue_read_otherwise
@@ -29,7 +30,7 @@ from sitemap_crawler.inventory.runs import (
     remember_planned,
 )
 from sitemap_crawler.inventory.sql import admitted_hosts
-from sitemap_crawler.inventory.store import InventoryError, Store, inventory_words, open_store
+from sitemap_crawler.inventory.store import Store, inventory_words, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
@@ -51,16 +52,8 @@ MAX_HOSTS = 1_000
 """Hosts of a domain that are crawled."""
 
 
-class AskedToWait(Exception):  # noqa: N818 - it says what happened
-    """The site has asked not to come again yet; the message is one line with the remedy."""
-
-
-class OutputError(Exception):
-    """The output directory can't be written; the message names it and the remedy."""
-
-
 class Job(RunContext):
-    """Raises InventoryError or OutputError when what the work needs can't be used, AskedToWait when it is too early."""
+    """Raises InventoryError, OutputError or RetryLaterError when the crawl cannot begin."""
 
     def __init__(self, options: Options, *, readers: str) -> None:
         """`readers` names the code and settings that read pages, as far as they decide what is found on one."""
@@ -214,13 +207,13 @@ class Job(RunContext):
 
 
 def _pause(options: Options, until: float) -> float:
-    """Seconds that are left of a pause that the site has asked for. Raises AskedToWait when they are too many."""
+    """Seconds that are left of a pause that the site has asked for. Raises RetryLaterError when they are too many."""
     left = until - time.time()
     if left <= options.max_retry_after:
         return left
     host, moment = host_of(options.start_url), datetime.fromtimestamp(until, UTC)
     words = f"{host} asks not to come again before {moment:%Y-%m-%d %H:%M:%S} UTC (Retry-After)"
-    raise AskedToWait(f"{words}: run the same command then to continue")
+    raise RetryLaterError(f"{words}: run the same command then to continue")
 
 
 def _begin_at(pause: float, random_delay: float) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
-from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
@@ -22,6 +22,7 @@ from sitemap_crawler.crawl.log import leave_quietly, quieten_scrapy
 from sitemap_crawler.crawl.readers import readers_of
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import check_numbers
+from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.text import printable
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 
 CANNOT_START = (ValueError, TypeError, ImportError, AttributeError, NameError)
 """What Scrapy raises for settings that it can't work with."""
-
-
-class CrawlStopped(Exception):  # noqa: N818 - it says what happened
-    """The crawl was stopped at once, without a report; the message is one line."""
 
 
 def build_settings(
@@ -89,7 +86,7 @@ def _log_level(options: Options, verbosity: int, *, progress: bool) -> str:
 
 
 def run_crawl(settings: Settings, *, verbosity: int) -> Report:
-    """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStopped."""
+    """Crawl, decide, write. Raises InventoryError, OutputError, OptionError, CrawlStoppedError."""
     options = Options.from_settings(settings)
     job = Job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
     try:
@@ -104,7 +101,7 @@ def run_crawl(settings: Settings, *, verbosity: int) -> Report:
             reason = printable(f"{type(failure).__name__}: {failure}")
             raise OptionError(f"Scrapy can't work with these settings ({reason}): check -s and the site file")
         if job.report is None:
-            raise CrawlStopped("the crawl was stopped at once; run the same command to continue")
+            raise CrawlStoppedError("the crawl was stopped at once; run the same command to continue")
         return job.report
     finally:
         job.close()

@@ -17,8 +17,14 @@ from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
-from sitemap_crawler.crawl.middlewares.robots import REDIRECTS, BlockedByRobots, RobotsMiddleware, RobotsUnavailable
+from sitemap_crawler.crawl.middlewares.robots import (
+    REDIRECTS,
+    BlockedByRobotsError,
+    RobotsMiddleware,
+    RobotsUnavailableError,
+)
 from sitemap_crawler.crawl.seed_entries import SeedEntries
+from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.inventory.alternates import forget_claims, take_claims
 from sitemap_crawler.inventory.publications import published_urls
@@ -103,7 +109,7 @@ class _Seeds:
     async def read(self) -> None:
         try:
             await self._take_robots()
-        except RobotsUnavailable:
+        except RobotsUnavailableError:
             # The middleware has refused the run.
             return
         if self._ending():
@@ -140,7 +146,7 @@ class _Seeds:
             response = await self._fetch(seed)
             problems = () if response is None else await self._take(response, seed)
             settled = seed._replace(done=True, problems=tuple(problems))
-        except _Unread as error:
+        except _UnreadSitemapError as error:
             remedy = "try again later" if error.passing else f"correct or remove it in {seed.named_by}"
             problem = f"cannot be read as a sitemap: {error}; {remedy}"
             if not error.passing:
@@ -209,7 +215,7 @@ class _Seeds:
             forget_claims(self._job.store.connection, self._job.run.id, seed.url)
 
     async def _fetch(self, seed: Seed) -> Response | None:
-        """The answer of a sitemap; None where a redirect leads to one that is known. Raises _Unread."""
+        """The answer of a sitemap; None where a redirect leads to one that is known. Raises _UnreadSitemapError."""
         url = seed.url
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._download(url)
@@ -218,29 +224,29 @@ class _Seeds:
             if response.status not in REDIRECTS or target is None or len(target) > MAX_STORED_URL:
                 if response.status != 200:
                     passing = response.status >= 500 or response.status == 429
-                    raise _Unread(f"it answers {response.status}", passing=passing)
+                    raise _UnreadSitemapError(f"it answers {response.status}", passing=passing)
                 return response
             if self._queue.knows(target):
                 return None
             self._queue.add(Seed(target, REDIRECT, seed.level, done=True))
             url = target
-        raise _Unread(f"it redirects more than {MAX_REDIRECTS} times", passing=False)
+        raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", passing=False)
 
     async def _download(self, url: str) -> Response:
         if self._ending():
-            raise _Unread("the crawl is ending", passing=True)
+            raise _UnreadSitemapError("the crawl is ending", passing=True)
         self._crawler.stats.inc_value(Stat.SEED_REQUESTS)
         request = Request(url, callback=NO_CALLBACK, meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: MAX_BYTES})
         try:
             return await self._crawler.engine.download_async(request)
-        except BlockedByRobots as error:
-            raise _Unread(f"robots.txt forbids it ({error})", passing=False) from error
-        except RobotsUnavailable as error:
-            raise _Unread(f"robots.txt of its host is not available ({error})", passing=True) from error
+        except BlockedByRobotsError as error:
+            raise _UnreadSitemapError(f"robots.txt forbids it ({error})", passing=False) from error
+        except RobotsUnavailableError as error:
+            raise _UnreadSitemapError(f"robots.txt of its host is not available ({error})", passing=True) from error
         except UnsupportedURLSchemeError as error:
-            raise _Unread(failure_words(error), passing=False) from error
+            raise _UnreadSitemapError(failure_words(error), passing=False) from error
         except Exception as error:
-            raise _Unread(failure_words(error), passing=True) from error
+            raise _UnreadSitemapError(failure_words(error), passing=True) from error
 
     def _ending(self) -> bool:
         """Whether the crawl is being stopped: requests would then be refused, and the inventory may be closed."""
@@ -249,7 +255,7 @@ class _Seeds:
         return self._engine.is_closing
 
 
-class _Unread(Exception):  # noqa: N818 - it says what happened
+class _UnreadSitemapError(SitemapCrawlerError):
     """Why a sitemap was not had, in a few words."""
 
     def __init__(self, words: str, *, passing: bool) -> None:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
-from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import SETTING_PREFIX, Options
 from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.config.sources import apply_options
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import leave_failure
-from sitemap_crawler.crawl.job import AskedToWait, Job, OutputError
+from sitemap_crawler.crawl.job import Job
 from sitemap_crawler.crawl.log import leave_quietly
 from sitemap_crawler.crawl.readers import readers_of
-from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
+from sitemap_crawler.exceptions import InputError, OptionError, SitemapCrawlerError
 from sitemap_crawler.inventory.location import state_path
-from sitemap_crawler.inventory.store import InventoryBusy, InventoryError
 from sitemap_crawler.report.report import EXIT_CODES
 from sitemap_crawler.utils.text import printable
 
@@ -35,17 +34,13 @@ SWITCHES = ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED",
 
 def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
     """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
+    options = None
     try:
         options = _options(crawler.settings, arguments)
-    except OptionError as error:
-        _leave(USAGE, str(error))
-    _warn_of_working_directory(options, arguments)
-    try:
+        _warn_of_working_directory(options, arguments)
         return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
-    except (InventoryBusy, AskedToWait) as error:
-        _leave(INTERRUPTED, str(error), options)
-    except (InventoryError, OutputError) as error:
-        _leave(FAILED, str(error), options)
+    except SitemapCrawlerError as error:
+        _exit(error, options)
 
 
 def _options(settings: BaseSettings, arguments: Mapping[str, Any]) -> Options:
@@ -109,11 +104,12 @@ def _warn_of_working_directory(options: Options, arguments: Mapping[str, Any]) -
         )
 
 
-def _leave(code: int, message: str, options: Options | None = None) -> NoReturn:
-    """Say it as the end of a run is said, and leave no report of an earlier run that says something else."""
+def _exit(error: SitemapCrawlerError, options: Options | None) -> NoReturn:
+    """Log the error like the outcome of a run, replace the report of an earlier run, and raise SystemExit."""
+    code, message = error.exit_code, str(error)
     outcome = next((str(outcome) for outcome, exit_code in EXIT_CODES.items() if exit_code == code), "not started")
     logger.error("%s: %s", outcome, printable(message))
-    if options is not None:
+    if options is not None and not isinstance(error, InputError):
         leave_failure(options, code=code, message=message)
     leave_quietly()
     raise SystemExit(code)

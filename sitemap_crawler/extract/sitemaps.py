@@ -12,10 +12,11 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.exceptions import GzipError
 from sitemap_crawler.extract.parser import decide_charset
 from sitemap_crawler.extract.sitemap_xml import ENTRIES, MAX_LOC_LENGTH, Named, XmlReader
 from sitemap_crawler.sitemap.limits import MAX_BYTES
-from sitemap_crawler.utils.files import GZIP_MAGIC, GzipError, gunzip
+from sitemap_crawler.utils.files import GZIP_MAGIC, gunzip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

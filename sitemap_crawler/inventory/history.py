@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, case, delete, func, or_, select
 from sqlalchemy.dialects.sqlite import insert
 
+from sitemap_crawler.exceptions import UnknownRunError
 from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.inventory.schema import changes, meta, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
@@ -27,10 +28,6 @@ _FORGOTTEN = "forgotten_runs"
 """The row of `meta` with the newest run whose changes are not kept any more."""
 _KINDS = tuple(Change)
 _INVERSE = {Change.ADDED: Change.REMOVED, Change.CHANGED: Change.CHANGED, Change.REMOVED: Change.ADDED}
-
-
-class UnknownRun(Exception):  # noqa: N818 - it reads as the state it reports
-    """There is no such run, or what changed since is not kept; the message is one line and names those there are."""
 
 
 class PastRun(NamedTuple):
@@ -118,7 +115,7 @@ def past_runs(connection: Connection) -> list[PastRun]:
 def find_differences(connection: Connection, *numbers: int) -> Differences:
     """Of the last publication, of one run, or from the set after one run to the set after another.
 
-    Raises UnknownRun.
+    Raises UnknownRunError.
     """
     span = _span_between(connection, *numbers) if numbers else _last_publication(connection)
     found = Differences(connection, span.start, span.end)
@@ -210,7 +207,7 @@ def _last_publication(connection: Connection) -> _Span:
     if last.run < run:
         return _Span(_run_before(connection, run), run, [])
     if not last.run:
-        raise UnknownRun("nothing has been published yet: finish a run with crawl first")
+        raise UnknownRunError("nothing has been published yet: finish a run with crawl first")
     again = any(publication.run == last.run for publication in earlier)
     return _Span(last.run if again else _run_before(connection, last.run), last.run, [last])
 
@@ -219,7 +216,7 @@ def _span_between(connection: Connection, first: int, second: int | None = None)
     oldest, newest = connection.execute(select(func.min(runs.c.id), func.max(runs.c.id))).one()
     for number in (first, second):
         if number is not None and not oldest <= number <= newest:
-            raise UnknownRun(f"there is no run {number}: those known are {oldest} to {newest}")
+            raise UnknownRunError(f"there is no run {number}: those known are {oldest} to {newest}")
     start, end = (_run_before(connection, first), first) if second is None else (first, second)
     low, high = sorted((start or 0, end))
     forgotten = _forgotten(connection)
@@ -227,7 +224,7 @@ def _span_between(connection: Connection, first: int, second: int | None = None)
         what, usable = f"run {first} changed", forgotten + 1
         if second is not None:
             what, usable = f"changed after run {low}", forgotten
-        raise UnknownRun(f"what {what} is not kept any more (keep_runs): give a run from {usable} to {newest}")
+        raise UnknownRunError(f"what {what} is not kept any more (keep_runs): give a run from {usable} to {newest}")
     between = [publication for publication in _publications(connection) if low < publication.run <= high]
     return _Span(start, end, between)
 

@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from sitemap_crawler.exceptions import LocateError
 from sitemap_crawler.urls.normalise import directory_of
 from sitemap_crawler.urls.scope import DomainScope, Scope, default_sitemap_url
 from sitemap_crawler.urls.spelling import absolute_spellings, any_variant, directories_above, shown
 
 if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
+    from sitemap_crawler.exceptions import InventoryError
     from sitemap_crawler.inventory.lookup import LatestRun
-    from sitemap_crawler.inventory.store import InventoryError
 
 SHOWN = 20
 """Inventories named when one has to be chosen."""
-
-
-class LocateError(Exception):
-    """There is no such inventory, or more than one; the message is one line, but for a list of them."""
 
 
 def default_state_path(sitemap_url: str) -> Path:
@@ -81,8 +78,8 @@ class _Found(NamedTuple):
 
 
 def _inventories() -> _Found:
+    from sitemap_crawler.exceptions import InventoryError
     from sitemap_crawler.inventory.lookup import open_inventory
-    from sitemap_crawler.inventory.store import InventoryError
 
     found = _Found({}, {})
     for path in sorted(state_directory().glob("*.sqlite")):

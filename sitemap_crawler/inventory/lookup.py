@@ -14,6 +14,7 @@ from sqlalchemy import case, create_engine, func, inspect, null, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from sitemap_crawler.exceptions import InventoryError, NotAnInventoryError
 from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
@@ -27,7 +28,7 @@ from sitemap_crawler.inventory.schema import (
     urls,
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
-from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC, InventoryError
+from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
 
 MAX_REFERRERS = 20
 """Linking pages shown for one URL; the others are only counted."""
-
-
-class NotAnInventory(InventoryError):  # noqa: N818 - it reads as the state it reports
-    """The file is no inventory that this release can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +266,7 @@ class Inventory:
 
 @contextmanager
 def open_inventory(path: Path) -> Iterator[Inventory]:
-    """Raises NotAnInventory when the file is none that can be read, InventoryError when it is damaged."""
+    """Raises NotAnInventoryError when the file is none that can be read, InventoryError when it is damaged."""
     path = path.absolute()
     _check_file(path)
     # Without a write-ahead log nobody writes, and SQLite, which would leave two files behind, is told so.
@@ -314,9 +311,9 @@ def _check_file(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(len(SQLITE_MAGIC))
     except OSError as error:
-        raise NotAnInventory(f"cannot read the inventory {path}: {error.strerror or error}") from error
+        raise NotAnInventoryError(f"cannot read the inventory {path}: {error.strerror or error}") from error
     if start != SQLITE_MAGIC:
-        raise NotAnInventory(f"{path} is not an inventory but a file of something else: give the right --state")
+        raise NotAnInventoryError(f"{path} is not an inventory but a file of something else: give the right --state")
 
 
 def _latest_run(connection: Connection, path: Path) -> LatestRun:
@@ -324,15 +321,15 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     if inspect(connection).has_table(meta.name):
         version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
     if version is None:
-        raise NotAnInventory(f"{path} is a database of something else: give the right --state")
+        raise NotAnInventoryError(f"{path} is a database of something else: give the right --state")
     if version != str(SCHEMA_VERSION):
-        raise NotAnInventory(
+        raise NotAnInventoryError(
             f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
             "use the release that wrote it, or remove the file and crawl anew"
         )
     row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:
-        raise NotAnInventory(f"the inventory {path} holds no crawl yet: crawl first")
+        raise NotAnInventoryError(f"the inventory {path} holds no crawl yet: crawl first")
     return LatestRun(
         row.id, row.requested_url, row.start_url, row.sitemap_url, row.started, row.ended_by, row.options or {}
     )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
+from sitemap_crawler.exceptions import InventoryError
 from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, below
-from sitemap_crawler.inventory.store import InventoryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
 from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
+from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ _APPLICATION_ID_AT = 68
 MAX_OWNER = 400
 """Characters read of what the file beside the lock says."""
 PROGRAM_ERROR = "an error in the program (its details are in the log); run the same command to go on"
-
-
-class InventoryError(Exception):
-    """The inventory can't be used; the message names it and the remedy."""
-
-
-class InventoryBusy(InventoryError):  # noqa: N818 - it reads as the state it reports
-    """Another run holds the inventory."""
 
 
 class RunLock:
@@ -114,7 +107,7 @@ def inventory_words(path: Path, error: Exception) -> str:
 def open_store(path: Path) -> Store:
     """Open the SQLite inventory at `path`, or make it.
 
-    Raises InventoryBusy when another process has it open, InventoryError when it can't be used.
+    Raises InventoryBusyError when another process has it open, InventoryError when it can't be used.
     """
     path = path.absolute()
     _check_file(path)
@@ -170,7 +163,7 @@ def _acquire(path: Path) -> RunLock:
         owner = lock.owner()
         run = f"another run ({owner})" if owner else "another run"
         message = f"{run} is using the inventory {path}; wait for it to end or choose another --state"
-        raise InventoryBusy(message) from error
+        raise InventoryBusyError(message) from error
     except OSError as error:
         reason = error.strerror or error
         raise InventoryError(f"cannot write the inventory {path}: {reason}; choose another --state") from error

@@ -36,10 +36,6 @@ _UNUSABLE_STATUS = {
 """Of client errors that are no matter of the address."""
 
 
-class Refused(Exception):  # noqa: N818 - an outcome, not a defect
-    """What was staged may not be published; the message is one line with the remedy."""
-
-
 def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], settlement: Settlement) -> str | None:
     """Why the start page, or the page that it redirects to within the scope, can't be used; None when it can."""
     url = start_url

@@ -10,6 +10,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_places
+from sitemap_crawler.exceptions import (
+    IndexOverflowError,
+    InventoryError,
+    NothingToPublishError,
+    PublicationRefusedError,
+)
 from sitemap_crawler.inventory.alternates import settle_clusters
 from sitemap_crawler.inventory.decisions import Settled
 from sitemap_crawler.inventory.diagnostics import Findings
@@ -25,10 +31,10 @@ from sitemap_crawler.inventory.runs import (
     take_back,
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
-from sitemap_crawler.inventory.store import PROGRAM_ERROR, InventoryError, inventory_words, open_store
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words, open_store
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Settlement
-from sitemap_crawler.policy.guards import Refused, start_page_problem
+from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
@@ -37,8 +43,6 @@ from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.warnings import few_pages_hints, review
-from sitemap_crawler.sitemap.index import IndexOverflowError
-from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.traps.url_checks import Tally
 from sitemap_crawler.utils.text import printable
 
@@ -78,9 +82,9 @@ def conclude(site: RunContext, ending: Ending | None) -> Report:
         where = f" {error.filename or site.options.output}"
         reason = error.strerror or error
         _fail(report, f"cannot write{where}: {reason}; make room or mend it and run the same command")
-    except Refused as error:
+    except PublicationRefusedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
-    except (NothingToPublish, IndexOverflowError) as error:
+    except (NothingToPublishError, IndexOverflowError) as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:
         _fail(report, inventory_words(site.store.path, error))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from sitemap_crawler.config.types import Format
+from sitemap_crawler.exceptions import PublicationRefusedError
 from sitemap_crawler.inventory.publications import (
     Publications,
     changes_since_published,
@@ -14,7 +15,7 @@ from sitemap_crawler.inventory.publications import (
     recent_pages,
 )
 from sitemap_crawler.inventory.template_images import template_images
-from sitemap_crawler.policy.guards import Refused, publish_problem
+from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.entries import Entries
@@ -154,12 +155,12 @@ class Publisher:
             )
 
     def _approve(self, listed: int) -> None:
-        """What is too large for a file shrinks the set, too. Raises Refused."""
+        """What is too large for a file shrinks the set, too. Raises PublicationRefusedError."""
         chosen = self._set
         if listed < chosen.listed:
             problem = publish_problem(self._options, listed=listed, published=chosen.published)
             if problem is not None:
-                raise Refused(f"{problem}; {chosen.listed - listed:,} pages fit no file of --max-bytes")
+                raise PublicationRefusedError(f"{problem}; {chosen.listed - listed:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
         published = self._site.rules.published

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.exceptions import IndexOverflowError, NothingToPublishError, PublicationRefusedError
 from sitemap_crawler.inventory.history import forget_runs
 from sitemap_crawler.inventory.publications import next_publication, publications_in, published_count, remember_listed
 from sitemap_crawler.inventory.runs import take_back
 from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, urls_sorted
 from sitemap_crawler.inventory.template_images import remember_template_images
-from sitemap_crawler.policy.guards import Refused, publish_problem
+from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.publish.publisher import Publisher, SitemapSet, pages_in_words
 from sitemap_crawler.report.report import Outcome
-from sitemap_crawler.sitemap.index import IndexOverflowError
-from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class _Publishing:
                 publisher = self._publish(chosen)
                 row["listed"] = publisher.listed
                 row["outcome"] = Outcome.PUBLISHED if publisher.changed else Outcome.UNCHANGED
-            except (Refused, NothingToPublish, IndexOverflowError) as error:
+            except (PublicationRefusedError, NothingToPublishError, IndexOverflowError) as error:
                 problem = str(error)
         if problem is not None:
             row |= {"outcome": Outcome.REFUSED, "message": problem}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from sitemap_crawler.exceptions import NothingToPublishError
 from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.escaping import rfc3986
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.sitemap.names import TEXT_SECTION, Names
-from sitemap_crawler.sitemap.publish import NothingToPublish
 from sitemap_crawler.sitemap.records import Publication, Records, StagedFile
 from sitemap_crawler.sitemap.shard import Frame, Shard
 from sitemap_crawler.sitemap.stage import Stager
@@ -41,8 +41,8 @@ def publish_text(
 ) -> Publication:
     """Write `locs`, in their order, to `map.txt`, `map-1.txt`, … beside the XML entry `map.xml` of `target`.
 
-    `previous` are the files of the last call, `announce` as for `publish`. Raises NothingToPublish, EntryNameError,
-    OSError and whatever `locs` raises; what is live is then untouched, or each file of it is whole.
+    `previous` are the files of the last call, `announce` as for `publish`. Raises NothingToPublishError,
+    EntryNameError, OSError and whatever `locs` raises; what is live is then untouched, or each file of it is whole.
     """
     return _publish(target, previous, now, announce, lambda stager, names: _stage_text(locs, target, stager, names))
 
@@ -110,7 +110,7 @@ def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Name
         counts = shard.urls, shard.size, shard.file_bytes, shard.sha256
         staged.append(StagedFile(name, TEXT_SECTION, number, path, destination, first, *counts))
     if not staged:
-        raise NothingToPublish("there is no URL to list: the published text files are left as they are")
+        raise NothingToPublishError("there is no URL to list: the published text files are left as they are")
     return staged
 
 

@@ -6,6 +6,7 @@ import re
 from datetime import UTC
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from sitemap_crawler.exceptions import IndexOverflowError
 from sitemap_crawler.sitemap.escaping import escape, unescape
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_SITEMAPS, SITEMAP_NAMESPACE
 from sitemap_crawler.sitemap.names import NEWS_SECTION
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 _HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="{SITEMAP_NAMESPACE}">\n'
 _LOC = re.compile(rb"<sitemap><loc>([^<]*)</loc>")
 _TAIL = "</sitemapindex>\n"
-
-
-class IndexOverflowError(Exception):
-    """More sitemaps than one index may list; the message is one line."""
 
 
 class IndexedFile(NamedTuple):

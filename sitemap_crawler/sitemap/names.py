@@ -6,6 +6,8 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+from sitemap_crawler.exceptions import EntryNameError
+
 # What a path segment holds unescaped beside letters, digits and `-._~`, https://www.rfc-editor.org/rfc/rfc3986#section-3.3
 _SEGMENT_CHARACTERS = "!$&'()*+,;=:@"
 _UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]")
@@ -24,10 +26,6 @@ TEXT_SECTION = ".txt"
 
 _SECTION = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _NUMBER = r"[1-9][0-9]{0,8}"
-
-
-class EntryNameError(ValueError):
-    """The sitemap's URL gives no usable file name; the message is one line."""
 
 
 class Names(NamedTuple):

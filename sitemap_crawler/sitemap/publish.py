@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.exceptions import NothingToPublishError
 from sitemap_crawler.sitemap import files, news
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
 from sitemap_crawler.sitemap.layout import Layout, read_live_set
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.news import NewsEntry
     from sitemap_crawler.sitemap.records import OutputFile, PublishedFile, StagedFile, Target
     from sitemap_crawler.sitemap.serialiser import EntryBatch
-
-
-class NothingToPublish(Exception):  # noqa: N818 - an outcome that the caller reports, not a defect
-    """No entry can be written; a live set stays as it is."""
 
 
 def publish(
@@ -53,8 +50,8 @@ def publish(
 
     `announce` is told of the files that `previous` lacks before any of them is live: a caller who remembers them as
     previous ones leaves no stray file behind when the process is killed, and may change the rules after that.
-    Raises NothingToPublish, EntryNameError, IndexOverflowError, OSError and whatever `entries` raises. The live set is
-    then untouched or, after a failure while renaming, a mixture of old and new files of which each is whole.
+    Raises NothingToPublishError, EntryNameError, IndexOverflowError, OSError and whatever `entries` raises. The live
+    set is then untouched or, after a failure while renaming, a mixture of old and new files of which each is whole.
     """
     names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
     records = Records(names, previous, now, rules)
@@ -62,7 +59,7 @@ def publish(
     batches = serialiser.batches(entries)
     first = next(batches, None)
     if first is None:
-        raise NothingToPublish("there is no URL to list: the published files are left as they are")
+        raise NothingToPublishError("there is no URL to list: the published files are left as they are")
     target.directory.mkdir(parents=True, exist_ok=True)
     with files.locked(target.directory), files.Staging() as staging:
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import unquote
 
+from sitemap_crawler.exceptions import SectionError
 from sitemap_crawler.sitemap.names import MAX_SECTION_NAME, RESERVED_SECTIONS, is_section_name
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ MAX_RULES = 100
 MAX_DIRECTORIES = 100
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
-
-
-class SectionError(ValueError):
-    """A section's rule that can't be used; the message is one line with the remedy."""
 
 
 class Sections(NamedTuple):

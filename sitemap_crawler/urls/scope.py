@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from sitemap_crawler.exceptions import ScopeError
 from sitemap_crawler.urls.normalise import Resolver, directory_of, host_of, last_segment, origin_of
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ _MAX_ORIGINS = 10_000
 """Whose verdict is remembered."""
 # What stays is shown to the user and becomes a directory: nothing is to be removed from it.
 _normalise = Resolver(tracking_parameters=()).normalise
-
-
-class ScopeError(ValueError):
-    """A start or sitemap URL that can't be used; the message is one line that names it and the remedy."""
 
 
 class Scope(NamedTuple):

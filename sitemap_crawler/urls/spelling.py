@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from sitemap_crawler.exceptions import SpellingError
 from sitemap_crawler.urls.normalise import Resolver, directory_of, host_of, last_segment, origin_of
 from sitemap_crawler.urls.scope import registrable_domain
 
@@ -30,10 +31,6 @@ _AUTHORITY = re.compile(r"(?:[^/\\?#]*@)?(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?P<po
 
 SHOWN_LENGTH = 200
 MAX_PARENTS = 64
-
-
-class SpellingError(ValueError):
-    """What was asked for is no URL; the message is one line."""
 
 
 def spellings(text: str, start_url: str, resolver: Resolver) -> list[str]:

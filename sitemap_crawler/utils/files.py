@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.exceptions import GzipError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,14 +31,6 @@ def write_json(path: Path, value: Any) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-
-
-class GzipError(ValueError):
-    """Damaged gzip data; the message is zlib's reason, where zlib has one."""
-
-    def __init__(self, kind: Literal["truncated", "trailing-garbage", "corrupt"], reason: str = "") -> None:
-        super().__init__(reason or kind)
-        self.kind = kind
 
 
 def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:

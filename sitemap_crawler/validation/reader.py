@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
+from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.validation.findings import Issue, error, warning
 from sitemap_crawler.validation.values import WHITE_SPACE
 
@@ -41,7 +42,7 @@ class Node:
         return self.text.strip(WHITE_SPACE)
 
 
-class _ParseError(Exception):
+class _ParseError(SitemapCrawlerError):
     """Parsing ends here, for the reason given."""
 
     def __init__(self, issue: Issue) -> None:

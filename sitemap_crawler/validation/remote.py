@@ -11,7 +11,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urldefrag
 
 import sitemap_crawler
-from sitemap_crawler.validation.stream import UnreadableError, decompress
+from sitemap_crawler.exceptions import UnreadableError
+from sitemap_crawler.validation.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:

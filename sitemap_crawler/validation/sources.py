@@ -6,21 +6,18 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation.detect import sniff
-from sitemap_crawler.validation.stream import Readable, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from sitemap_crawler.validation.findings import Kind
+    from sitemap_crawler.validation.stream import Readable
 
 _SUFFIX = re.compile(r"\.(?:xml|txt|rss|atom)(?:\.gz)?$", re.IGNORECASE)
 _SERIES = re.compile(r"-(?:[0-9]+|news)$")
-
-
-class TargetError(Exception):
-    """The target can't be validated at all; the message is one line that names it and what to do."""
 
 
 class _LocalFile:

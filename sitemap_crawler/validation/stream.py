@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from sitemap_crawler.utils.files import GZIP_MAGIC, GzipError, gunzip
+from sitemap_crawler.exceptions import GzipError, UnreadableError
+from sitemap_crawler.utils.files import GZIP_MAGIC, gunzip
 from sitemap_crawler.validation.protocol import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -20,15 +21,6 @@ class Readable(Protocol):
     """Source of bytes. `read` may return fewer bytes than requested and returns no bytes at the end."""
 
     def read(self, size: int, /) -> bytes: ...
-
-
-class UnreadableError(Exception):
-    """The rest of a file cannot be read; `rule` and `message` become a finding."""
-
-    def __init__(self, rule: str, message: str) -> None:
-        super().__init__(message)
-        self.rule = rule
-        self.message = message
 
 
 class Stream:

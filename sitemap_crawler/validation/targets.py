@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.validation.files import MAX_COMPARED, Child, FileCheck, Run
 from sitemap_crawler.validation.findings import Kind, Report, error, warning
-from sitemap_crawler.validation.sources import TargetError, is_file, open_file, sitemaps_in, stem
-from sitemap_crawler.validation.stream import UnreadableError
+from sitemap_crawler.validation.sources import is_file, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.values import Place, UrlProblem, parse_url
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

@@ -14,7 +14,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.crawl.middlewares.robots import BlockedByRobots, RobotsMiddleware, RobotsUnavailable
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsMiddleware, RobotsUnavailableError
 from sitemap_crawler.crawl.politeness import Paces
 from tests.support.webserver import Answer, WebServer, page
 
@@ -273,7 +273,7 @@ def test_everybody_waits_for_one_answer() -> None:
         assert bench.asked == ["https://site.example/robots.txt"]
         assert all(one is rules[0] for one in rules)
         assert bench.job.robots == {"https://site.example": rules[0]}
-        with pytest.raises(BlockedByRobots) as blocked:
+        with pytest.raises(BlockedByRobotsError) as blocked:
             await bench.robots.process_request(Request("https://site.example/private"))
         assert str(blocked.value) == "https://site.example/robots.txt: Disallow: /private (line 2, User-agent: *)"
         await bench.robots.process_request(Request("https://site.example/public"))
@@ -322,7 +322,7 @@ def test_the_start_page_ends_the_crawl() -> None:
         requests = [bench.robots.rules_for("https://site.example") for _ in range(3)]
         errors = await asyncio.gather(*requests, return_exceptions=True)
         assert [str(error) for error in errors] == ["https://site.example/robots.txt: status 500"] * 3
-        assert all(isinstance(error, RobotsUnavailable) for error in errors)
+        assert all(isinstance(error, RobotsUnavailableError) for error in errors)
         assert len(bench.refused) == 1
         assert "https://site.example/robots.txt: status 500" in bench.refused[0]
         await asyncio.sleep(0)
@@ -336,10 +336,10 @@ def test_the_start_page_ends_the_crawl() -> None:
 def test_another_origin_is_closed_by_itself(other: str) -> None:
     async def scenario(bench: Bench) -> None:
         bench.status = 500
-        with pytest.raises(RobotsUnavailable):
+        with pytest.raises(RobotsUnavailableError):
             await bench.robots.process_request(Request(f"{other}/public"))
         bench.status = 200
-        with pytest.raises(RobotsUnavailable):
+        with pytest.raises(RobotsUnavailableError):
             await bench.robots.rules_for(other)
         await bench.robots.process_request(Request("https://site.example/public"))
         assert bench.asked == [f"{other}/robots.txt", "https://site.example/robots.txt"]

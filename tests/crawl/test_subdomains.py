@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from sitemap_crawler.urls.scope import DomainScope, ScopeError
+from sitemap_crawler.exceptions import ScopeError
+from sitemap_crawler.urls.scope import DomainScope
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ from sitemap_crawler.cli.sites.plan import (
     worst,
 )
 from sitemap_crawler.cli.sites.processes import PROGRAM, SiteProcesses, child_command
-from sitemap_crawler.config.option_errors import OptionError
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_writable
-from sitemap_crawler.exceptions import FAILED
+from sitemap_crawler.exceptions import FAILED, OptionError
 from sitemap_crawler.utils.files import write_json
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.text import printable

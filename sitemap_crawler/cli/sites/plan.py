@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.config.option_errors import OptionError
+from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.report.report import EXIT_CODES, Outcome
 from sitemap_crawler.sitemap.names import Names

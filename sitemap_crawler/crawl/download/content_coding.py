@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import brotli  # type: ignore[import-untyped]
 
+from sitemap_crawler.exceptions import CodingError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,10 +22,6 @@ SLICE = 4_096
 """Bytes that are unpacked at a time, so that it is known how few have become so many."""
 GZIP = b"\x1f\x8b"
 """What a gzip stream begins with."""
-
-
-class CodingError(ValueError):
-    """The body is not what its coding says, or ends before its end."""
 
 
 class _Decoder(Protocol):

@@ -24,11 +24,12 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, Response
 
-from sitemap_crawler.crawl.download.content_coding import CodingError, Unpacker
+from sitemap_crawler.crawl.download.content_coding import Unpacker
 from sitemap_crawler.crawl.download.proxies import Proxies, Proxy
 from sitemap_crawler.crawl.download.tls import load_client_certificate, trust_authorities
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta
+from sitemap_crawler.exceptions import CodingError
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:

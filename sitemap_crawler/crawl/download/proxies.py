@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from sitemap_crawler.exceptions import ProxyError
 from sitemap_crawler.urls.normalise import host_of, origin_of, split_credentials
 
 if TYPE_CHECKING:
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
 SCHEMES = ("http", "https")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-
-
-class ProxyError(ValueError):
-    """A variable names no proxy that can be used; the message is one line that repeats no password."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import os
 import ssl
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.config.option_errors import OptionError
-from sitemap_crawler.crawl.download.proxies import Proxies, ProxyError
+from sitemap_crawler.crawl.download.proxies import Proxies
+from sitemap_crawler.exceptions import OptionError, ProxyError
 
 if TYPE_CHECKING:
     from pathlib import Path

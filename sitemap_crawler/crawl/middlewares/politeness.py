@@ -27,6 +27,7 @@ from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.politeness import Answer, answer_of, retry_seconds
+from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ LOOK_UP = 1.0
 """Seconds after which one that waits looks whether the crawl is ending: nothing tells it."""
 
 
-class Postponed(IgnoreRequest):
+class RequestPostponedError(SitemapCrawlerError, IgnoreRequest):
     """The crawl ends before the host may be asked; the request is to be made another time."""
 
 
-class HostClosed(IgnoreRequest):
+class HostClosedError(SitemapCrawlerError, IgnoreRequest):
     """The host, not the start page's, must not be asked any more; the crawl goes on without it."""
 
 
@@ -73,13 +74,13 @@ class PolitenessMiddleware:
         return None
 
     async def _turn(self, pace: Pace, request: Request) -> None:
-        """Raises Postponed when the turn will not come in this crawl."""
+        """Raises RequestPostponedError when the turn will not come in this crawl."""
         while (wait := _wait(pace, request, now := time.monotonic())) > 0:
             host = host_of(request.url)
             if self._engine.is_closing or (pace.closed and host == host_of(self._job.start_url)):
-                raise Postponed(f"{host} must not be asked now")
+                raise RequestPostponedError(f"{host} must not be asked now")
             if pace.closed:
-                raise HostClosed(f"{host} is overloaded, away, or asks to be left alone for too long")
+                raise HostClosedError(f"{host} is overloaded, away, or asks to be left alone for too long")
             await asyncio.sleep(min(wait, LOOK_UP))
         # No await between the look at the pace and this: nobody else leaves in the same moment.
         self._leave(pace, request, now)

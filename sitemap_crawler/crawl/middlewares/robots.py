@@ -16,6 +16,7 @@ from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
+from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls.normalise import Resolver, origin_of
@@ -37,11 +38,11 @@ MAX_TIMEOUT = 10.0
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
-class BlockedByRobots(IgnoreRequest):
+class BlockedByRobotsError(SitemapCrawlerError, IgnoreRequest):
     """robots.txt forbids the request; the message says by what."""
 
 
-class RobotsUnavailable(IgnoreRequest):
+class RobotsUnavailableError(SitemapCrawlerError, IgnoreRequest):
     """robots.txt can't be had, so nothing is known of the request: it is to be made another time."""
 
 
@@ -91,20 +92,20 @@ class RobotsMiddleware:
         rule = None if rules is None else rules.rule_against(url, self._agent)
         if rule is not None:
             self._crawler.stats.inc_value(Stat.ROBOTS_BLOCKED)
-            raise BlockedByRobots(robots_evidence(origin, rule))
+            raise BlockedByRobotsError(robots_evidence(origin, rule))
 
     async def rules_for(self, origin: str) -> RobotsTxt | None:
-        """The rules of `https://example.com:8443`; None when everything is allowed. Raises RobotsUnavailable.
+        """The rules of `https://example.com:8443`; None when everything is allowed. Raises RobotsUnavailableError.
 
         Whoever asks while they are being fetched waits for the same answer.
         """
         rules = self._current(origin)
         try:
             return rules.result() if rules.done() else await asyncio.shield(rules)
-        except RobotsUnavailable as error:
+        except RobotsUnavailableError as error:
             self._refuse(origin, str(error))
             # A new one for each caller: a shared exception would gather the tracebacks of all.
-            raise RobotsUnavailable(str(error)) from None
+            raise RobotsUnavailableError(str(error)) from None
 
     def _current(self, origin: str) -> asyncio.Future[RobotsTxt | None]:
         fetched, now = self._fetched.get(origin), self._clock()
@@ -116,7 +117,7 @@ class RobotsMiddleware:
     async def _load(self, origin: str, *, earlier: _Fetched | None) -> RobotsTxt | None:
         try:
             body = await self._read(self._url_of(origin))
-        except RobotsUnavailable:
+        except RobotsUnavailableError:
             # Section 2.4: what was had before may be used longer when nothing newer can be had.
             if earlier is None or earlier.rules.exception() is not None:
                 raise
@@ -149,16 +150,16 @@ class RobotsMiddleware:
         try:
             response = await self._fetch(url)
         except Exception as error:
-            raise RobotsUnavailable(f"{url}: {failure_words(error)}") from error
+            raise RobotsUnavailableError(f"{url}: {failure_words(error)}") from error
         if response is None:
             return None
         if is_transient(response.status):
             # Also 429, against the letter of RFC 9309: who is asked too often allows nothing.
-            raise RobotsUnavailable(f"{url}: status {response.status}")
+            raise RobotsUnavailableError(f"{url}: status {response.status}")
         if not 200 <= response.status < 300:
             return None
         if response.body.startswith(GZIP):
-            raise RobotsUnavailable(f"{url}: it is packed once more than it says")
+            raise RobotsUnavailableError(f"{url}: it is packed once more than it says")
         return response.body
 
     async def _fetch(self, url: str) -> Response | None:

@@ -15,8 +15,8 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.pipelines.inventory import InventoryPipeline
 from sitemap_crawler.crawl.pipelines.reading import ReadingPipeline
 from sitemap_crawler.crawl.pipelines.transfer import Findings, Unread, findings, take
-from sitemap_crawler.crawl.workers.connection import WorkerDied
-from sitemap_crawler.crawl.workers.pool import WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.crawl.workers.pool import WorkerPool, default_workers
+from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.utils.text import printable
 
@@ -85,14 +85,14 @@ class PagePipelineManager(ItemPipelineManager):
                 item.leave_out(printable(f"DropItem: {error}")[:MAX_TEXT])
                 await _call(store, item)
             raise
-        except WorkerDied as error:
+        except WorkerDiedError as error:
             logger.error("cannot read %s: %s", item.queued.url, error)
             item.give_up(str(error))
         except Exception as error:
             if not isinstance(item, Page):
                 raise
             logger.exception("cannot read %s", item.queued.url)
-            words = str(error) if isinstance(error, WorkFailed) else f"{type(error).__name__}: {error}"
+            words = str(error) if isinstance(error, WorkFailedError) else f"{type(error).__name__}: {error}"
             item.give_up(printable(words)[:MAX_TEXT])
         return await _call(store, item)
 

@@ -12,8 +12,8 @@ from sitemap_crawler.crawl.download.conditional import asked_plainly
 from sitemap_crawler.crawl.download.errors import failure_words
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.keys import Meta
-from sitemap_crawler.crawl.middlewares.politeness import Postponed
-from sitemap_crawler.crawl.middlewares.robots import BlockedByRobots, RobotsUnavailable
+from sitemap_crawler.crawl.middlewares.politeness import RequestPostponedError
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
 from sitemap_crawler.crawl.seed_sitemaps import read_seeds
 from sitemap_crawler.crawl.startup import job_or_exit
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB, media_type
@@ -98,10 +98,10 @@ class SiteSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Page]:
         """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
         request = failure.request  # type: ignore[attr-defined]
-        if isinstance(failure.value, Postponed) or self._ends_crawl(failure.value, request.url):
+        if isinstance(failure.value, RequestPostponedError) or self._ends_crawl(failure.value, request.url):
             return
         observation = Observation(request.meta[Meta.QUEUED].id, datetime.now(UTC))
-        if isinstance(failure.value, BlockedByRobots):
+        if isinstance(failure.value, BlockedByRobotsError):
             observation.blocked_by = str(failure.value)
         else:
             observation.error = failure_words(failure.value)
@@ -109,7 +109,7 @@ class SiteSpider(Spider):
 
     def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
         """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
-        return isinstance(error, RobotsUnavailable) and origin_of(url) == origin_of(self.job.start_url)
+        return isinstance(error, RobotsUnavailableError) and origin_of(url) == origin_of(self.job.start_url)
 
     def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
         location = _first(headers, "location")

@@ -11,20 +11,13 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
 from sitemap_crawler.crawl.workers.process import framed, taken_from
+from sitemap_crawler.exceptions import WorkerDiedError, WorkerStartError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOO_LONG = 180.0
 """Seconds for which a worker may be at one task."""
-
-
-class WorkerDied(Exception):  # noqa: N818 - it says what happened
-    """Processes ended over the task; the message says how the last one did."""
-
-
-class NotBegun(Exception):  # noqa: N818 - it says what happened
-    """The worker died before it came to the task."""
 
 
 class Worker(asyncio.Protocol):
@@ -120,11 +113,11 @@ class Worker(asyncio.Protocol):
         self._kill()
         how = self.wait()
         asked, self._asked = self._asked, deque()
-        why: Exception = WorkerDied(f"the process that read it {how}") if self.ready else NotBegun()
+        why: Exception = WorkerDiedError(f"the process that read it {how}") if self.ready else WorkerStartError()
         for answer in asked:
             if not answer.done():
                 answer.set_exception(why)
-            why = NotBegun()
+            why = WorkerStartError()
         self._on_end(self, how)
 
     def _kill(self) -> None:

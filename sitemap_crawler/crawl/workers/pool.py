@@ -15,8 +15,9 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from sitemap_crawler.crawl.workers.connection import NotBegun, Worker, WorkerDied
+from sitemap_crawler.crawl.workers.connection import Worker
 from sitemap_crawler.crawl.workers.process import Failure, start_worker
+from sitemap_crawler.exceptions import SitemapCrawlerError, WorkerDiedError, WorkerStartError, WorkFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,11 +40,9 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 
-class WorkFailed(Exception):  # noqa: N818 - it says what happened
-    """The work raised an exception in its process; the message names it, the cause has its traceback."""
+class _WorkerTracebackError(SitemapCrawlerError):
+    """The traceback of another process as text: the cause of a WorkFailedError."""
 
-
-class _Traceback(Exception):  # noqa: N818 - no error: the cause of one, as text
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
@@ -80,7 +79,7 @@ class WorkerPool(Generic[_Task, _Result]):
         await self._fill()
 
     async def run(self, task: _Task, *, alone: bool = False) -> _Result:
-        """`alone`: one such task at a time, for it takes much memory. Raises WorkFailed, WorkerDied.
+        """`alone`: one such task at a time, for it takes much memory. Raises WorkFailedError, WorkerDiedError.
 
         Without any worker that can be had, the work is done here.
         """
@@ -99,16 +98,16 @@ class WorkerPool(Generic[_Task, _Result]):
             worker = self._workers[-1] if last else _choice(self._workers)
             try:
                 answer = await worker.send(task)
-            except NotBegun:
+            except WorkerStartError:
                 continue
-            except WorkerDied:
+            except WorkerDiedError:
                 # Somebody else may have ended it. Two that die over the same task die of it.
                 deaths += 1
                 if deaths == DEATHS:
                     raise
                 continue
             if isinstance(answer, Failure):
-                raise WorkFailed(answer.words) from _Traceback(answer.traceback)
+                raise WorkFailedError(answer.words) from _WorkerTracebackError(answer.traceback)
             result: _Result = answer
             return result
 

@@ -7,8 +7,8 @@ from base64 import b64encode
 import pytest
 
 from sitemap_crawler.config.credentials import Access
-from sitemap_crawler.config.option_errors import OptionError
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.exceptions import OptionError
 
 TOKEN = "tok-8f14e45fceea167a"
 

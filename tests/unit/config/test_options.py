@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.config.option_errors import OptionError
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.exceptions import OptionError
 
 START = "https://example.com/"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.config.option_errors import OptionError, check_names
+from sitemap_crawler.config.option_errors import check_names
+from sitemap_crawler.exceptions import OptionError
 
 
 def test_names_are_checked_against_all_that_is_known() -> None:

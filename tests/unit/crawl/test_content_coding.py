@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.crawl.download.content_coding import CodingError, Unpacker
+from sitemap_crawler.crawl.download.content_coding import Unpacker
+from sitemap_crawler.exceptions import CodingError
 from tests.crawl.test_connections import deflated, zstd
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.crawl.download.proxies import Proxies, Proxy, ProxyError
+from sitemap_crawler.crawl.download.proxies import Proxies, Proxy
+from sitemap_crawler.exceptions import ProxyError
 
 
 @pytest.mark.parametrize(

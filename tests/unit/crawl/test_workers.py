@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.crawl.pipelines.transfer import Unread, findings, take
-from sitemap_crawler.crawl.workers.connection import WorkerDied
-from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, WorkFailed, default_workers
+from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, default_workers
+from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.traps.detector import Suspect
 from tests.support.paths import ROOT
@@ -105,7 +105,7 @@ def test_a_large_task_is_alone() -> None:
 )
 def test_work_that_fails_is_told_with_its_place(task: tuple[str, ...], words: str) -> None:
     failed, other = with_workers(1, lambda pool: all_of(pool, task, ("do", 1)))
-    assert isinstance(failed, WorkFailed)
+    assert isinstance(failed, WorkFailedError)
     assert words in str(failed)
     assert len(str(failed)) <= 1_000
     assert "Traceback" in str(failed.__cause__)
@@ -114,7 +114,7 @@ def test_work_that_fails_is_told_with_its_place(task: tuple[str, ...], words: st
 
 def test_a_long_message_is_bounded() -> None:
     (failed,) = with_workers(1, lambda pool: all_of(pool, ("fail", "x" * 100_000)))
-    assert isinstance(failed, WorkFailed)
+    assert isinstance(failed, WorkFailedError)
     assert (len(str(failed)), len(str(failed.__cause__))) == (1_000, 10_001)
 
 
@@ -131,7 +131,7 @@ def test_a_task_that_its_worker_dies_over_is_the_only_one_lost(task: tuple[Any, 
     tasks[2:2] = [task]
     answers = with_workers(2, lambda pool: all_of(pool, *tasks))
     died = answers.pop(2)
-    assert isinstance(died, WorkerDied)
+    assert isinstance(died, WorkerDiedError)
     assert str(died) == words
     assert [answer[2] for answer in answers] == [[number] for number in range(20)]
     assert os.getpid() not in {answer[0] for answer in answers}
@@ -141,7 +141,7 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
     async def use(pool: WorkerPool[Any, Any]) -> Any:
         for _ in range(5):
             (died,) = await all_of(pool, ("die", signal.SIGKILL))
-            assert isinstance(died, WorkerDied)
+            assert isinstance(died, WorkerDiedError)
         return await all_of(pool, *[("do", number) for number in range(40)])
 
     answers = with_workers(2, use)
@@ -154,8 +154,8 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
 def test_nothing_is_done_here_while_the_only_worker_is_replaced() -> None:
     tasks = [("die", signal.SIGKILL), *[("do", number) for number in range(10)], ("die", signal.SIGKILL)]
     first, *answers, last = with_workers(1, lambda pool: all_of(pool, *tasks))
-    assert isinstance(first, WorkerDied)
-    assert isinstance(last, WorkerDied)
+    assert isinstance(first, WorkerDiedError)
+    assert isinstance(last, WorkerDiedError)
     assert [answer[2] for answer in answers] == [[number] for number in range(10)]
     assert os.getpid() not in {answer[0] for answer in answers}
 
@@ -194,7 +194,7 @@ def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptur
 def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemap_crawler.crawl.workers.connection.TOO_LONG", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
-    assert isinstance(late, WorkerDied)
+    assert isinstance(late, WorkerDiedError)
     assert str(late) == "the process that read it took longer than 0 s"
     assert other[2] == [1]
 

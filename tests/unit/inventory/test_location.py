@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.config.option_errors import OptionError
-from sitemap_crawler.inventory.location import (
-    LocateError,
-    default_state_path,
-    find_inventory,
-    inventory_for,
-    state_directory,
-)
-from sitemap_crawler.inventory.lookup import NotAnInventory
-from sitemap_crawler.inventory.store import InventoryError
+from sitemap_crawler.exceptions import InventoryError, LocateError, NotAnInventoryError, OptionError, SpellingError
+from sitemap_crawler.inventory.location import default_state_path, find_inventory, inventory_for, state_directory
 from sitemap_crawler.urls.normalise import Resolver
-from sitemap_crawler.urls.spelling import SpellingError, absolute_spellings, directories_above, spellings
+from sitemap_crawler.urls.spelling import absolute_spellings, directories_above, spellings
 from tests.support.made_inventory import make_inventory
 
 if TYPE_CHECKING:
@@ -79,7 +71,7 @@ def test_named_files_that_are_no_inventories(tmp_path: Path) -> None:
         (database, "of something else"),
         (old, "schema version 1"),
     ):
-        with pytest.raises(NotAnInventory, match=words):
+        with pytest.raises(NotAnInventoryError, match=words):
             find_inventory(state=str(path), config=None, start_url=None)
 
 
@@ -181,7 +173,7 @@ def test_files_that_are_no_inventories_are_skipped_in_a_search() -> None:
 
 def test_when_all_that_is_there_is_of_another_version_it_is_said() -> None:
     other_version(known(SITE))
-    with pytest.raises(NotAnInventory, match="schema version 1"):
+    with pytest.raises(NotAnInventoryError, match="schema version 1"):
         find_inventory(state=None, config=None, start_url=None)
 
 
@@ -194,7 +186,7 @@ def test_an_unreadable_inventory_of_the_start_url_is_not_passed_over() -> None:
     known(SITE)
     other_version(known(OTHER))
     damaged(known(DOCS))
-    with pytest.raises(NotAnInventory, match=r"other\.example\.org.*schema version 1"):
+    with pytest.raises(NotAnInventoryError, match=r"other\.example\.org.*schema version 1"):
         find_inventory(state=None, config=None, start_url=OTHER)
     for text in (DOCS, f"{DOCS}about"):
         with pytest.raises(InventoryError, match="cannot read the inventory"):
@@ -218,14 +210,14 @@ def test_unreadable_inventories_are_named_when_nothing_else_fits() -> None:
 def test_no_other_site_answers_for_one_whose_inventory_cannot_be_read(text: str, sitemap_url: str) -> None:
     known(OTHER)
     other_version(known(DOCS, sitemap_url=sitemap_url))
-    with pytest.raises(NotAnInventory, match="schema version 1"):
+    with pytest.raises(NotAnInventoryError, match="schema version 1"):
         inventory_for(text)
 
 
 def test_a_longer_scope_that_cannot_be_read_is_not_passed_over() -> None:
     path = known(SITE)
     other_version(known(DOCS))
-    with pytest.raises(NotAnInventory, match="schema version 1"):
+    with pytest.raises(NotAnInventoryError, match="schema version 1"):
         inventory_for(f"{DOCS}sub/a")
     assert inventory_for(f"{SITE}about") == path
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
 from sitemap_crawler.inventory import link_graph as reach
 from sitemap_crawler.inventory.link_graph import walk
 from sitemap_crawler.inventory.queue import Queue
@@ -23,7 +24,7 @@ from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
 from sitemap_crawler.inventory.schema import observations, urls
 from sitemap_crawler.inventory.sql import decode_links, encode_links
-from sitemap_crawler.inventory.store import InventoryBusy, InventoryError, Store, open_store
+from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
 from tests.support.made_inventory import add_pages, change, make_inventory
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -225,7 +226,7 @@ def test_an_inventory_belongs_to_one_site(store: Store) -> None:
 
 
 def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:
-    with pytest.raises(InventoryBusy, match="another run"):
+    with pytest.raises(InventoryBusyError, match="another run"):
         open_store(tmp_path / "state.sqlite")
 
 
@@ -240,7 +241,7 @@ def test_who_has_it_open_is_named(tmp_path: Path) -> None:
     for _ in range(2):
         began = datetime.now(UTC)
         store = open_store(path)
-        with pytest.raises(InventoryBusy) as busy:
+        with pytest.raises(InventoryBusyError) as busy:
             open_store(path)
         store.close()
         process, host, since = owner_of(str(busy.value)).groups()
@@ -253,20 +254,20 @@ def test_who_has_it_open_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [b"", b"\xff\xfe", b"process 1\x1b[31m on host", b"process 1\non host", b"owner"])
 def test_who_has_it_open_is_not_named_by_what_we_did_not_write(tmp_path: Path, store: Store, words: bytes) -> None:
     (tmp_path / "state.sqlite.owner").write_bytes(words)
-    with pytest.raises(InventoryBusy, match=r"^another run is using the inventory /"):
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
         open_store(tmp_path / "state.sqlite")
 
 
 def test_who_has_it_open_may_be_unknown(tmp_path: Path, store: Store) -> None:
     (tmp_path / "state.sqlite.owner").unlink()
-    with pytest.raises(InventoryBusy, match=r"^another run is using the inventory /"):
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
         open_store(tmp_path / "state.sqlite")
 
 
 def test_who_had_it_open_and_was_killed_is_forgotten(tmp_path: Path) -> None:
     (tmp_path / "state.sqlite.owner").write_text("process 4194305 on elsewhere, since 2024-01-02T03:04:05+00:00\n")
     store = open_store(tmp_path / "state.sqlite")
-    with pytest.raises(InventoryBusy) as busy:
+    with pytest.raises(InventoryBusyError) as busy:
         open_store(tmp_path / "state.sqlite")
     store.close()
     assert int(owner_of(str(busy.value))[1]) == os.getpid()
@@ -275,7 +276,7 @@ def test_who_had_it_open_and_was_killed_is_forgotten(tmp_path: Path) -> None:
 def test_the_inventory_opens_where_its_owner_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "state.sqlite.owner").mkdir()
     store = open_store(tmp_path / "state.sqlite")
-    with pytest.raises(InventoryBusy, match=r"^another run is using the inventory /"):
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
         open_store(tmp_path / "state.sqlite")
     store.close()
 

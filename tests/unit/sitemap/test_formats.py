@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text, serialise_line, text_files
-from sitemap_crawler.sitemap.names import EntryNameError
-from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import PublishedFile
 from tests.unit.sitemap.test_publish import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
 
@@ -84,7 +84,7 @@ def test_stale_text_files_that_are_on_record_are_removed(tmp_path: Path) -> None
 def test_no_url_leaves_the_text_files_as_they_are(tmp_path: Path) -> None:
     first = publish_text(locs("abc"), target(tmp_path), (), NOW)
     before = state(tmp_path)
-    with pytest.raises(NothingToPublish):
+    with pytest.raises(NothingToPublishError):
         publish_text([f"https://example.com/{'x' * 2_048}"], target(tmp_path), first.files, NOW)
     assert state(tmp_path) == before
 

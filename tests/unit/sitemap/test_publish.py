@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.entry import Entry
-from sitemap_crawler.sitemap.names import EntryNameError
-from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
 from tests.support.paths import SCHEMAS
 
@@ -175,7 +175,7 @@ def test_entries_that_fit_no_file_are_omitted(tmp_path):
 
 @pytest.mark.parametrize("given", [[], [Entry(BASE + "x" * 3_000)]])
 def test_nothing_to_publish_touches_nothing(tmp_path, given):
-    with pytest.raises(NothingToPublish):
+    with pytest.raises(NothingToPublishError):
         publish(given, target(tmp_path / "new"), (), NOW)
     assert on_disk(tmp_path) == set()
 

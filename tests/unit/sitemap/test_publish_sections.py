@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sitemap_crawler.exceptions import IndexOverflowError, NothingToPublishError
 from sitemap_crawler.sitemap.entry import Entry
-from sitemap_crawler.sitemap.index import IndexOverflowError
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import NothingToPublish, publish
+from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.sitemap.video import Video
 from tests.unit.sitemap.test_publish import (
@@ -302,7 +302,7 @@ def test_the_media_of_a_page_that_is_left_out_are_left_out(tmp_path: Path) -> No
     ]
     result = publish(given, target(tmp_path, max_bytes=10_000), (), NOW)
     assert (result.omitted, result.omitted_extras, live(tmp_path)) == ((BASE + "b",), (), {"map.xml": "a"})
-    with pytest.raises(NothingToPublish):
+    with pytest.raises(NothingToPublishError):
         publish(given[1:], target(tmp_path / "new", max_bytes=10_000), (), NOW)
 
 

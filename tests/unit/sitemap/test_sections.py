@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemap_crawler.exceptions import SectionError
 from sitemap_crawler.sitemap import sections as module
 from sitemap_crawler.sitemap.names import Names
-from sitemap_crawler.sitemap.sections import SectionError, Sections
+from sitemap_crawler.sitemap.sections import Sections
 
 DOCS = "https://example.com/docs/"
 

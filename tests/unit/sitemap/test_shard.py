@@ -9,9 +9,10 @@ from io import BytesIO
 import pytest
 from lxml import etree
 
-from sitemap_crawler.sitemap.index import IndexOverflowError, read_index, serialise_index
+from sitemap_crawler.exceptions import EntryNameError, IndexOverflowError
+from sitemap_crawler.sitemap.index import read_index, serialise_index
 from sitemap_crawler.sitemap.layout import Layout, LiveShard, read_live_shard
-from sitemap_crawler.sitemap.names import EntryNameError, Names
+from sitemap_crawler.sitemap.names import Names
 from sitemap_crawler.sitemap.shard import Frame, Shard, read_body
 
 EMPTY = (

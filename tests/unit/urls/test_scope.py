@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from sitemap_crawler.exceptions import ScopeError
 from sitemap_crawler.urls.scope import (
     Scope,
-    ScopeError,
     default_sitemap_url,
     redirect_of_start,
     registrable_domain,

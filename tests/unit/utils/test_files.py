@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.utils.files import GzipError, gunzip, write_json
+from sitemap_crawler.exceptions import GzipError
+from sitemap_crawler.utils.files import gunzip, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

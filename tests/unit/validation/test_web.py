@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.validation.sources import TargetError
+from sitemap_crawler.exceptions import TargetError
 from sitemap_crawler.validation.targets import validate
 from tests.support.sitemap_documents import (
     E,
