@@ -1,4 +1,4 @@
-"""Measures everything and prints one table: `python benchmarks/run.py`. BENCHMARKS.md says what, and how."""
+"""Measures everything and prints one table: `python benchmarks/run.py`. benchmarks/README.md says what, and how."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "writer": writer.measure,
     "startup": startup.measure,
 }
-DOCUMENT = HERE.parent / "BENCHMARKS.md"
+DOCUMENT = HERE.parent / "docs" / "development" / "benchmarks.md"
 BEGIN, END = "<!-- the last run -->\n", "<!-- end of the last run -->\n"
 
 
@@ -84,7 +84,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=GROUPS, help="this part alone (repeatable)")
     parser.add_argument("--quick", action="store_true", help="a smoke run of a minute or two")
     parser.add_argument("--markdown", action="store_true", help="print what --write writes")
-    parser.add_argument("--write", action="store_true", help="replace the last run in BENCHMARKS.md")
+    parser.add_argument("--write", action="store_true", help="replace the last run in docs/development/benchmarks.md")
     parser.add_argument("--runs", type=int, help="of each crawler, interleaved (default: 3)")
     parser.add_argument("--limit", type=float, help="seconds after which a crawler is stopped (default: 900)")
     names = "|".join((*PACKAGED, GENERATED))

@@ -87,4 +87,4 @@ def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: P
 
 @pytest.mark.parametrize("marker", ["<!-- the last run -->\n", "<!-- end of the last run -->\n"])
 def test_the_document_has_a_place_for_the_last_run(marker: str) -> None:
-    assert (ROOT / "BENCHMARKS.md").read_text(encoding="utf-8").count(marker) == 1
+    assert (ROOT / "docs" / "development" / "benchmarks.md").read_text(encoding="utf-8").count(marker) == 1

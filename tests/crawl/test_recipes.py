@@ -1,4 +1,4 @@
-"""What the README and contrib/ recommend for schedules, run as it stands there but for the paths."""
+"""What docs/deploy/cron.md and contrib/ recommend for schedules, run as it stands there but for the paths."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.validation.entries import read_entries
+from tests.support.documents import blocks
 from tests.support.paths import ROOT
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -24,16 +25,17 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+CRON_PAGE = ROOT / "docs" / "deploy" / "cron.md"
 PROGRAM = "/opt/sitemap-crawler/bin/sitemap-crawler"
 
 
 @pytest.fixture
 def place(program: Program, site: WebServer) -> Path:
-    """The machine's directories, with the README's site file in them."""
+    """The machine's directories, with the site file of the page on cron in them."""
     root = program.directory
     for directory in ("etc/sitemap-crawler/sites", "var/lib/sitemap-crawler", "var/log/sitemap-crawler", "var/www"):
         (root / directory).mkdir(parents=True)
-    [text] = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    [(_, text)] = blocks(CRON_PAGE, "toml")
     text = text.replace("https://www.example.com/", site.url("/"))
     (root / "etc/sitemap-crawler/sites/www.toml").write_text(relocated(text, root))
     site.pages.update({"/": page("/a"), "/a": page(title="a")})
@@ -44,10 +46,18 @@ def relocated(text: str, root: Path) -> str:
     return re.sub(r"(?<![\w:/])/(?=etc/|var/)", f"{root}/", text)
 
 
+def crontab_line(document: Path) -> str:
+    [(_, text)] = blocks(document, "crontab")
+    return text.rstrip("\n")
+
+
+def test_the_readme_has_the_same_line() -> None:
+    assert crontab_line(ROOT / "README.md") == crontab_line(CRON_PAGE)
+
+
 def crontab_command(root: Path) -> str:
     """What cron hands to the shell; the delay is left out, for half an hour is long."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    [line] = re.findall(r"```crontab\n(.*)\n```", readme)
+    line = crontab_line(CRON_PAGE)
     times = line.split()[:5]
     assert all(re.fullmatch(r"\*|\d+", time) for time in times)
     command = line.split(maxsplit=5)[5]
@@ -183,6 +193,11 @@ def test_the_service_runs_the_command(place: Path, program: Program, site: WebSe
     assert (place / "var/www/html/sitemap.xml").exists()
 
 
-def test_the_readmes_site_file_is_usable(place: Path) -> None:
+def test_the_site_file_is_usable(place: Path) -> None:
     values = tomllib.loads((place / "etc/sitemap-crawler/sites/www.toml").read_text())
     assert Options.parse(values).output == place / "var/www/html"
+
+
+def test_the_readmes_site_file_is_the_same_but_for_the_log() -> None:
+    [(_, short)], [(_, long)] = blocks(ROOT / "README.md", "toml"), blocks(CRON_PAGE, "toml")
+    assert {**tomllib.loads(long), "log_file": None} == {**tomllib.loads(short), "log_file": None}

@@ -121,8 +121,8 @@ def test_the_environment_has_the_package_from_the_egg_alone(programs: Path, tmp_
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_the_readme_installs_what_these_tests_do(requirement: str) -> None:
-    assert requirement in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_documents_install_what_these_tests_do(requirement: str) -> None:
+    assert requirement in (ROOT / "docs" / "deploy" / "scrapyd.md").read_text(encoding="utf-8")
 
 
 def test_the_egg_has_the_spider(scrapyd: Scrapyd) -> None:

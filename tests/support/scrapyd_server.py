@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60
 REQUIREMENTS = ("scrapyd==1.6.*", "scrapyd-client", "setuptools>=77,<81")
-"""The last one as README.md has it: older ones don't know the license field, newer ones lack pkg_resources."""
+"""As docs/deploy/scrapyd.md has them: older setuptools don't know the license field, newer ones lack pkg_resources."""
 
 NOT_LENT = ("sitemap_crawler", "__editable__", "pip", "setuptools", "pkg_resources", "_distutils_hack", "__pycache__")
 PROJECT = ("pyproject.toml", "scrapy.cfg", "README.md", "LICENSE", "sitemap_crawler")

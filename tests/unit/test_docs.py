@@ -1,14 +1,16 @@
-"""The documents can't drift: README.md and the annotated site file are held against the model of the options.
-
-`python tests/test_docs.py` prints the README's table of options.
-"""
+"""The documents can't drift: README.md, docs/ and the annotated site file are held against the code."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import tomllib
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic_core import to_jsonable_python
 
 from sitemap_crawler import __version__
@@ -16,48 +18,108 @@ from sitemap_crawler.cli.main import commands
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
+from tests.support.documents import documents, name_of
 from tests.support.paths import ROOT
 
-README = ROOT / "README.md"
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+DOCS = ROOT / "docs"
 SITE_FILE = ROOT / "settings" / "site.toml"
+SCHEMAS = ("report", "sites-report", "status")
+PARTS = ("options", "settings", "reasons", "warnings", "report", "sites-report", "status")
 
 
-def default_of(name: str) -> str:
-    field = Options.model_fields[name]
-    if field.is_required():
-        return "required"
-    default = to_jsonable_python(field.default)
-    if default in (None, []):
-        return "none"
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    if isinstance(default, list):
-        return ", ".join(default) if len(default) < 5 else "those in settings/site.toml"
-    return str(default)
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    sys.path.insert(0, str(DOCS))
+    try:
+        import generate
+    finally:
+        sys.path.remove(str(DOCS))
+    return generate
 
 
-def options_table() -> str:
-    lines = ["| option, key of the site file | setting | default | meaning |", "|---|---|---|---|"]
-    for name, field in Options.model_fields.items():
-        flag = Options.flag(name)
-        option = f"`--{name.replace('_', '-')}`, `{name}`" if flag.cli else f"`{name}`"
-        default = default_of(name).replace("*", "\\*")
-        lines.append(f"| {option} | `{Options.setting(name)}` | {default} | {field.description} |")
-    return "\n".join(lines)
+def rows(table: str) -> list[list[str]]:
+    """The cells of a table without its head."""
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines()[2:]]
 
 
-def test_the_readme_has_the_table_of_options() -> None:
-    assert options_table() in README.read_text(encoding="utf-8"), "put the output of python tests/test_docs.py there"
+def test_every_option_is_in_the_reference(generate: ModuleType) -> None:
+    found = [*rows(generate.options_table(command_line=True)), *rows(generate.options_table(command_line=False))]
+    keys = [re.findall(r"`([a-z_]+)`", option)[-1] for option, *_ in found]
+    assert sorted(keys) == sorted(Options.model_fields)
+    for option, setting, default, meaning in found:
+        assert re.fullmatch(r"`[A-Z_]+`", setting), option
+        assert default, option
+        assert len(meaning) > 15, option
 
 
-@pytest.mark.parametrize("word", [*Reason, *WarningKind])
-def test_the_readme_explains_reasons_and_warnings(word: str) -> None:
-    assert f"`{word}`" in README.read_text(encoding="utf-8")
+def test_options_that_have_a_flag_are_in_the_table_of_the_command_line(generate: ModuleType) -> None:
+    text = generate.options_table(command_line=True)
+    shown = set(re.findall(r"`(--[a-z-]+)`", text))
+    taken = {opt for parameter in commands.commands["crawl"].params for opt in parameter.opts if opt.startswith("--")}
+    assert shown == taken - {"--config", "--parallel", "--verbose", "--json"}
+    page = (DOCS / "reference" / "options.md").read_text(encoding="utf-8")
+    assert all(option in page for option in ("--config", "--parallel", "`-v`", "--json"))
+
+
+def test_every_reason_and_warning_has_a_meaning(generate: ModuleType) -> None:
+    assert [name for name, _ in rows(generate.reasons_table())] == [f"`{reason}`" for reason in Reason]
+    assert [name for name, _ in rows(generate.warnings_table())] == [f"`{kind}`" for kind in WarningKind]
+    assert set(generate.REASONS) == {str(reason) for reason in Reason}
+    for text in (*generate.REASONS.values(), *(kind.description for kind in WarningKind)):
+        assert re.fullmatch(r"(robots\.txt |[A-Z0-9`]).{10,}\.", text), text
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_schemas_and_say_what_each_key_means(generate: ModuleType, name: str) -> None:
+    schema: dict[str, Any] = generate.schema(name)
+    Draft202012Validator.check_schema(schema)
+    assert schema["required"] == [key for key in schema["properties"] if key in schema["required"]]
+    for key, kind, meaning in rows(generate.keys_table(name)):
+        assert kind, key
+        assert meaning.endswith("."), key
+
+
+def test_every_part_is_included_by_a_page(generate: ModuleType) -> None:
+    assert set(generate.parts()) == {f"{name}.md" for name in PARTS}
+    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
+    assert sorted(re.findall(r"\{include\} \.\./_generated/(.*)\.md", pages)) == sorted(PARTS)
 
 
 @pytest.mark.parametrize("command", sorted(commands.commands))
-def test_the_readme_shows_every_command(command: str) -> None:
-    assert f"\nsitemap-crawler {command} " in README.read_text(encoding="utf-8")
+def test_every_command_has_a_description_and_an_example(command: str) -> None:
+    help_text = commands.commands[command].help or ""
+    assert re.match(r"[A-Z].{20,}", help_text)
+    assert f"\nsitemap-crawler {command} " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_links_lead_to_files(document: Path) -> None:
+    text = re.sub(r"^(```+).*?^\1$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (document.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_readme_links_to_every_page_of_the_guide_and_the_reference() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = [name_of(path) for path in documents() if path.parent.name in ("guide", "reference", "deploy")]
+    assert len(pages) > 15
+    assert [page for page in pages if f"]({page})" not in readme] == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_pages_stay_short(document: Path) -> None:
+    assert len(document.read_text(encoding="utf-8").splitlines()) <= 150 + 250 * (document.stem == "decisions")
+
+
+def test_the_picture_of_the_rooms_is_what_the_command_prints() -> None:
+    done = subprocess.run([sys.executable, str(DOCS / "rooms.py")], capture_output=True, text=True, check=True)
+    page = (DOCS / "development" / "architecture.md").read_text(encoding="utf-8")
+    assert f"```text\n{done.stdout}```\n" in page, "run python docs/rooms.py --write"
 
 
 def test_the_site_file_names_every_option_with_its_default() -> None:
@@ -79,5 +141,8 @@ def test_the_changelog_has_this_version() -> None:
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-if __name__ == "__main__":
-    print(options_table())  # noqa: T201 - it is what the script is for
+def test_the_schemas_are_in_the_pages() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
+    for name in SCHEMAS:
+        assert f"schemas/{name}.schema.json" in pages
+        json.loads((DOCS / "reference" / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))

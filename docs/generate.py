@@ -1,0 +1,144 @@
+"""The parts of the reference that are made from the code whenever the documents are built: tables of options, reasons,
+warnings and of the keys of JSON files.
+
+`python docs/generate.py` prints them all.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_jsonable_python
+
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.warning_kinds import WarningKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SCHEMAS = Path(__file__).parent / "reference" / "schemas"
+
+REASONS = {
+    "listed": "A page with status 200, in scope, indexable, canonical to itself or to nothing.",
+    "kept-after-error": "Listed. The page was listed before and its server fails now. It stays for seven finished runs "
+    "(`keep_errors`) with its date.",
+    "out-of-scope": "Not at or below the sitemap's directory. Not fetched.",
+    "excluded-by-rule": "An `--exclude` or `--exclude-listing` pattern matches, or no `--include` pattern does.",
+    "blocked-by-robots": "robots.txt disallows the URL. Not fetched.",
+    "noindex": "A robots meta tag or `X-Robots-Tag` forbids indexing, for all robots or for Google's or Bing's.",
+    "canonical-elsewhere": "`rel=canonical` names another URL, and that URL can be listed.",
+    "redirect": "A 3xx answer, or a meta refresh to another URL. The target is crawled.",
+    "client-error": "404, 410 or another 4xx.",
+    "server-error": "A 5xx or 429, after the retries.",
+    "unreachable": "No answer, after the retries.",
+    "not-a-page": "Another content type, an empty body, or a status like 204.",
+    "duplicate-index-file": "The same bytes as the directory above it, such as `/docs/index.html` and `/docs/`.",
+    "too-long": "2,048 characters or more, or an entry that is larger than a file may be.",
+    "limit": "Beyond `--max-pages` or `--max-depth`, or in a [trap](../guide/traps.md).",
+    "orphan": "Known from an earlier run. In the last two runs that saw the whole site nothing led to the URL "
+    "(`orphan_runs`).",
+}
+
+
+def options_table(*, command_line: bool) -> str:
+    """Return the options that the command line has, or those that only site files and settings have."""
+    names = [name for name in Options.model_fields if name != "start_url"]
+    rows = [_option(name) for name in names if Options.flag(name).cli is command_line]
+    if command_line:
+        start = Options.model_fields["start_url"]
+        rows = [("`START_URL`, `start_url`", "`SITEMAP_START_URL`", "required", start.description or ""), *rows]
+    return _table(("option, key of the site file" if command_line else "key of the site file", "setting", "default",
+                   "meaning"), rows)  # fmt: skip
+
+
+def _option(name: str) -> tuple[str, ...]:
+    flag = Options.flag(name)
+    long = f"--{name.replace('_', '-')}"
+    short = f"`{flag.short}`, " if flag.short else ""
+    option = f"{short}`{long}`, `{name}`" if flag.cli else f"`{name}`"
+    return option, f"`{Options.setting(name)}`", default_of(name), Options.model_fields[name].description or ""
+
+
+def default_of(name: str) -> str:
+    default = to_jsonable_python(Options.model_fields[name].default)
+    if default in (None, []):
+        return "none"
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    if isinstance(default, list):
+        return ", ".join(default) if len(default) < 5 else "see the site file below"
+    return str(default)
+
+
+def reasons_table() -> str:
+    return _table(("reason", "meaning"), [(f"`{reason}`", REASONS[reason]) for reason in Reason], escape=False)
+
+
+def warnings_table() -> str:
+    return _table(("kind", "meaning"), [(f"`{kind}`", kind.description) for kind in WarningKind], escape=False)
+
+
+def schema(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def keys_table(name: str) -> str:
+    """Return the keys of a JSON file with their types and meanings, from its schema."""
+    return _table(("key", "type", "meaning"), _keys(schema(name)), escape=False)
+
+
+def _keys(described: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, ...]]:
+    for key, value in described.get("properties", {}).items():
+        yield f"`{prefix}{key}`", _type(value), value.get("description", "")
+        yield from _keys(value, f"{prefix}{key}.")
+        yield from _keys(value.get("items", {}), f"{prefix}{key}[].")
+        if isinstance(value.get("additionalProperties"), dict):
+            yield from _keys(value["additionalProperties"].get("items", {}), f"{prefix}{key}.*[].")
+
+
+def _type(value: dict[str, Any]) -> str:
+    if "enum" in value:
+        return ", ".join("null" if word is None else f"`{word}`" for word in value["enum"])
+    types = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    return " or ".join(types)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]], *, escape: bool = True) -> str:
+    head = tuple(head)
+    lines = [head, ("---",) * len(head), *(map(_escaped, row) if escape else row for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+def parts() -> dict[str, str]:
+    """Return each part under the name of its file."""
+    return {
+        "options.md": options_table(command_line=True),
+        "settings.md": options_table(command_line=False),
+        "reasons.md": reasons_table(),
+        "warnings.md": warnings_table(),
+        "report.md": keys_table("report"),
+        "sites-report.md": keys_table("sites-report"),
+        "status.md": keys_table("status"),
+    }
+
+
+def write_parts(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, text in parts().items():
+        path = directory / name
+        # Sphinx reads pages again when the time of what they include has changed.
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name, text in parts().items():
+        print(f"{name}\n\n{text}")
