@@ -128,7 +128,7 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
 def _lines(found: Differences) -> Iterator[str]:
     from sitemap_crawler.inventory.publications import Change
 
-    for one in found.of(*Change):
+    for one in found.of_kinds(*Change):
         yield f"{one.kind} {printable(one.url)}{_dates(one)}"
     counts = found.counts()
     came_from = "before" if found.start is None else f"from run {found.start} to"
@@ -151,7 +151,7 @@ def _json_parts(found: Differences) -> Iterator[str]:
     for kind in Change:
         yield f', "{kind}": ['
         separator = "\n"
-        for one in found.of(kind):
+        for one in found.of_kinds(kind):
             yield separator + json.dumps(change_row(one.kind, one.url, one.before, one.after))
             separator = ",\n"
         yield "]"

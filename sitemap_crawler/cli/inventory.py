@@ -174,7 +174,7 @@ def _rows(inventory: Inventory, selection: Selection, *, referrers: bool) -> Ite
             linking = inventory.referrers(ids[start : start + PASS_ROWS]) if referrers else {}
         batch = ids[start : start + BATCH_ROWS]
         names = inventory.urls_of({page for url_id in batch if url_id in linking for page in linking[url_id].ids})
-        for entry in inventory.entries(batch):
+        for entry in inventory.records(batch):
             facts = facts_of(entry, inventory, rules)
             if referrers:
                 found = linking[entry.id]

@@ -16,25 +16,25 @@ from sitemap_crawler.crawl.politeness import Paces
 from sitemap_crawler.exceptions import InventoryError, OutputError, RetryLaterError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, readmit, requeue_read_otherwise
-from sitemap_crawler.inventory.robots import remember_robots
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, reapply_rules, requeue_other_readers
+from sitemap_crawler.inventory.robots import store_robots
 from sitemap_crawler.inventory.runs import (
     Run,
     begin_run,
     drop_unfinished_run,
     fetched_in_run,
     finished_runs_ago,
+    load_pause,
+    mark_planned,
     move_run,
-    pause_until,
-    remember_pause,
-    remember_planned,
+    store_pause,
 )
 from sitemap_crawler.inventory.sql import admitted_hosts
-from sitemap_crawler.inventory.store import Store, inventory_words, open_store
+from sitemap_crawler.inventory.store import Store, inventory_failure, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
-from sitemap_crawler.traps.detector import Traps
+from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ class Job(RunContext):
         store = open_store(state_path(options))
         try:
             # Who begins anew knows better.
-            pause = 0.0 if options.fresh else _pause(options, pause_until(store.connection))
+            pause = 0.0 if options.fresh else _pause(options, load_pause(store.connection))
             self.paces = Paces(options, not_before=_begin_at(pause, options.random_delay))
             super().__init__(options, store, _begin(options, store))
             self.fetched = self.done = fetched_in_run(store.connection, self.run.id)
             if options.subdomains and self.run.planned:
                 self._hosts.update(map(host_of, admitted_hosts(store.connection)))
-            self.traps = Traps(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))
+            self.traps = TrapDetector(options.trap_budget, applies=lambda url: self.rules.may_be_trap(url))
             self._plan(readers)
             self.queue = Queue(
                 store.connection,
@@ -93,11 +93,11 @@ class Job(RunContext):
                 follows=self._follows,
                 traps=self.traps,
             )
-            self.queue.add(self.run.requested_url)
-            self.queue.add(self.start_url)
+            self.queue.add_start_page(self.run.requested_url)
+            self.queue.add_start_page(self.start_url)
         except SQLAlchemyError as error:
             store.close()
-            raise InventoryError(inventory_words(store.path, error)) from error
+            raise InventoryError(inventory_failure(store.path, error)) from error
         except BaseException:
             store.close()
             raise
@@ -124,10 +124,10 @@ class Job(RunContext):
             if not run.planned:
                 since = finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id)
                 plan_revisits(connection, run.id, admits=self._admits, settled_since=since, every=every, trap=trap)
-                remember_planned(connection, run.id)
+                mark_planned(connection, run.id)
             elif changed:
-                readmit(connection, admits=self._admits, trap=trap)
-                requeue_read_otherwise(connection, run.id, readers=readers)
+                reapply_rules(connection, admits=self._admits, trap=trap)
+                requeue_other_readers(connection, run.id, readers=readers)
         if changed:
             words = "the run goes on with options other than it began with: " + "; ".join(changed)
             self.warn(WarningKind.OPTIONS_CHANGED, self.start_url, words)
@@ -168,7 +168,7 @@ class Job(RunContext):
             start_url=url, sitemap_url=self.options.default_entry_url(url) if is_default else self.sitemap_url
         )
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=self.sitemap_url)
-        self.queue.add(url)
+        self.queue.add_start_page(url)
         logger.info(notice)
 
     def refuse(self, message: str, *, ends_run: bool) -> None:
@@ -181,7 +181,7 @@ class Job(RunContext):
         self.interrupt(message)
         until = min(until, datetime.now(UTC) + timedelta(days=1))
         try:
-            remember_pause(self.store.connection, until.timestamp())
+            store_pause(self.store.connection, until.timestamp())
         except SQLAlchemyError as error:
             logger.warning("cannot keep until when the site wants to be left alone: %s", error)
 
@@ -189,9 +189,9 @@ class Job(RunContext):
         """The crawl can't go on now; the run does with the same command."""
         self.interruption = message
 
-    def remember_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
+    def store_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
         try:
-            remember_robots(self.store.connection, self.run.id, origin, agent=agent, body=body)
+            store_robots(self.store.connection, self.run.id, origin, agent=agent, body=body)
         except SQLAlchemyError as error:
             # The next batch that is written meets the same, and ends the crawl.
             logger.warning("cannot keep the robots.txt of %s: %s", origin, error)
@@ -203,7 +203,7 @@ class Job(RunContext):
         """
         if not isinstance(error, SQLAlchemyError):
             logger.error("cannot write to the inventory", exc_info=error)
-        self.failure = inventory_words(self.store.path, error)
+        self.failure = inventory_failure(self.store.path, error)
 
 
 def _pause(options: Options, until: float) -> float:

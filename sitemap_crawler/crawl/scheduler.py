@@ -80,7 +80,7 @@ class Frontier(BaseScheduler):
         job = self._job
         ended = job.budget == 0 or job.failure is not None
         if not ended and job.options.max_depth is not None and self._settled_at != job.fetched:
-            self._guarded(job.queue.settle_depths)
+            self._guarded(job.queue.update_depths)
             self._settled_at = job.fetched
         return self._may_refill()
 
@@ -190,7 +190,7 @@ class Frontier(BaseScheduler):
 
     def _leave_traps(self) -> None:
         held, self._ready = self._ready, deque()
-        self._job.queue.leave_traps(held)
+        self._job.queue.refuse_trapped(held)
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """End the crawl when the inventory can't do its part."""

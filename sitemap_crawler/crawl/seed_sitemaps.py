@@ -26,7 +26,7 @@ from sitemap_crawler.crawl.middlewares.robots import (
 from sitemap_crawler.crawl.seed_entries import SeedEntries
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.extract.sitemaps import read_sitemap
-from sitemap_crawler.inventory.alternates import forget_claims, take_claims
+from sitemap_crawler.inventory.alternates import delete_claims, store_claims
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.sitemap.limits import MAX_BYTES
@@ -206,13 +206,13 @@ class _Seeds:
         """Queue the pages that are named, also those that are only named as versions, and keep what is said of them."""
         if not claims:
             return
-        ids = self._job.queue.add_named(chain(claims, *(of_page.values() for of_page in claims.values())))
+        ids = self._job.queue.add_from_sitemap(chain(claims, *(of_page.values() for of_page in claims.values())))
         by_id = {ids[url]: [(code, ids[version]) for code, version in found.items()] for url, found in claims.items()}
-        take_claims(self._job.store.connection, self._job.run.id, seed.url, by_id)
+        store_claims(self._job.store.connection, self._job.run.id, seed.url, by_id)
 
     def _forget_claims(self, seed: Seed) -> None:
         if not self._ending():
-            forget_claims(self._job.store.connection, self._job.run.id, seed.url)
+            delete_claims(self._job.store.connection, self._job.run.id, seed.url)
 
     async def _fetch(self, seed: Seed) -> Response | None:
         """The answer of a sitemap; None where a redirect leads to one that is known. Raises _UnreadSitemapError."""

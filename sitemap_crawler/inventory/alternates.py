@@ -28,7 +28,7 @@ Versions = tuple[tuple[str, str], ...]
 """Code and URL of each, in the order of the codes, x-default last."""
 
 
-def settle_clusters(connection: Connection, *, warn: Callable[[SiteWarning], None]) -> None:
+def store_clusters(connection: Connection, *, warn: Callable[[SiteWarning], None]) -> None:
     """Put the sets that the claims of the pages that are listed now make in the place of those of an earlier run."""
 
     def fetch(ids: Collection[int]) -> Iterator[Page]:
@@ -46,7 +46,7 @@ def settle_clusters(connection: Connection, *, warn: Callable[[SiteWarning], Non
             connection.execute(insert(clusters), rows)
 
 
-def take_claims(
+def store_claims(
     connection: Connection, run: int, sitemap: str, claims: Mapping[int, Sequence[tuple[str, int]]]
 ) -> None:
     """Remember what a foreign sitemap says of the language versions of the pages that it names, by their ids: code and
@@ -73,7 +73,7 @@ def take_claims(
                 connection.execute(insert(named_alternates), rows)
 
 
-def forget_claims(connection: Connection, run: int, sitemap: str) -> None:
+def delete_claims(connection: Connection, run: int, sitemap: str) -> None:
     """Forget what a sitemap said in earlier runs: it was read anew, or it is no more."""
     old = (named_alternates.c.sitemap == url_key(sitemap)) & (named_alternates.c.run < run)
     with connection.begin():

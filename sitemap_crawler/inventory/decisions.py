@@ -76,18 +76,18 @@ class ListedPages(NamedTuple):
     histories: Sequence[History | None]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]]) -> ListedPages:
+    def from_rows(cls, rows: Sequence[Sequence[Any]]) -> ListedPages:
         """From rows whose sixth value is JSON, and whose others make the history."""
         ids, addresses, depths, lastmods, days, texts, *past = zip(*rows, strict=True)
         extras = json.loads(f"[{','.join(text or 'null' for text in texts)}]") if any(texts) else texts
         histories = [_past(*row) for row in zip(*past, strict=True)] if past else [None] * len(rows)
         return cls(ids, addresses, depths, lastmods, days, extras, histories)
 
-    def page(self, at: int) -> ListedPage:
-        return ListedPage._make(column[at] for column in self)
+    def page(self, index: int) -> ListedPage:
+        return ListedPage._make(column[index] for column in self)
 
 
-class Settled:
+class DecisionStore:
     """Reads stream over a connection of their own beside the writes."""
 
     def __init__(self, store: Store, run: int, *, orphan_runs: int, keep_errors: int) -> None:
@@ -143,7 +143,7 @@ class Settled:
             title: str | None = connection.scalar(query.where(urls.c.key == url_key(url)))
             return title
 
-    def leave_out(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
+    def exclude(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
         """Exclude pages that were decided to be listed, and that no file can hold."""
         connection = self._store.connection
         with connection.begin():
@@ -175,7 +175,7 @@ class Settled:
                 size = sum(len(row[5]) for row in batch if row[5] is not None)
                 step = FEW_ROWS if size > MANY_EXTRAS else STREAM_ROWS
                 for start in range(0, len(batch), step):
-                    yield ListedPages.of(batch[start : start + step])
+                    yield ListedPages.from_rows(batch[start : start + step])
 
 
 def _past(first: float | None, last: float | None, changed: int | None) -> History | None:

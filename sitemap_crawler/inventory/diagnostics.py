@@ -46,7 +46,7 @@ class BrokenLink(NamedTuple):
     evidence: str
 
 
-class Findings:
+class Diagnostics:
     """Reads beside the writes of the store's own connection; `run` is the one that was decided."""
 
     def __init__(self, store: Store, run: int) -> None:
@@ -114,7 +114,7 @@ class Findings:
         wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_FAULT), urls.c.named >= self._run)
         yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
 
-    def copies(self) -> Iterator[str]:
+    def duplicates(self) -> Iterator[str]:
         """Listed pages without a canonical whose content another one has, too, but for the first of each group."""
         pages = _plain_pages()
         shared = select(observations.c.fingerprint).select_from(pages).where(_PLAIN)
@@ -128,7 +128,7 @@ class Findings:
                 yield row.url
             last = row.fingerprint
 
-    def twin_of(self, url: str) -> str | None:
+    def duplicate_of(self, url: str) -> str | None:
         """Another listed page with the same content."""
         hashes = select(observations.c.fingerprint).join(urls, urls.c.id == observations.c.url_id)
         mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
@@ -173,7 +173,7 @@ def note_same_content(
 ) -> int:
     """Note on the pages of this run that have this very body or content that they do; return how many they are.
 
-    Not on the start page: a site that shows it for all that it does not have has a good one, and bad copies.
+    Not on the start page: a site that shows it for all that it does not have has a good one, and bad duplicates.
     """
     seen = observations.c
     same = seen.body_hash == body_hash

@@ -77,7 +77,7 @@ class Differences:
     _kinds: bytearray = field(default_factory=bytearray)
     _dates: array[float] = field(default_factory=lambda: array("d"))
 
-    def of(self, *kinds: Change) -> Iterator[Difference]:
+    def of_kinds(self, *kinds: Change) -> Iterator[Difference]:
         numbers = {_KINDS.index(kind) for kind in kinds}
         wanted = (at for at, kind in enumerate(self._kinds) if kind in numbers)
         while batch := list(islice(wanted, BATCH_URLS)):
@@ -133,7 +133,7 @@ def find_differences(connection: Connection, *numbers: int) -> Differences:
     return found
 
 
-def forget_runs(connection: Connection, keep: int) -> None:
+def delete_old_changes(connection: Connection, keep: int) -> None:
     """Let go of what runs before the newest `keep` changed. The rows of the runs stay: they are few, and others tell
     their times by them."""
     with connection.begin():

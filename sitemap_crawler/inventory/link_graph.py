@@ -129,7 +129,7 @@ def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Ite
         yield from connection.execute(query.where(observations.c.url_id.in_(list(chunk))))
 
 
-def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
+def store_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
     """Write what differs from what the crawl believed. `proved`: the run saw the whole site, so absence counts."""
     columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)
     # Links to another session are links to the one that was admitted.
@@ -146,7 +146,7 @@ def settle_reach(connection: Connection, reach: Reach, *, run: int, proved: bool
         _SETTLE.execute(connection, changed)
 
 
-def queue_admitted(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
+def queue_reachable(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
     """Queue what was refused only for its depth and is nearer than it seemed."""
     query = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.KNOWN))
     for rows in batches_of_urls(connection, query):

@@ -56,7 +56,7 @@ class LatestRun:
     options: dict[str, Any]
 
 
-class Entry(NamedTuple):
+class UrlRecord(NamedTuple):
     """What the inventory holds of one URL; times in seconds since 1970."""
 
     id: int
@@ -115,19 +115,19 @@ class Inventory:
         self._connection = connection
         self.run = run
 
-    def find(self, wanted: Sequence[str]) -> dict[str, Entry]:
+    def find(self, wanted: Sequence[str]) -> dict[str, UrlRecord]:
         """Those of the URLs that are known."""
         keys = [url_key(url) for url in wanted]
         found = (entry for chunk in chunks(keys) for entry in self._entries(_ENTRY.where(urls.c.key.in_(chunk))))
         return {entry.url: entry for entry in found if entry.url in wanted}
 
-    def entries(self, ids: Sequence[int]) -> list[Entry]:
+    def records(self, ids: Sequence[int]) -> list[UrlRecord]:
         """In the order of `ids`."""
         found = {entry.id: entry for entry in self._entries(_ENTRY.where(urls.c.id.in_(ids)))}
         return [found[url_id] for url_id in ids if url_id in found]
 
-    def _entries(self, query: Select[Any]) -> Iterator[Entry]:
-        yield from map(Entry._make, self._connection.execute(query))
+    def _entries(self, query: Select[Any]) -> Iterator[UrlRecord]:
+        yield from map(UrlRecord._make, self._connection.execute(query))
 
     def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
         query = select(urls.c.id, urls.c.url)
@@ -191,7 +191,7 @@ class Inventory:
                     first.setdefault(target, array("q")).append(page)
         return {target: Referrers(count, first.get(target, array("q"))) for target, count in counts.items()}
 
-    def file_of(self, entry: Entry, url: str) -> str | None:
+    def file_of(self, entry: UrlRecord, url: str) -> str | None:
         """The published file that holds the page, whose public address is `url`."""
         host = host_of(url) if self._subdomains else None
         place = self._place(host)
@@ -336,7 +336,7 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
 
 
 def _entry_query() -> Select[Any]:
-    """Rows whose columns are the fields of Entry, in their order."""
+    """Rows whose columns are the fields of UrlRecord, in their order."""
     referrer, canonical, target = (urls.alias(name) for name in ("referrers", "canonicals", "targets"))
     seen, decided = observations.c, decisions.c
     failing = seen.failed_since.is_not(None)

@@ -72,7 +72,7 @@ def next_publication(connection: Connection) -> int:
         return (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
 
 
-def remember_listed(connection: Connection, run: int, *, publication: int, prefix: str | None = None) -> None:
+def store_published_pages(connection: Connection, run: int, *, publication: int, prefix: str | None = None) -> None:
     """What is decided now is the published set, below `prefix` only if there is one; how it differs from the one before
     is kept with the run."""
     ours = None if prefix is None else select(urls.c.id).where(below(prefix))
@@ -142,7 +142,7 @@ class Publications:
             with self._connection.begin():
                 self._connection.execute(insert(published), rows)
 
-    def remember(self, files: Iterable[PublishedFile]) -> None:
+    def replace(self, files: Iterable[PublishedFile]) -> None:
         """These are the files now, and no others."""
         rows = self._rows(files)
         with self._connection.begin():

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, null, select, update
 
-from sitemap_crawler.inventory.link_graph import queue_admitted, walk
+from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.observations import Observed
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
-from sitemap_crawler.inventory.traps import refuse_learnt, remember_counts, remember_learnt
+from sitemap_crawler.inventory.traps import refuse_learnt_traps, store_learnt_traps, store_trap_counts
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
-from sitemap_crawler.traps.detector import Traps
+from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Queue:
         conditional: bool,
         admits: Callable[[str, int], bool],
         follows: Callable[[str], bool],
-        traps: Traps | None = None,
+        traps: TrapDetector | None = None,
     ) -> None:
         """`readers` names the code and options that make observations; `conditional`: whether what the same readers
         have seen may be asked for conditionally; `traps` keeps a share of what is admitted from being fetched."""
@@ -68,7 +68,7 @@ class Queue:
         )
         self._admits = admits
         self._follows = follows
-        self._traps = traps if traps is not None else Traps(0, applies=lambda _: False)
+        self._traps = traps if traps is not None else TrapDetector(0, applies=lambda _: False)
         self._seen: Recent[tuple[int, int]] = Recent(SEEN_GENERATION)
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
@@ -90,7 +90,7 @@ class Queue:
         """Observations that are not written yet, and so perhaps name new URLs."""
         return len(self._buffer)
 
-    def add(self, url: str) -> None:
+    def add_start_page(self, url: str) -> None:
         """Queue a start page at once, unless this run knows it already."""
         with self._connection.begin():
             ids = list(self._identify({url: (0, None)}).values())
@@ -99,7 +99,7 @@ class Queue:
             self._connection.execute(update(urls).where(idle).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
 
-    def add_named(self, named: Iterable[str]) -> dict[str, int]:
+    def add_from_sitemap(self, named: Iterable[str]) -> dict[str, int]:
         """Queue what a sitemap that is not ours names, to be fetched after what is linked; return the ids."""
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
@@ -112,23 +112,23 @@ class Queue:
             self.queued = self._count_queued()
         return ids
 
-    def settle_depths(self) -> None:
+    def update_depths(self) -> None:
         """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
         with self._connection.begin():
             reach = walk(self._connection, self._run, starts=self._starts)
-            queue_admitted(self._connection, reach, state_of=self._first_state)
+            queue_reachable(self._connection, reach, state_of=self._first_state)
             self.queued = self._count_queued()
 
-    def leave_traps(self, held: Collection[QueuedUrl]) -> None:
+    def refuse_trapped(self, held: Collection[QueuedUrl]) -> None:
         """Refuse what waits in the traps that were learnt since; `held` are leased URLs that are given back."""
         self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
             self._handed_out -= len(held)
-            if self._traps.obey():
+            if self._traps.apply_learnt():
                 # A look at all that waits.
-                remember_learnt(self._connection, self._traps)
-                refuse_learnt(self._connection, self._traps)
+                store_learnt_traps(self._connection, self._traps)
+                refuse_learnt_traps(self._connection, self._traps)
             self.queued = self._count_queued()
 
     def record(
@@ -189,7 +189,7 @@ class Queue:
             self._set_state(fetched, UrlState.FETCHED, unless=TRAPPED)
             self._write_nofollow()
             if self._traps.counted:
-                remember_counts(self._connection, self._traps, run=self._run)
+                store_trap_counts(self._connection, self._traps, run=self._run)
         self._traps.counted = False
         self._buffer = []
         self._nofollow = {}

@@ -24,7 +24,7 @@ def no_trap(_url: str) -> None:
     return None
 
 
-def readmit(
+def reapply_rules(
     connection: Connection, *, admits: Callable[[str, int], bool], trap: Callable[[str], int | None] = no_trap
 ) -> None:
     """Apply other rules to what an unfinished run has not asked for yet; the caller has begun a transaction."""
@@ -47,7 +47,7 @@ def _planned(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str],
     return UrlState.QUEUED if refused is None else UrlState(refused)
 
 
-def requeue_read_otherwise(connection: Connection, run: int, *, readers: str) -> None:
+def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> None:
     """Ask again for what other readers have read in this run, as its links may differ; the caller has begun a
     transaction."""
     read = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def remember_robots(connection: Connection, run: int, origin: str, *, agent: str, body: bytes | None) -> None:
+def store_robots(connection: Connection, run: int, origin: str, *, agent: str, body: bytes | None) -> None:
     """Keep the file that `agent` was given at `origin`; `body` is None where there is none."""
     with connection.begin():
         connection.execute(delete(robots).where(robots.c.origin == origin))
@@ -26,7 +26,7 @@ def remember_robots(connection: Connection, run: int, origin: str, *, agent: str
             connection.execute(insert(robots).values(row))
 
 
-class RememberedRobots:
+class StoredRobots:
     """The files of a run and later ones. A run that did not ask for any has none."""
 
     def __init__(self, connection: Connection, run: int, *, published: Callable[[str], str]) -> None:

@@ -120,7 +120,7 @@ def lost_urls(connection: Connection) -> Iterator[str]:
         yield from connection.scalars(lost.execution_options(yield_per=STREAM_ROWS))
 
 
-def remember_planned(connection: Connection, run: int) -> None:
+def mark_planned(connection: Connection, run: int) -> None:
     """The caller has begun the transaction that gives the URLs their states."""
     connection.execute(update(runs).where(runs.c.id == run).values(planned=True))
 
@@ -132,14 +132,14 @@ def drop_unfinished_run(connection: Connection) -> None:
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
 
 
-def remember_pause(connection: Connection, until: float) -> None:
+def store_pause(connection: Connection, until: float) -> None:
     """The site asks not to come again before `until`, in seconds since 1970."""
     with connection.begin():
         connection.execute(delete(meta).where(meta.c.name == _PAUSE))
         connection.execute(insert(meta).values(name=_PAUSE, value=repr(until)))
 
 
-def pause_until(connection: Connection) -> float:
+def load_pause(connection: Connection) -> float:
     """0 when the site has asked for no pause."""
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
@@ -194,26 +194,26 @@ def fetched_in_run(connection: Connection, run: int) -> int:
 
 
 @dataclass(slots=True)
-class Kept:
-    renewed: bool = False
+class DecisionBackup:
+    keeps_new: bool = False
     """Whether the new decisions stay."""
 
 
 @contextmanager
-def decisions_kept(connection: Connection) -> Iterator[Kept]:
-    """Put the decisions back at the end, unless they are said to be renewed; after a kill `write` makes them again."""
-    kept = Kept()
+def decision_backup(connection: Connection) -> Iterator[DecisionBackup]:
+    """Restore the decisions on exit, unless `keeps_new` is set; after a kill `write` makes them again."""
+    kept = DecisionBackup()
     with connection.begin():
         connection.execute(text(f"CREATE TEMPORARY TABLE kept_decisions AS SELECT * FROM {decisions.name}"))  # noqa: S608
     yield kept
     with connection.begin():
-        if not kept.renewed:
+        if not kept.keeps_new:
             connection.execute(decisions.delete())
             connection.execute(text(f"INSERT INTO {decisions.name} SELECT * FROM kept_decisions"))  # noqa: S608
         connection.execute(text("DROP TABLE kept_decisions"))
 
 
-def take_back(connection: Connection, run: int, *, prefix: str | None = None) -> None:
+def undo_run_marks(connection: Connection, run: int, *, prefix: str | None = None) -> None:
     """That nothing leads to a URL, and that it fails since then: the next run may be the first to say so. Of the URLs
     below `prefix` only, if there is one."""
     with connection.begin():

@@ -45,7 +45,7 @@ class UrlState(IntEnum):
     FACETS = Trap.FACETS
     ENDLESS = Trap.ENDLESS
     SESSION = Trap.SESSION
-    ROUND = Trap.ROUND
+    NESTING = Trap.NESTING
     """Refused for a trap, in this run and in later ones."""
 
 

@@ -116,7 +116,7 @@ def below(prefix: str | None) -> ColumnElement[bool]:
 
 
 @contextmanager
-def urls_sorted(connection: Connection) -> Iterator[None]:
+def url_index(connection: Connection) -> Iterator[None]:
     """An index for `below`, which would else look at all URLs for each host; it would nearly double the file."""
     with connection.begin():
         connection.execute(text("CREATE INDEX IF NOT EXISTS urls_by_url ON urls (url)"))

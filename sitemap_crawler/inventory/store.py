@@ -96,7 +96,7 @@ class Store:
         self._lock.release()
 
 
-def inventory_words(path: Path, error: Exception) -> str:
+def inventory_failure(path: Path, error: Exception) -> str:
     """Why the database can't be used any more, and what to do."""
     if not isinstance(error, SQLAlchemyError):
         return f"cannot use the inventory {path}: {PROGRAM_ERROR}"

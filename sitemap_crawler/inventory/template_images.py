@@ -44,14 +44,16 @@ def template_images(connection: Connection, *, listed: int, prefix: str | None =
     with connection.begin():
         remembered = frozenset(connection.scalars(select(remembered_images.c.url)))
         sample = list(connection.scalars(_sample(prefix)))
-        counts = count_pages(_images_of(connection, sample), frequent(_images_of(connection, sample)) | remembered)
+        counts = count_pages(
+            _images_of(connection, sample), frequent_images(_images_of(connection, sample)) | remembered
+        )
         if listed > len(sample):
             candidates = remembered.union(image for image, count in counts.items() if 2 * count >= len(sample))
             counts = count_pages(_images_of_all(connection, prefix), candidates) if candidates else Counter()
-    return of_template(counts, listed=listed, remembered=remembered)
+    return select_template_images(counts, listed=listed, remembered=remembered)
 
 
-def remember_template_images(connection: Connection, images: Collection[str]) -> None:
+def store_template_images(connection: Connection, images: Collection[str]) -> None:
     """These are left out now, and no others."""
     rows = [{"url": image} for image in sorted(images)]
     with connection.begin():
@@ -60,7 +62,7 @@ def remember_template_images(connection: Connection, images: Collection[str]) ->
             connection.execute(insert(remembered_images), rows[start : start + WRITE_ROWS])
 
 
-def of_template(counts: Mapping[str, int], *, listed: int, remembered: Collection[str]) -> frozenset[str]:
+def select_template_images(counts: Mapping[str, int], *, listed: int, remembered: Collection[str]) -> frozenset[str]:
     """Return the images that are on so many of the listed pages that they belong to the template."""
     if listed < MIN_PAGES:
         return frozenset()
@@ -69,7 +71,7 @@ def of_template(counts: Mapping[str, int], *, listed: int, remembered: Collectio
     )
 
 
-def frequent(pages: Iterable[Collection[str]]) -> set[str]:
+def frequent_images(pages: Iterable[Collection[str]]) -> set[str]:
     """Return at most MAX_FREQUENT images, among them all that are on more than half of the pages.
 
     By Misra and Gries, https://doi.org/10.1016/0167-6423(82)90012-0: each time that all counts drop by one, as many

@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
 from sitemap_crawler.inventory.sql import batches_of_urls
-from sitemap_crawler.traps.detector import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.learner import ALIKE, REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
 
@@ -28,9 +28,9 @@ _ALIVE = or_(observations.c.status.is_(None), observations.c.status < 400)
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
 
 
-def load_traps(connection: Connection, traps: Traps, *, run: int) -> None:
+def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     """What was learnt, what was admitted so far, and what this run has counted."""
-    load_learnt(connection, traps)
+    load_learnt_traps(connection, traps)
     counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
         traps.restore(counted)
@@ -38,14 +38,14 @@ def load_traps(connection: Connection, traps: Traps, *, run: int) -> None:
         traps.count(row.url)
     if traps.knows_sessions:
         for row in _rows(connection, _observed().where(_ADMITTED, _ALIVE)):
-            traps.meet(row.url)
+            traps.admit_session(row.url)
 
 
-def remember_learnt(connection: Connection, traps: Traps) -> None:
+def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
     _remember(connection, NAME, traps.known)
 
 
-def remember_counts(connection: Connection, traps: Traps, *, run: int) -> None:
+def store_trap_counts(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     _remember(connection, COUNTS, {"run": run, **traps.counts})
 
 
@@ -54,17 +54,17 @@ def _remember(connection: Connection, name: str, value: dict[str, Any]) -> None:
     connection.execute(insert(meta).values(name=name, value=json.dumps(value, default=sorted)))
 
 
-def refuse_learnt(connection: Connection, traps: Traps) -> None:
+def refuse_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
     """Refuse what is in a trap that was learnt and was never fetched, and of what was all but one session of a page."""
     if traps.knows_sessions:
         _refuse(connection, _observed().where(observations.c.status < 400), lambda url: _other_session(traps, url))
-    _refuse(connection, _observed().where(observations.c.url_id.is_(None)), traps.is_learnt)
+    _refuse(connection, _observed().where(observations.c.url_id.is_(None)), traps.learnt_refusal)
 
 
 def session_aliases(connection: Connection) -> dict[int, int]:
     """By the id of each URL that was refused as another session of a page, the one that was admitted for the page."""
-    traps = Traps(0, applies=lambda _: True)
-    load_learnt(connection, traps)
+    traps = TrapDetector(0, applies=lambda _: True)
+    load_learnt_traps(connection, traps)
     if not traps.knows_sessions:
         return {}
     kept: dict[int, int] = {}
@@ -76,18 +76,18 @@ def session_aliases(connection: Connection) -> dict[int, int]:
     return {row_id: to for row_id, to in found if to is not None}
 
 
-def load_learnt(connection: Connection, traps: Traps) -> None:
+def load_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
     known = connection.scalar(select(meta.c.value).where(meta.c.name == NAME))
     if known is not None:
-        traps.know(json.loads(known))
+        traps.add_known(json.loads(known))
 
 
 def _observed() -> Select[Any]:
     return select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
 
 
-def _other_session(traps: Traps, url: str) -> Trap | None:
-    traps.meet(url)
+def _other_session(traps: TrapDetector, url: str) -> Trap | None:
+    traps.admit_session(url)
     return Trap.SESSION if traps.admitted(url) != url else None
 
 
@@ -127,14 +127,14 @@ def learn_lasting_sessions(connection: Connection, *, run: int, applies: Callabl
     if not left:
         return False
     found = _places(connection, run, (urls.c.first_seen == run) & urls.c.unlinked_since.is_(None), applies)
-    traps = Traps(0, applies=applies)
-    load_learnt(connection, traps)
+    traps = TrapDetector(0, applies=applies)
+    load_learnt_traps(connection, traps)
     traps.learnt = [(Trap.SESSION, place) for place in left if _is_renewed(left[place], found.get(place, {}))]
     if not traps.learnt:
         return False
-    traps.obey()
-    remember_learnt(connection, traps)
-    refuse_learnt(connection, traps)
+    traps.apply_learnt()
+    store_learnt_traps(connection, traps)
+    refuse_learnt_traps(connection, traps)
     return True
 
 

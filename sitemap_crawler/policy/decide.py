@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB
 from sitemap_crawler.policy.rules import Reason, Refusal
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
-from sitemap_crawler.traps.detector import trap_words
+from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.spelling import INDEX_FILES
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Settlement:
         if orphan := _orphan(facts):
             return orphan
         if facts.trap is not None and self._rules.may_be_trap(facts.url):
-            return Refusal(Reason.LIMIT, trap_words(facts.trap, facts.url))
+            return Refusal(Reason.LIMIT, trap_evidence(facts.trap, facts.url))
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:

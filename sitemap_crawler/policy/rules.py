@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.sitemap.limits import MAX_LOC
-from sitemap_crawler.traps.url_checks import address_trap, month_of
+from sitemap_crawler.traps.url_checks import month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.scope import DomainScope, Scope
 
@@ -100,7 +100,7 @@ class Rules:
             return excluded
         if depth == UNREACHED:
             return None
-        if self.may_be_trap(url) and (trap := address_trap(url, month=self._month)):
+        if self.may_be_trap(url) and (trap := url_trap(url, month=self._month)):
             return Refusal(Reason.LIMIT, trap)
         if self._max_depth is None or depth <= self._max_depth:
             return None

@@ -16,22 +16,22 @@ from sitemap_crawler.exceptions import (
     NothingToPublishError,
     PublicationRefusedError,
 )
-from sitemap_crawler.inventory.alternates import settle_clusters
-from sitemap_crawler.inventory.decisions import Settled
-from sitemap_crawler.inventory.diagnostics import Findings
-from sitemap_crawler.inventory.link_graph import settle_reach, walk_from
-from sitemap_crawler.inventory.robots import RememberedRobots
+from sitemap_crawler.inventory.alternates import store_clusters
+from sitemap_crawler.inventory.decisions import DecisionStore
+from sitemap_crawler.inventory.diagnostics import Diagnostics
+from sitemap_crawler.inventory.link_graph import store_reach, walk_from
+from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
     PUBLISHED,
-    decisions_kept,
+    decision_backup,
     finish_run,
     last_finished_run,
     lost_urls,
     run_totals,
-    take_back,
+    undo_run_marks,
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
-from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_words, open_store
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Settlement
 from sitemap_crawler.policy.guards import start_page_problem
@@ -43,7 +43,7 @@ from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.warnings import few_pages_hints, review
-from sitemap_crawler.traps.url_checks import Tally
+from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def conclude(site: RunContext, ending: Ending | None) -> Report:
     except (NothingToPublishError, IndexOverflowError) as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:
-        _fail(report, inventory_words(site.store.path, error))
+        _fail(report, inventory_failure(site.store.path, error))
     except Exception:
         logger.exception("cannot conclude the run")
         _fail(report, PROGRAM_ERROR)
@@ -108,7 +108,7 @@ class _Conclusion:
         self._report = report
         self._connection = site.store.connection
         self._shapes: dict[str, UrlGroups] = {}
-        self._traps = Tally()
+        self._traps = TrapTally()
 
     def draw(self, ending: Ending | None) -> None:
         report = self._report
@@ -147,14 +147,14 @@ class _Conclusion:
         site, connection = self._site, self._connection
         with connection.begin():
             reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
-            settle_reach(connection, reach, run=site.run.id, proved=proved)
+            store_reach(connection, reach, run=site.run.id, proved=proved)
             if proved and learn_lasting_sessions(connection, run=site.run.id, applies=site.rules.may_be_trap):
                 reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
-                settle_reach(connection, reach, run=site.run.id, proved=proved)
+                store_reach(connection, reach, run=site.run.id, proved=proved)
 
     def _settle(self) -> None:
         site, report = self._site, self._report
-        settled = Settled(
+        settled = DecisionStore(
             site.store, site.run.id, orphan_runs=site.options.orphan_runs, keep_errors=site.options.keep_errors
         )
         settlement = Settlement(
@@ -162,12 +162,12 @@ class _Conclusion:
             site.rules,
             now=datetime.now(UTC).timestamp(),
             find=settled.find,
-            blocked=RememberedRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
+            blocked=StoredRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
             warn=lambda warning: site.warn(*warning),
         )
         settled.save(self._shaped(settlement.decisions()))
         if site.options.alternates:
-            settle_clusters(self._connection, warn=lambda warning: site.warn(*warning))
+            store_clusters(self._connection, warn=lambda warning: site.warn(*warning))
         count_decided(site, settled, report)
         problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
         if problem is None:
@@ -187,7 +187,7 @@ class _Conclusion:
             site.warn(WarningKind.TRAP, url, words)
         for url, words in seed_problems(self._connection, site.run.id):
             site.warn(WarningKind.SEED_SITEMAP, url, words)
-        for warning in review(Findings(site.store, site.run.id), UrlGroups(site.rules.scope.prefix)):
+        for warning in review(Diagnostics(site.store, site.run.id), UrlGroups(site.rules.scope.prefix)):
             site.warn(*warning)
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
@@ -210,7 +210,7 @@ class _Conclusion:
         partly = report.outcome is Outcome.REFUSED and report.has_published
         outcome = str(Outcome.PUBLISHED if partly else report.outcome)
         if outcome not in PUBLISHED:
-            take_back(self._connection, self._site.run.id)
+            undo_run_marks(self._connection, self._site.run.id)
         finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)
 
 
@@ -234,13 +234,13 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         site = RunContext(options, store, run, replaces=_replaces(options, remembered))
         if "sitemap_url" in given:
             site.relocate(start_url=site.start_url, sitemap_url=options.entry_url)
-        with decisions_kept(store.connection) as kept:
+        with decision_backup(store.connection) as backup:
             report = conclude(site, None)
-            kept.renewed = site.replaces and report.has_published
+            backup.keeps_new = site.replaces and report.has_published
         report.deliver(options)
         return report
     except SQLAlchemyError as error:
-        raise InventoryError(inventory_words(store.path, error)) from error
+        raise InventoryError(inventory_failure(store.path, error)) from error
     finally:
         store.close()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.news import Article
     from sitemap_crawler.inventory.alternates import Versions
-    from sitemap_crawler.inventory.decisions import Extras, ListedPage, ListedPages, Settled
+    from sitemap_crawler.inventory.decisions import DecisionStore, Extras, ListedPage, ListedPages
     from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.sitemap.video import Video
     from sitemap_crawler.urls.public_address import PublicAddress
@@ -41,7 +41,7 @@ class Entries:
     def __init__(
         self,
         site: RunContext,
-        settled: Settled,
+        settled: DecisionStore,
         *,
         now: datetime,
         section_of: Callable[[str], str] | None,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sitemap_crawler.inventory.decisions import Settled
+    from sitemap_crawler.inventory.decisions import DecisionStore
     from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.records import OutputFile, Publication
@@ -41,7 +41,7 @@ DIFFERENCES = 1_000
 TOO_LARGE = "its entry does not fit a file of --max-bytes, it is left out"
 
 
-def count_decided(site: RunContext, settled: Settled, report: Report) -> None:
+def count_decided(site: RunContext, settled: DecisionStore, report: Report) -> None:
     """What is listed and what is not, and how that differs from what was published."""
     report.excluded = settled.counts()
     report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
@@ -78,7 +78,7 @@ class SitemapSet(NamedTuple):
 class Publisher:
     """Publishes a set of what is settled."""
 
-    def __init__(self, site: RunContext, settled: Settled, report: Report, chosen: SitemapSet) -> None:
+    def __init__(self, site: RunContext, settled: DecisionStore, report: Report, chosen: SitemapSet) -> None:
         """`report` is told of its counts when pages are left out."""
         options = site.options
         self._site = site
@@ -138,11 +138,11 @@ class Publisher:
             rules=sections.signature,
             approve=self._approve,
         )
-        publications.remember(publication.files)
+        publications.replace(publication.files)
         self._take(publication)
         if publication.omitted:
             omitted = map(site.rules.crawled, publication.omitted)
-            self._settled.leave_out(omitted, Reason.TOO_LONG, TOO_LARGE)
+            self._settled.exclude(omitted, Reason.TOO_LONG, TOO_LARGE)
             self.listed = publication.listed
             count_decided(site, self._settled, self._report)
         for loc in publication.omitted:
@@ -198,7 +198,7 @@ class Publisher:
                 "announce": publications.announce,
             }
         )
-        publications.remember(publication.files)
+        publications.replace(publication.files)
         self._take(publication)
 
     def _take(self, publication: Publication) -> None:

@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.exceptions import IndexOverflowError, NothingToPublishError, PublicationRefusedError
-from sitemap_crawler.inventory.history import forget_runs
-from sitemap_crawler.inventory.publications import next_publication, publications_in, published_count, remember_listed
-from sitemap_crawler.inventory.runs import take_back
-from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, urls_sorted
-from sitemap_crawler.inventory.template_images import remember_template_images
+from sitemap_crawler.inventory.history import delete_old_changes
+from sitemap_crawler.inventory.publications import (
+    next_publication,
+    publications_in,
+    published_count,
+    store_published_pages,
+)
+from sitemap_crawler.inventory.runs import undo_run_marks
+from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, url_index
+from sitemap_crawler.inventory.template_images import store_template_images
 from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.publish.publisher import Publisher, SitemapSet, pages_in_words
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
-    from sitemap_crawler.inventory.decisions import Settled
+    from sitemap_crawler.inventory.decisions import DecisionStore
     from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.records import OutputFile
 
 
-def publish_sets(site: RunContext, settled: Settled, report: Report) -> None:
+def publish_sets(site: RunContext, settled: DecisionStore, report: Report) -> None:
     """Publish what is settled, and say in `report` what came of it. Raises what the writers of a single set raise."""
     publishing = _Publishing(site, settled, report)
     if site.options.subdomains:
@@ -32,7 +37,7 @@ def publish_sets(site: RunContext, settled: Settled, report: Report) -> None:
 
 
 class _Publishing:
-    def __init__(self, site: RunContext, settled: Settled, report: Report) -> None:
+    def __init__(self, site: RunContext, settled: DecisionStore, report: Report) -> None:
         self._site = site
         self._options = site.options
         self._settled = settled
@@ -66,7 +71,7 @@ class _Publishing:
             report.outcome = Outcome.REFUSED
             report.message = "no page of any host can be listed, nothing is published: the summary says why"
             return
-        with urls_sorted(self._connection):
+        with url_index(self._connection):
             refused = [row for row in map(self._host_row, sets) if row["outcome"] == Outcome.REFUSED]
         listing = [row for row in report.hosts if row["listed"] and row["outcome"] != Outcome.REFUSED]
         words = f"{pages_in_words(sum(row['listed'] for row in listing))} of {_hosts_in_words(len(listing))}"
@@ -119,7 +124,7 @@ class _Publishing:
         if problem is not None:
             row |= {"outcome": Outcome.REFUSED, "message": problem}
             if self._site.run.ended_by is None:
-                take_back(self._connection, self._site.run.id, prefix=chosen.prefix)
+                undo_run_marks(self._connection, self._site.run.id, prefix=chosen.prefix)
         self._report.hosts.append(row)
         return row
 
@@ -131,7 +136,7 @@ class _Publishing:
         publisher = Publisher(site, self._settled, self._report, chosen)
         publisher.publish()
         if site.replaces:
-            remember_listed(self._connection, site.run.id, publication=self._publication, prefix=chosen.span)
+            store_published_pages(self._connection, site.run.id, publication=self._publication, prefix=chosen.span)
         publisher.publish_beside()
         self._report.files += [_row(file, chosen) for file in publisher.files]
         self._template |= publisher.template
@@ -143,14 +148,14 @@ class _Publishing:
         for publications in publications_in(self._connection, chosen.output):
             for file in publications.files():
                 (chosen.output / file.name).unlink(missing_ok=True)
-            publications.remember(())
-        remember_listed(self._connection, self._site.run.id, publication=self._publication, prefix=chosen.span)
+            publications.replace(())
+        store_published_pages(self._connection, self._site.run.id, publication=self._publication, prefix=chosen.span)
         self._changed = True
 
     def _remember(self) -> None:
         if self._site.replaces:
-            remember_template_images(self._connection, self._template)
-            forget_runs(self._connection, self._options.keep_runs)
+            store_template_images(self._connection, self._template)
+            delete_old_changes(self._connection, self._options.keep_runs)
 
 
 def _hosts_in_words(count: int) -> str:

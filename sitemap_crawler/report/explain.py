@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.rules import BELOW_UNREACHED, Reason, Rules
-from sitemap_crawler.traps.detector import trap_words
+from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, directory_of
 from sitemap_crawler.urls.spelling import directories_above, spellings, variants
 
 if TYPE_CHECKING:
-    from sitemap_crawler.inventory.lookup import Entry, Inventory, LatestRun
+    from sitemap_crawler.inventory.lookup import Inventory, LatestRun, UrlRecord
     from sitemap_crawler.urls.normalise import Resolver
 
 KEYS = (
@@ -72,12 +72,12 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
     return rules, rules.resolver()
 
 
-def _is_unlinked(entry: Entry) -> bool:
+def _is_unlinked(entry: UrlRecord) -> bool:
     # No walk comes to what is out of scope.
     return (entry.unlinked and entry.reason != Reason.OUT_OF_SCOPE) or entry.reason == Reason.ORPHAN
 
 
-def _linked(entry: Entry) -> str | None:
+def _linked(entry: UrlRecord) -> str | None:
     if entry.referrer is not None:
         return f"no page now; was linked from {entry.referrer}" if _is_unlinked(entry) else entry.referrer
     if entry.named is None or entry.depth == 0:
@@ -85,7 +85,7 @@ def _linked(entry: Entry) -> str | None:
     return f"no followed link; a sitemap {'named' if _is_unlinked(entry) else 'names'} it"
 
 
-def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]:
+def facts_of(entry: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str, Any]:
     """The answer for a known URL, by the names in KEYS."""
     decision, reason, evidence = entry.decision, entry.reason, entry.evidence
     if decision is None:
@@ -112,7 +112,7 @@ def facts_of(entry: Entry, inventory: Inventory, rules: Rules) -> dict[str, Any]
     }
 
 
-def _undecided(entry: Entry, rules: Rules) -> tuple[str | None, str]:
+def _undecided(entry: UrlRecord, rules: Rules) -> tuple[str | None, str]:
     """What a crawl that has not ended knows of a URL: the reason if it is settled already, and the evidence."""
     if entry.state in (UrlState.QUEUED, UrlState.LEASED):
         return None, "queued, not fetched yet"
@@ -126,7 +126,7 @@ def _undecided(entry: Entry, rules: Rules) -> tuple[str | None, str]:
     if refusal is not None:
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
     if entry.state in TRAPPED:
-        return str(Reason.LIMIT), f"{trap_words(entry.state, entry.url)}, not decided yet"
+        return str(Reason.LIMIT), f"{trap_evidence(entry.state, entry.url)}, not decided yet"
     return None, "neither fetched nor decided yet"
 
 
@@ -150,7 +150,7 @@ _WHY_UNKNOWN = {
 }
 
 
-def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -> Entry | None:
+def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -> UrlRecord | None:
     if len(url) > MAX_STORED_URL:
         return None
     candidates = variants(url, resolver)
@@ -161,7 +161,7 @@ def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -
     return _most_similar(url, inventory, rules) if rules.scope.admits(url) else None
 
 
-def _most_similar(url: str, inventory: Inventory, rules: Rules) -> Entry | None:
+def _most_similar(url: str, inventory: Inventory, rules: Rules) -> UrlRecord | None:
     """The closest of the links on the longest known parent that has a close one, else that parent."""
     directories = [*takewhile(rules.scope.admits, directories_above(url)), directory_of(rules.start_url)]
     known = inventory.find([*directories, *(directory[:-1] for directory in directories), rules.start_url])

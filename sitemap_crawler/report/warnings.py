@@ -11,7 +11,7 @@ from sitemap_crawler.urls.normalise import origin_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sitemap_crawler.inventory.diagnostics import Findings, Redirect
+    from sitemap_crawler.inventory.diagnostics import Diagnostics, Redirect
     from sitemap_crawler.items import Note
     from sitemap_crawler.report.url_groups.counter import UrlGroups
     from sitemap_crawler.urls.scope import DomainScope, Scope
@@ -26,7 +26,7 @@ _PERMANENT = frozenset((200, 301, 308))
 _BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
 
 
-def review(findings: Findings, shapes: UrlGroups) -> Iterator[SiteWarning]:
+def review(findings: Diagnostics, shapes: UrlGroups) -> Iterator[SiteWarning]:
     """All that the inventory shows; what `decide` has met on its way is not repeated. `shapes` is empty."""
     for url, listed, notes in findings.notes():
         yield from _noted(url, notes, listed=listed)
@@ -49,12 +49,12 @@ def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[SiteWa
         yield from (SiteWarning(words.kind, url, message) for message in words.messages(note))
 
 
-def _copies(findings: Findings, shapes: UrlGroups) -> Iterator[SiteWarning]:
+def _copies(findings: Diagnostics, shapes: UrlGroups) -> Iterator[SiteWarning]:
     """One warning for each shape of address: copies come by the thousand, from one mistake."""
-    for url in findings.copies():
+    for url in findings.duplicates():
         shapes.add(url)
     for shape in shapes.top(MAX_SHAPES):
-        twin = findings.twin_of(shape.example)
+        twin = findings.duplicate_of(shape.example)
         others = f", and so have {shape.urls - 1} more pages of the shape {shape.pattern}" if shape.urls > 1 else ""
         message = f"has the same content as {twin}{others}: give the copies a canonical"
         yield SiteWarning(WarningKind.DUPLICATE_PAGES, shape.example, message)

@@ -6,8 +6,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitemap_crawler.traps.facets import FacetBudget, facets_place
-from sitemap_crawler.traps.learner import Watch
-from sitemap_crawler.traps.nesting import is_round, last_of, names_twice
+from sitemap_crawler.traps.learner import TrapLearner
+from sitemap_crawler.traps.nesting import is_nested, last_segment, repeated_names
 from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
 from sitemap_crawler.traps.url_checks import TRAP
 
@@ -31,16 +31,16 @@ class Trap(IntEnum):
     FACETS = 5
     ENDLESS = 6
     SESSION = 7
-    ROUND = 8
+    NESTING = 8
 
 
-def trap_words(trap: int, url: str) -> str:
+def trap_evidence(trap: int, url: str) -> str:
     """The evidence against a URL that was refused for this trap: the same for all of one trap."""
     if trap == Trap.FACETS:
         return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} goes on and on, and the pages are all alike"
-    if trap == Trap.ROUND:
+    if trap == Trap.NESTING:
         return f"{TRAP}the same pages again and again under ever longer paths"
     sessions = sessions_of(url)
     return f"{TRAP}the same page under ever new session ids, {shown(sessions[0].place if sessions else url)}"
@@ -51,9 +51,9 @@ class Suspect(NamedTuple):
 
     pattern: str | None
     sessions: list[Session]
-    twice: list[str]
+    repeated: list[str]
     """The names that its path has twice."""
-    wanted: bool
+    needs_content: bool
     """Whether its content has to be known."""
 
     def tokens(self, links: Iterable[str]) -> set[str]:
@@ -68,23 +68,23 @@ class Suspect(NamedTuple):
         places = {session.place for session in self.sessions}
         url = next((other.bare for other in sessions_of(url) if other.place in places), url) if places else url
         url = endless_pattern(url) or url if self.pattern is not None else url
-        return last_of(url) if self.twice else url
+        return last_segment(url) if self.repeated else url
 
 
-class Traps:
+class TrapDetector:
     """`applies` says of a URL whether it may be taken for a trap at all."""
 
     def __init__(self, budget: int, *, applies: Callable[[str], bool]) -> None:
         self._applies = applies
         self._facets = FacetBudget(budget)
-        self._watch = Watch()
+        self._watch = TrapLearner()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
         self._rounds: set[str] = set()
         self._bare: dict[int, str] = {}
         """The admitted URL of each page that has session ids."""
         self.learnt: list[tuple[Trap, str]] = []
-        """What is new: it is obeyed from `obey` on."""
+        """What is new: it is obeyed from `apply_learnt` on."""
         self.counted = False
         """Whether there are counts that nobody wrote down."""
 
@@ -93,7 +93,7 @@ class Traps:
         """What was learnt, for JSON."""
         return {"endless": sorted(self._endless), "sessions": sorted(self._sessions), "rounds": sorted(self._rounds)}
 
-    def know(self, known: dict[str, list[str]]) -> None:
+    def add_known(self, known: dict[str, list[str]]) -> None:
         """What an earlier run has learnt."""
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
@@ -117,7 +117,7 @@ class Traps:
         if self._applies(url):
             self._facets.count(url)
 
-    def meet(self, url: str) -> None:
+    def admit_session(self, url: str) -> None:
         """`url` is admitted, which counts where session ids are known."""
         bare = self.bare(url)
         if bare is not None and len(self._bare) < MAX_BARE:
@@ -138,21 +138,21 @@ class Traps:
             return None
         trap = self._learnt_of(url) or (None if self._facets.admits(url) else Trap.FACETS)
         if trap is None:
-            self.meet(url)
+            self.admit_session(url)
         return trap
 
-    def is_learnt(self, url: str) -> Trap | None:
+    def learnt_refusal(self, url: str) -> Trap | None:
         """Why a URL that waits since before the trap was learnt is refused after all."""
         if not self._applies(url):
             return None
         trap = self._learnt_of(url)
         if trap is None:
-            self.meet(url)
+            self.admit_session(url)
         return trap
 
     def suspect(self, url: str) -> Suspect | None:
         """What the page of this URL may tell; None for nearly all pages."""
-        pattern, sessions, twice = endless_pattern(url), sessions_of(url), names_twice(url)
+        pattern, sessions, twice = endless_pattern(url), sessions_of(url), repeated_names(url)
         if (pattern is None and not sessions and not twice) or not self._applies(url):
             return None
         if pattern in self._endless:
@@ -160,7 +160,7 @@ class Traps:
         sessions = [session for session in sessions if session.place not in self._sessions]
         return Suspect(pattern, sessions, twice, self._watch.wants(pattern, sessions, twice))
 
-    def page(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
+    def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
         """Learn from a page; its content and links where they are wanted."""
         self.counted = True
         said = None if content is None else content.hex()
@@ -171,13 +171,13 @@ class Traps:
         for session in suspect.sessions:
             if self._watch.session(session, said, renewed=_renewed(session, links)):
                 self.learnt.append((Trap.SESSION, session.place))
-        if suspect.twice:
-            self.learnt += [(Trap.ROUND, name) for name in self._watch.rounds(suspect.twice, said)]
+        if suspect.repeated:
+            self.learnt += [(Trap.NESTING, name) for name in self._watch.rounds(suspect.repeated, said)]
 
-    def obey(self) -> bool:
+    def apply_learnt(self) -> bool:
         """What was learnt counts from now on; whether there was anything, and room for it."""
         before = len(self._endless) + len(self._sessions) + len(self._rounds)
-        places = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.ROUND: self._rounds}
+        places = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.NESTING: self._rounds}
         for trap, name in self.learnt:
             if len(places[trap]) < MAX_LEARNT:
                 places[trap].add(name)
@@ -187,8 +187,8 @@ class Traps:
     def _learnt_of(self, url: str) -> Trap | None:
         if self._endless and endless_pattern(url) in self._endless:
             return Trap.ENDLESS
-        if self._rounds and is_round(url, self._rounds):
-            return Trap.ROUND
+        if self._rounds and is_nested(url, self._rounds):
+            return Trap.NESTING
         bare = self.bare(url)
         if bare is None or self._bare.get(hash(bare)) == url:
             return None

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.traps.nesting import Rounds
+from sitemap_crawler.traps.nesting import NestedPages
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.bounded import Recent
 
@@ -92,13 +92,13 @@ class _Token:
         return self.same >= REPEATS and self.other <= ALIKE * self.same
 
 
-class Watch:
+class TrapLearner:
     """Looks at as few pages as settle the matter: of a pattern whose pages differ, one in twenty."""
 
     def __init__(self) -> None:
         self._pages: Recent[_Pages] = Recent(MAX_WATCHED)
         self._tokens: Recent[_Token] = Recent(MAX_WATCHED)
-        self._rounds: Recent[Rounds] = Recent(MAX_WATCHED)
+        self._rounds: Recent[NestedPages] = Recent(MAX_WATCHED)
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -118,14 +118,14 @@ class Watch:
                 kept.put(key, one)
 
     def _kept(self) -> dict[str, tuple[Recent[Any], type[Any]]]:
-        return {"pages": (self._pages, _Pages), "tokens": (self._tokens, _Token), "rounds": (self._rounds, Rounds)}
+        return {"pages": (self._pages, _Pages), "tokens": (self._tokens, _Token), "rounds": (self._rounds, NestedPages)}
 
     def wants(self, pattern: str | None, sessions: Sequence[Session], twice: Sequence[str] = ()) -> bool:
         """Whether the content of the page has to be known."""
         return (
             (pattern is not None and self._pages.get_or_create(pattern, _Pages).contents is not None)
             or any(not self._tokens.get_or_create(session.place, _Token).settled for session in sessions)
-            or (bool(twice) and not self._rounds.get_or_create(origin_of(twice[0]), Rounds).settled)
+            or (bool(twice) and not self._rounds.get_or_create(origin_of(twice[0]), NestedPages).settled)
         )
 
     def page(self, pattern: str, content: str | None) -> bool:
@@ -134,7 +134,7 @@ class Watch:
 
     def rounds(self, twice: Sequence[str], content: str) -> list[str]:
         """The names that this page shows to be those of a site whose paths go round."""
-        rounds = self._rounds.get_or_create(origin_of(twice[0]), Rounds)
+        rounds = self._rounds.get_or_create(origin_of(twice[0]), NestedPages)
         return [] if rounds.settled else rounds.add(twice, content)
 
     def session(self, session: Session, content: str, *, renewed: bool) -> bool:

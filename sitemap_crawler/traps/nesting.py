@@ -25,7 +25,7 @@ _NAMES = 2
 """Learnt names that may stand in one path."""
 
 
-def names_twice(url: str) -> list[str]:
+def repeated_names(url: str) -> list[str]:
     """The names that the path has more than once, each with the origin before it; numbers are no names."""
     origin, segments = _path(url)
     if len(set(segments)) == len(segments):
@@ -33,20 +33,20 @@ def names_twice(url: str) -> list[str]:
     return sorted({f"{origin}/{name}" for name in segments if segments.count(name) > 1 and not name.isdigit()})
 
 
-def is_round(url: str, learnt: Container[str]) -> bool:
+def is_nested(url: str, learnt: Container[str]) -> bool:
     """Whether the path is made of learnt names: it has one twice, or more than two."""
     origin, segments = _path(url)
     known = [name for name in segments if f"{origin}/{name}" in learnt]
     return len(known) > _NAMES or len(set(known)) < len(known)
 
 
-def last_of(url: str) -> str:
+def last_segment(url: str) -> str:
     """The end of the path, which is what the page depends on, and the query."""
     return url.removesuffix("/").rpartition("/")[2]
 
 
 @dataclass(slots=True)
-class Rounds:
+class NestedPages:
     """The pages of an origin whose paths have a name twice, in epochs of which each is as long as all before."""
 
     epoch: int = FIRST_EPOCH

@@ -40,7 +40,7 @@ _YEAR = re.compile(r"[?&](?:\w*[_-])?(?:year|yr|jahr|y)=(?P<y>[0-9]{4})(?=&|\Z)"
 _MONTH = re.compile(r"[?&](?:\w*[_-])?(?:month|mon|monat|mo|m)=(?P<m>[0-9]{1,2})(?=&|\Z)", re.IGNORECASE)
 
 
-def address_trap(url: str, *, month: int) -> str | None:
+def url_trap(url: str, *, month: int) -> str | None:
     """Why a normalised URL is a trap by itself, in words that begin with TRAP; `month` is today's, as of `month_of`."""
     path, _, query = url[len(origin_of(url)) :].partition("?")
     return _loop(path) or (_parameters(query) if query else None) or _calendar(url, month)
@@ -124,7 +124,7 @@ MAX_TRAPS = 1_000
 OTHERS = f"{TRAP}more than {MAX_TRAPS:,} different ones"
 
 
-class Tally:
+class TrapTally:
     """By evidence: how many URLs, and the first of them."""
 
     def __init__(self) -> None:

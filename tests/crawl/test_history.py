@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import func, select
 
-from sitemap_crawler.inventory.history import forget_runs
+from sitemap_crawler.inventory.history import delete_old_changes
 from sitemap_crawler.inventory.schema import changes
 from sitemap_crawler.inventory.store import open_store
 from tests.support.made_inventory import STARTED, add_pages, change, make_inventory
@@ -430,7 +430,7 @@ def forgotten(path: Path, keep: int) -> int:
     """The rows that are left when only so many runs are kept."""
     store = open_store(path)
     try:
-        forget_runs(store.connection, keep)
+        delete_old_changes(store.connection, keep)
         return store.connection.scalar(select(func.count()).select_from(changes)) or 0
     finally:
         store.close()

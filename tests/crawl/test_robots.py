@@ -237,7 +237,7 @@ class Bench:
         rules = SimpleNamespace(address=None)
         self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/", rules=rules)
         self.job.paces = Paces(Options.parse({"start_url": self.job.start_url}))
-        self.job.remember_robots = lambda origin, *, agent, body: None
+        self.job.store_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse
         self.closed: list[str] = []
         self.refused: list[str] = []

@@ -286,7 +286,7 @@ def fill(store: Store, pages: dict[str, Observation], *, run: int) -> None:
     rules = {"admits": lambda _url, _depth: True, "follows": lambda _url: True}
     queue = Queue(store.connection, run, readers="r", conditional=False, **rules)  # type: ignore[arg-type]
     for url, observation in pages.items():
-        queue.add(url)
+        queue.add_start_page(url)
         [queued] = queue.lease(1)
         assert queued.url == url
         observation.url_id = queued.id

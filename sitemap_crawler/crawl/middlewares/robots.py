@@ -123,7 +123,7 @@ class RobotsMiddleware:
                 raise
             return earlier.rules.result()
         job = job_of(self._crawler)
-        job.remember_robots(origin, agent=self._agent, body=body)
+        job.store_robots(origin, agent=self._agent, body=body)
         if body is None:
             job.robots.pop(origin, None)
             job.paces.of(origin).robots_ask(origin, None)

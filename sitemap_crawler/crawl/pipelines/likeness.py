@@ -13,7 +13,7 @@ class LikenessPipeline(ReadingPipeline):
 
     def process_item(self, item: Page) -> Page:
         suspect = item.suspect
-        if item.document is not None and suspect is not None and suspect.wanted:
+        if item.document is not None and suspect is not None and suspect.needs_content:
             from sitemap_crawler.extract.content.signature import likeness
 
             item.likeness = likeness(

@@ -22,5 +22,5 @@ class TrapsPipeline:
 
     def process_item(self, item: Page) -> Page:
         if item.is_document and item.suspect is not None:
-            self._traps.page(item.suspect, item.likeness, item.links)
+            self._traps.learn(item.suspect, item.likeness, item.links)
         return item

@@ -366,7 +366,7 @@ def test_all_that_is_observed_is_copied() -> None:
 
 
 def test_what_is_to_be_read_arrives() -> None:
-    suspect = Suspect(None, [], ["a"], wanted=True)
+    suspect = Suspect(None, [], ["a"], needs_content=True)
     asked = Page(QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, 200, content_type="text/html"))
     asked.headers, asked.is_start, asked.body, asked.suspect = {"etag": ["x"]}, True, b"<p>", suspect
     asked.observation.notes["long-body"] = 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.inventory.alternates import alternates_of, forget_claims, settle_clusters, take_claims
+from sitemap_crawler.inventory.alternates import alternates_of, delete_claims, store_claims, store_clusters
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from tests.support.made_inventory import add_pages, make_inventory
@@ -58,7 +58,7 @@ def claim(store: Store, claims: dict[int, list[list[str | int]] | None]) -> None
 
 def settle(store: Store) -> list[SiteWarning]:
     warnings: list[SiteWarning] = []
-    settle_clusters(store.connection, warn=warnings.append)
+    store_clusters(store.connection, warn=warnings.append)
     return warnings
 
 
@@ -149,15 +149,15 @@ def said(store: Store) -> dict[int, tuple[int, dict[str, int]]]:
 
 
 def test_what_a_sitemap_says_is_a_claim_of_the_page(store: Store) -> None:
-    take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [], OTHER: [("it", OTHER), ("en", EN)]})
+    store_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [], OTHER: [("it", OTHER), ("en", EN)]})
     assert settle(store) == [one_way(url(OTHER), f"en {url(EN)}")]
     assert versions(store, EN, DE, FR, OTHER) == {EN: VERSIONS, DE: VERSIONS}
 
 
 def test_a_sitemap_names_what_the_page_does_not(store: Store) -> None:
     claim(store, {EN: [["en", EN], ["fr", FR]], FR: [["en", EN], ["fr", FR]], DE: [["de", DE]]})
-    take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [("de", DE)]})
-    take_claims(store.connection, 1, NEW, {DE: [("fr", FR)]})
+    store_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: [("de", DE)]})
+    store_claims(store.connection, 1, NEW, {DE: [("fr", FR)]})
     assert settle(store) == []
     expected = (("de", url(DE)), ("en", url(EN)), ("fr", url(FR)))
     assert versions(store, EN, DE, FR) == {EN: expected, DE: expected, FR: expected}
@@ -166,42 +166,42 @@ def test_a_sitemap_names_what_the_page_does_not(store: Store) -> None:
 def test_the_page_s_own_word_counts_more(store: Store) -> None:
     """The sitemap still names a page that is gone as the German one."""
     claim(store, {page: [["en", EN], ["de", DE]] for page in (EN, DE)})
-    take_claims(store.connection, 1, OLD, {EN: [("de", GONE), ("en", EN)], DE: [("de", GONE), ("en", OTHER)]})
+    store_claims(store.connection, 1, OLD, {EN: [("de", GONE), ("en", EN)], DE: [("de", GONE), ("en", OTHER)]})
     assert settle(store) == []
     assert versions(store, EN, DE) == {EN: VERSIONS, DE: VERSIONS}
 
 
 def test_what_a_sitemap_says_of_pages_that_are_not_listed_is_no_claim(store: Store) -> None:
-    take_claims(store.connection, 1, OLD, {GONE: [("en", EN)], EN: [("en", EN), ("it", GONE)]})
+    store_claims(store.connection, 1, OLD, {GONE: [("en", EN)], EN: [("en", EN), ("it", GONE)]})
     assert settle(store) == [unlisted(url(EN), f"it {url(GONE)} (client-error)")]
     assert versions(store, EN, GONE) == {}
 
 
 def test_sitemaps_of_one_run_complete_each_other(store: Store) -> None:
-    take_claims(store.connection, 1, OLD, {EN: [("en", EN)], DE: []})
-    take_claims(store.connection, 1, NEW, {EN: [("en", OTHER), ("fr", FR)], DE: PAIR, FR: []})
+    store_claims(store.connection, 1, OLD, {EN: [("en", EN)], DE: []})
+    store_claims(store.connection, 1, NEW, {EN: [("en", OTHER), ("fr", FR)], DE: PAIR, FR: []})
     assert said(store) == {EN: (1, {"en": EN, "fr": FR}), DE: (1, {"en": EN, "de": DE})}
     # Read once more after the run was stopped.
-    take_claims(store.connection, 1, OLD, {EN: [("en", EN)], DE: []})
+    store_claims(store.connection, 1, OLD, {EN: [("en", EN)], DE: []})
     assert said(store) == {EN: (1, {"en": EN, "fr": FR}), DE: (1, {"en": EN, "de": DE})}
 
 
 def test_a_later_run_replaces_what_was_said_of_the_pages_that_are_named_anew(store: Store) -> None:
-    take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: PAIR})
-    take_claims(store.connection, 2, NEW, {EN: [("en", EN)], DE: []})
+    store_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR, FR: PAIR})
+    store_claims(store.connection, 2, NEW, {EN: [("en", EN)], DE: []})
     assert said(store) == {EN: (2, {"en": EN}), FR: (1, dict(PAIR))}
 
 
 def test_a_sitemap_that_was_read_anew_says_nothing_old(store: Store) -> None:
-    take_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR})
-    take_claims(store.connection, 1, NEW, {FR: PAIR})
-    take_claims(store.connection, 2, OLD, {EN: PAIR})
-    forget_claims(store.connection, 2, OLD)
+    store_claims(store.connection, 1, OLD, {EN: PAIR, DE: PAIR})
+    store_claims(store.connection, 1, NEW, {FR: PAIR})
+    store_claims(store.connection, 2, OLD, {EN: PAIR})
+    delete_claims(store.connection, 2, OLD)
     assert said(store) == {EN: (2, dict(PAIR)), FR: (1, dict(PAIR))}
 
 
 def test_claims_of_many_pages(store: Store) -> None:
     ids = range(1, 2_101)
-    take_claims(store.connection, 1, OLD, {number: [("en", number)] for number in ids})
-    take_claims(store.connection, 1, NEW, {number: [("de", number)] for number in ids})
+    store_claims(store.connection, 1, OLD, {number: [("en", number)] for number in ids})
+    store_claims(store.connection, 1, NEW, {number: [("de", number)] for number in ids})
     assert said(store) == {number: (1, {"en": number, "de": number}) for number in ids}

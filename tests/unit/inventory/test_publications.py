@@ -62,7 +62,7 @@ def publish_rss(tmp_path: Path) -> Publication:
 def remember(inventory: Path, publication: Publication) -> None:
     store = open_store(inventory)
     entry = publication.files[0]
-    Publications(store.connection, inventory.parent / "out", entry.name).remember(publication.files)
+    Publications(store.connection, inventory.parent / "out", entry.name).replace(publication.files)
     store.close()
 
 
@@ -79,7 +79,7 @@ def test_sections_and_rules_are_remembered(inventory: Path, tmp_path: Path) -> N
     publications = Publications(store.connection, tmp_path / "out", "sitemap.xml")
     publications.announce(publication.files)
     announced = publications.files()
-    publications.remember(publication.files[:2])
+    publications.replace(publication.files[:2])
     assert [(file.name, file.section, file.rules) for file in publications.files()] == [
         ("sitemap-1.xml", "", sections.signature),
         ("sitemap.xml", "", sections.signature),
@@ -103,7 +103,7 @@ def test_formats_are_publications_of_their_own(inventory: Path, tmp_path: Path) 
     store = open_store(inventory)
     for make in (publish_txt, publish_rss):
         publication = make(tmp_path)
-        Publications(store.connection, tmp_path / "out", publication.files[0].name).remember(publication.files)
+        Publications(store.connection, tmp_path / "out", publication.files[0].name).replace(publication.files)
     texts = Publications(store.connection, tmp_path / "out", "sitemap.txt").files()
     assert [file.name for file in texts] == ["sitemap-1.txt", "sitemap-2.txt", "sitemap-3.txt", "sitemap.txt"]
     [feed] = Publications(store.connection, tmp_path / "out", "sitemap.rss").files()

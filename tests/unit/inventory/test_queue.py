@@ -77,8 +77,8 @@ def lease(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
 
 def test_urls_come_once_and_breadth_first(store: Store) -> None:
     queue = queue_of(store)
-    queue.add(SITE)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
+    queue.add_start_page(SITE)
     assert lease(queue) == [("", 0)]
     observe(queue, 1, "b", "a", "b")
     assert lease(queue) == []
@@ -95,7 +95,7 @@ def test_urls_come_once_and_breadth_first(store: Store) -> None:
 
 def test_what_waits_is_all_of_which_nothing_is_recorded(store: Store) -> None:
     queue = queue_of(store)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     assert queue.waiting == 1
     lease(queue)
     assert queue.waiting == 1
@@ -104,7 +104,7 @@ def test_what_waits_is_all_of_which_nothing_is_recorded(store: Store) -> None:
     assert queue.waiting == 3
     held = queue.lease(2)
     assert queue.waiting == 3
-    queue.leave_traps(held[:1])
+    queue.refuse_trapped(held[:1])
     assert (queue.waiting, queue.queued) == (3, 2)
     observe(queue, held[1].id)
     assert queue.waiting == 2
@@ -112,7 +112,7 @@ def test_what_waits_is_all_of_which_nothing_is_recorded(store: Store) -> None:
 
 def test_what_is_not_admitted_is_known_but_never_leased(store: Store) -> None:
     queue = queue_of(store)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.lease(1)
     observe(queue, 1, location="https://example.org/")
     queue.flush()
@@ -124,7 +124,7 @@ def test_what_is_not_admitted_is_known_but_never_leased(store: Store) -> None:
 
 def test_a_shorter_path_admits_what_was_too_deep(store: Store) -> None:
     queue = queue_of(store, max_depth=1)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.lease(1)
     observe(queue, 1, "far", depth=1)
     queue.flush()
@@ -138,7 +138,7 @@ def test_a_shorter_path_admits_what_was_too_deep(store: Store) -> None:
 def test_depth_is_that_of_the_shortest_path_whatever_came_first(store: Store) -> None:
     """/ -> a, b; a -> m -> x -> y -> z; the slow page b, which links to x, answers last."""
     queue = queue_of(store, max_depth=3)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     ids = {"": 1}
     for name, links, depth in [("", "ab", 0), ("a", "m", 1), ("m", "x", 2), ("x", "y", 3)]:
         ids |= {queued.url.removeprefix(SITE): queued.id for queued in queue.lease(9)}
@@ -148,20 +148,20 @@ def test_depth_is_that_of_the_shortest_path_whatever_came_first(store: Store) ->
     observe(queue, ids["b"], "x", depth=1)
     queue.flush()
     assert lease(queue) == []
-    queue.settle_depths()
+    queue.update_depths()
     assert queue.queued == 1
     [y] = queue.lease(9)
     assert (y.url, y.depth) == (f"{SITE}y", 3)
     observe(queue, y.id, "z", depth=3)
     queue.flush()
-    queue.settle_depths()
+    queue.update_depths()
     assert lease(queue) == []
 
 
 def test_a_redirect_takes_no_click_though_a_link_to_its_target_comes_first(store: Store) -> None:
     """/ -> a, b; a -> t; b redirects to t."""
     queue = queue_of(store)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.lease(1)
     observe(queue, 1, "a", "b")
     observe(queue, 2, "t", depth=1)
@@ -173,7 +173,7 @@ def test_a_redirect_takes_no_click_though_a_link_to_its_target_comes_first(store
 
 def test_links_are_stored_by_id(store: Store) -> None:
     queue = queue_of(store)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.lease(1)
     observe(queue, 1, "a", "b", "")
     queue.flush()
@@ -184,7 +184,7 @@ def test_links_are_stored_by_id(store: Store) -> None:
 def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> None:
     run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     queue = queue_of(store, run.id)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     assert lease(queue) == [("", 0)]
     again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (again.id, again.continued) == (run.id, True)
@@ -194,7 +194,7 @@ def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> N
 def test_a_new_run_asks_again_for_all_that_is_known_and_allowed(store: Store) -> None:
     first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     queue = queue_of(store, first.id)
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.lease(1)
     observe(queue, 1, "a", "b", location="https://example.org/")
     queue.flush()

@@ -17,9 +17,9 @@ from sitemap_crawler.inventory.template_images import (
     MAX_FREQUENT,
     SAMPLE,
     count_pages,
-    frequent,
-    of_template,
-    remember_template_images,
+    frequent_images,
+    select_template_images,
+    store_template_images,
     template_images,
 )
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
@@ -61,7 +61,7 @@ class Made:
         try:
             found = template_images(store.connection, listed=self.listed)
             if remember:
-                remember_template_images(store.connection, found)
+                store_template_images(store.connection, found)
         finally:
             store.close()
         return set(found)
@@ -88,7 +88,7 @@ class Made:
     ],
 )
 def test_the_rule(count: int, listed: int, remembered: bool, left_out: bool) -> None:
-    found = of_template({LOGO: count}, listed=listed, remembered={LOGO} if remembered else ())
+    found = select_template_images({LOGO: count}, listed=listed, remembered={LOGO} if remembered else ())
     assert found == ({LOGO} if left_out else set())
 
 
@@ -180,7 +180,7 @@ def test_on_a_large_site_what_was_left_out_stays_out(large: Made) -> None:
     large.show(lambda number: [LOGO, ICON] if number <= LARGE * 7 // 10 else [PHOTO])
     assert large.template() == set()
     store = open_store(large.path)
-    remember_template_images(store.connection, {LOGO, PHOTO})
+    store_template_images(store.connection, {LOGO, PHOTO})
     store.close()
     assert large.template(remember=True) == {LOGO}
     # Even where no page of the sample has it, it is counted.
@@ -204,11 +204,11 @@ def test_without_candidates_the_pages_are_not_counted(large: Made, monkeypatch: 
 def test_what_is_on_more_than_half_of_the_pages_is_frequent(pages: list[set[str]], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_FREQUENT", 2 * 6)
-        found = frequent(pages)
+        found = frequent_images(pages)
         counts = count_pages(pages, {image for images in pages for image in images})
         assert {image for image, count in counts.items() if 2 * count > len(pages)} <= found
         patch.setattr(module, "MAX_FREQUENT", size)
-        assert len(frequent(pages)) <= size
+        assert len(frequent_images(pages)) <= size
 
 
 def test_a_flood_of_images_hides_no_logo_and_takes_no_memory() -> None:
@@ -218,6 +218,6 @@ def test_a_flood_of_images_hides_no_logo_and_takes_no_memory() -> None:
         [*([LOGO] if number % 2 == 0 else [ICON]), *(f"{number}/{image}" for image in range(MAX_IMAGES - 1))]
         for number in range(pages)
     )
-    found = frequent(site)
+    found = frequent_images(site)
     assert LOGO in found
     assert len(found) <= MAX_FREQUENT

@@ -11,13 +11,13 @@ from sqlalchemy import select
 
 from sitemap_crawler.inventory.link_graph import walk
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.revisits import plan_revisits, readmit
+from sitemap_crawler.inventory.revisits import plan_revisits, reapply_rules
 from sitemap_crawler.inventory.runs import begin_run
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation
-from sitemap_crawler.traps.detector import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, TrapDetector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,19 +40,19 @@ def everywhere(url: str, _depth: int) -> bool:
     return url.startswith(SITE)
 
 
-def traps_of(store: Store, budget: int = 5_000, run: int = 1) -> Traps:
-    traps = Traps(budget, applies=lambda _: budget > 0)
+def traps_of(store: Store, budget: int = 5_000, run: int = 1) -> TrapDetector:
+    traps = TrapDetector(budget, applies=lambda _: budget > 0)
     with store.connection.begin():
         load_traps(store.connection, traps, run=run)
     return traps
 
 
-def crawl(store: Store, traps: Traps, *links: str, run: int = 1) -> Queue:
+def crawl(store: Store, traps: TrapDetector, *links: str, run: int = 1) -> Queue:
     """The start page was fetched, and had these links."""
     queue = Queue(
         store.connection, run, readers="r", conditional=True, admits=everywhere, follows=str.isascii, traps=traps
     )
-    queue.add(SITE)
+    queue.add_start_page(SITE)
     queue.record(Observation(1, NOW, status=200), depth=0, links=tuple(SITE + link for link in links))
     queue.flush()
     return queue
@@ -64,7 +64,7 @@ def states(store: Store) -> dict[str, int]:
         return {row.url.removeprefix(SITE): row.state for row in rows}
 
 
-def plan(store: Store, traps: Traps) -> None:
+def plan(store: Store, traps: TrapDetector) -> None:
     with store.connection.begin():
         plan_revisits(store.connection, 2, admits=everywhere, settled_since=0, every=7, trap=traps.refusal)
 
@@ -104,7 +104,7 @@ def test_a_larger_budget_admits_more_and_a_smaller_one_takes_nothing_back(store:
     assert admitted() == more
     traps = traps_of(store)
     with store.connection.begin():
-        readmit(store.connection, admits=everywhere, trap=traps.refusal)
+        reapply_rules(store.connection, admits=everywhere, trap=traps.refusal)
     assert admitted() == 216
 
 
@@ -116,7 +116,7 @@ def test_what_is_learnt_leaves_what_was_fetched_and_lasts(store: Store) -> None:
     queue.record(Observation(2, NOW, status=200), depth=1, links=())
     queue.flush()
     traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
-    queue.leave_traps(held[1:])
+    queue.refuse_trapped(held[1:])
     expected = {"x?offset=0": UrlState.FETCHED, "y?offset=1": UrlState.QUEUED}
     assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | expected
     assert queue.queued == 1
@@ -131,7 +131,7 @@ def test_of_each_page_one_session_is_left(store: Store) -> None:
     links = [f"page/{number}?sid={token}" for token in TOKENS for number in range(2)]
     queue = crawl(store, traps, *links, "page/0")
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
-    queue.leave_traps([])
+    queue.refuse_trapped([])
     kept = [url for url, state in states(store).items() if state == UrlState.QUEUED]
     assert kept == [links[0], links[1], "page/0"]
     assert queue.queued == 3
@@ -143,7 +143,7 @@ def test_of_each_page_one_session_is_left(store: Store) -> None:
 def test_what_a_sitemap_names_is_taken_out_of_a_trap(store: Store) -> None:
     traps = traps_of(store)
     queue = crawl(store, traps, *SETS)
-    queue.add_named([SITE + SETS[-1]])
+    queue.add_from_sitemap([SITE + SETS[-1]])
     assert states(store)[SETS[-1]] == UrlState.QUEUED
     assert states(store)[SETS[-2]] == UrlState.FACETS
 
@@ -158,12 +158,12 @@ def test_sessions_that_were_fetched_or_are_under_way_are_left_too_and_the_one_th
     for url_id in (3, 4):
         queue.record(Observation(url_id, NOW, status=200), depth=1, links=())
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
-    queue.leave_traps([])
+    queue.refuse_trapped([])
     queue.record(Observation(6, NOW, status=200), depth=1, links=(f"{SITE}page/2?sid={TOKENS[0]}",))
     queue.record(Observation(1, NOW, status=200), depth=0, links=(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293",))
     queue.flush()
     traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
-    queue.leave_traps([])
+    queue.refuse_trapped([])
     left = {url for url, state in states(store).items() if state != UrlState.SESSION}
     assert left == {links[1], links[2], f"page/2?sid={TOKENS[0]}"}
     with store.connection.begin():
@@ -177,7 +177,7 @@ def test_what_was_linked_by_another_session_leads_to_the_one_that_stays(store: S
     queue.lease(1)
     queue.record(Observation(2, NOW, status=404), depth=1, links=())
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
-    queue.leave_traps([])
+    queue.refuse_trapped([])
     assert list(states(store).values()) == [UrlState.FETCHED, UrlState.QUEUED, UrlState.SESSION]
     with store.connection.begin():
         reach = walk(store.connection, 1, starts=[1])
@@ -199,9 +199,9 @@ def test_a_trap_is_learnt_by_a_run_that_is_killed_again_and_again(store: Store, 
         for url in pages[at : at + 10]:
             suspect = traps.suspect(url)
             assert suspect is not None
-            assert suspect.wanted
+            assert suspect.needs_content
             links = [f"{SITE}{number}?sid=0a1b2c3d4e5f99999999" for number in range(2)]
-            traps.page(suspect, url.partition("?")[0].encode() * (pages is SESSIONS), links)
+            traps.learn(suspect, url.partition("?")[0].encode() * (pages is SESSIONS), links)
         queue.record(Observation(1, NOW, status=200), depth=0, links=())
         queue.flush()
         return bool(traps.learnt)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitemap_crawler.inventory.decisions import FEW_ROWS, Settled
+from sitemap_crawler.inventory.decisions import FEW_ROWS, DecisionStore
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.sitemap.entry import Entry, PlainEntries, serialise, serialise_plain
 from sitemap_crawler.sitemap.escaping import escape, rfc3986, urls_in_xml
@@ -126,7 +126,7 @@ def test_few_pages_at_a_time_where_each_has_much(tmp_path: Path) -> None:
     add_pages(path, ((number, f"{BASE}{number:03}", 200, None) for number in range(1, 121)))
     change(path, f"""UPDATE observations SET extras = '{{"images": ["/{"a" * 50_000}"]}}'""")
     store = open_store(path)
-    batches = list(Settled(store, 1, orphan_runs=2, keep_errors=7).listed())
+    batches = list(DecisionStore(store, 1, orphan_runs=2, keep_errors=7).listed())
     store.close()
     assert [url for batch in batches for url in batch.urls] == [f"{BASE}{number:03}" for number in range(1, 121)]
     assert max(len(batch.ids) for batch in batches) == FEW_ROWS < 120

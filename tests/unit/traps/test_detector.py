@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.traps.detector import Trap, Traps
+from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.facets import FacetBudget, distinct, facets_of
 from sitemap_crawler.traps.learner import FIRST_EPOCH
-from sitemap_crawler.traps.nesting import names_twice
+from sitemap_crawler.traps.nesting import repeated_names
 from sitemap_crawler.traps.patterns import endless_pattern, is_token, sessions_of
-from sitemap_crawler.traps.url_checks import MAX_TRAPS, TRAP, Tally, address_trap, month_of
+from sitemap_crawler.traps.url_checks import MAX_TRAPS, TRAP, TrapTally, month_of, url_trap
 
 HOST = "https://www.example.com"
 NOW = month_of(2024, 6)
@@ -48,7 +48,7 @@ NOW = month_of(2024, 6)
     ],
 )
 def test_addresses_that_are_traps(path: str, words: str) -> None:
-    found = address_trap(HOST + path, month=NOW)
+    found = url_trap(HOST + path, month=NOW)
     assert found is not None
     assert found.startswith(TRAP)
     assert words in found
@@ -82,18 +82,18 @@ def test_addresses_that_are_traps(path: str, words: str) -> None:
     ],
 )
 def test_addresses_that_are_none(path: str) -> None:
-    assert address_trap(HOST + path, month=NOW) is None
+    assert url_trap(HOST + path, month=NOW) is None
 
 
 @given(st.text(alphabet="/a0?&=-%y2", max_size=60))
 def test_any_address_can_be_looked_at(text: str) -> None:
     url = f"{HOST}/{text}"
-    found = address_trap(url, month=NOW)
+    found = url_trap(url, month=NOW)
     assert found is None or found.startswith(TRAP)
     endless_pattern(url)
     sessions_of(url)
     facets_of(url)
-    Traps(1, applies=lambda _: True).refusal(url)
+    TrapDetector(1, applies=lambda _: True).refusal(url)
 
 
 def admitted(urls: list[str], budget: int) -> int:
@@ -236,7 +236,7 @@ def test_random_tokens(text: str, token: bool) -> None:
     ],
 )
 def test_names_that_a_path_has_twice(path: str, names: list[str]) -> None:
-    assert names_twice(HOST + path) == [f"{HOST}/{name}" for name in names]
+    assert repeated_names(HOST + path) == [f"{HOST}/{name}" for name in names]
 
 
 def test_paths_that_go_round_are_learnt_by_their_names() -> None:
@@ -244,20 +244,20 @@ def test_paths_that_go_round_are_learnt_by_their_names() -> None:
     pages = [(f"{HOST}/{path}/", path.rpartition("/")[2].encode(), []) for path in paths]
     traps = everything()
     assert feed(traps, pages) is not None
-    traps.obey()
+    traps.apply_learnt()
     for path, trap in {
         "/jobs/news/": None,
         "/jobs/": None,
         "/jobs/x/y/": None,
         "/x/x/x/": None,
-        "/jobs/x/jobs/": Trap.ROUND,
-        "/news/jobs/team": Trap.ROUND,
+        "/jobs/x/jobs/": Trap.NESTING,
+        "/news/jobs/team": Trap.NESTING,
     }.items():
         assert traps.refusal(HOST + path) is trap, path
     assert traps.refusal("https://other.example.com/news/jobs/team") is None
     later = everything()
-    later.know(traps.known)
-    assert later.refusal(f"{HOST}/news/jobs/team") is Trap.ROUND
+    later.add_known(traps.known)
+    assert later.refusal(f"{HOST}/news/jobs/team") is Trap.NESTING
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
@@ -277,19 +277,19 @@ def test_where_a_token_stands() -> None:
     assert {path: sessions_of(HOST + path)[0].place for path in places} == places
 
 
-def feed(traps: Traps, pages: list[tuple[str, bytes, list[str]]]) -> int | None:
+def feed(traps: TrapDetector, pages: list[tuple[str, bytes, list[str]]]) -> int | None:
     """The number of pages after which a trap was learnt."""
     for number, (url, content, links) in enumerate(pages, 1):
         suspect = traps.suspect(url)
         if suspect is not None:
-            traps.page(suspect, content if suspect.wanted else None, links)
+            traps.learn(suspect, content if suspect.needs_content else None, links)
         if traps.learnt:
             return number
     return None
 
 
-def everything() -> Traps:
-    return Traps(5_000, applies=lambda _: True)
+def everything() -> TrapDetector:
+    return TrapDetector(5_000, applies=lambda _: True)
 
 
 def test_pages_that_are_all_alike_are_a_trap() -> None:
@@ -297,11 +297,11 @@ def test_pages_that_are_all_alike_are_a_trap() -> None:
     pages = [(f"{HOST}/list?offset={10 * number}", b"nothing", []) for number in range(500)]
     assert feed(traps, pages) == FIRST_EPOCH
     assert traps.refusal(f"{HOST}/list?offset=9") is None
-    traps.obey()
+    traps.apply_learnt()
     assert traps.refusal(f"{HOST}/list?offset=9") is Trap.ENDLESS
     assert traps.refusal(f"{HOST}/list?page=9") is None
     later = everything()
-    later.know(traps.known)
+    later.add_known(traps.known)
     assert later.refusal(f"{HOST}/list?offset=8") is Trap.ENDLESS
 
 
@@ -328,8 +328,8 @@ def test_few_contents_are_asked_for_where_pages_differ() -> None:
     for number in range(10_000):
         suspect = traps.suspect(f"{HOST}/list?offset={number}")
         assert suspect is not None
-        asked += suspect.wanted
-        traps.page(suspect, b"%d" % number if suspect.wanted else None)
+        asked += suspect.needs_content
+        traps.learn(suspect, b"%d" % number if suspect.needs_content else None)
     assert asked <= 0.06 * 10_000
 
 
@@ -345,8 +345,8 @@ def test_session_ids_are_learnt_and_each_page_is_fetched_once_more() -> None:
         pages.append((f"{HOST}/page/{number % 20}?sid={token_of(number)}", b"%d" % (number % 20), links))
     traps = everything()
     assert feed(traps, pages) == 20 + 30
-    traps.obey()
-    traps.meet(pages[3][0])
+    traps.apply_learnt()
+    traps.admit_session(pages[3][0])
     assert traps.refusal(f"{HOST}/page/3?sid={token_of(77)}") is Trap.SESSION
     assert traps.refusal(f"{HOST}/page/21?sid={token_of(78)}") is None
     assert traps.refusal(f"{HOST}/page/21?sid={token_of(79)}") is Trap.SESSION
@@ -365,18 +365,18 @@ def test_items_are_no_sessions(alike: bool) -> None:
     assert feed(traps, pages) is None
     suspect = traps.suspect(f"{HOST}/item/{ids[0]}")
     assert suspect is not None
-    assert not suspect.wanted
+    assert not suspect.needs_content
 
 
 def test_what_is_excepted_is_never_refused() -> None:
-    traps = Traps(0, applies=lambda url: "/keep/" not in url)
-    traps.know({"endless": [f"{HOST}/keep/?offset={{number}}", f"{HOST}/list?offset={{number}}"]})
+    traps = TrapDetector(0, applies=lambda url: "/keep/" not in url)
+    traps.add_known({"endless": [f"{HOST}/keep/?offset={{number}}", f"{HOST}/list?offset={{number}}"]})
     assert traps.refusal(f"{HOST}/keep/?offset=1") is None
     assert traps.refusal(f"{HOST}/list?offset=1") is Trap.ENDLESS
 
 
 def test_the_tally_is_bounded_and_names_examples() -> None:
-    tally = Tally()
+    tally = TrapTally()
     for number in range(3 * MAX_TRAPS):
         tally.add(f"{HOST}/{number}", f"{TRAP}a path {number}")
     tally.add(f"{HOST}/deep", "5 clicks from the start page, limit 4")
