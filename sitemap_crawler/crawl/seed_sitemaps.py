@@ -151,7 +151,7 @@ class _Seeds:
             problem = f"cannot be read as a sitemap: {error}; {remedy}"
             if not error.passing:
                 self._forget_claims(seed)
-            settled = seed._replace(done=True, problems=(problem,), passing=error.passing)
+            settled = seed._replace(done=True, problems=(problem,), transient=error.passing)
         if not self._ending():
             self._queue.write(settled)
 

@@ -1,1 +1,1 @@
-"""The memory of a crawl: every URL seen, what was observed, what was decided, what was published."""
+"""The database of a site: every known URL, what was observed, what was decided, what was published."""

@@ -1,4 +1,4 @@
-"""What `decide` reads and writes, and what the writer takes from it: streams over the inventory."""
+"""Streams of facts into the decisions, of decisions into the inventory, and of listed pages to the writer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sitemap_crawler.extract.news import Article
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
-from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, below, url_key
+from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, RowStatement, has_prefix, url_key
 from sitemap_crawler.policy.decide import Decision, Facts
 from sitemap_crawler.policy.lastmod import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS
@@ -26,30 +26,32 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Note
     from sitemap_crawler.policy.rules import Reason
 
-MANY_EXTRAS = 1 << 22
-"""Bytes of what a thousand rows have beside addresses and dates; of more than that only FEW_ROWS are unpacked at a
-time, as each may have a thousand of the longest URLs."""
+MAX_EXTRAS_BYTES = 1 << 22
+"""Maximum size of the JSON of a thousand rows that is decoded at once. Larger ones are decoded in FEW_ROWS."""
 FEW_ROWS = 50
-WRITE_ROWS = 2_000
+"""Number of rows decoded at a time if they are large: each may have a thousand of the longest URLs."""
 EXAMPLES = 50
+"""Maximum number of examples of one reason."""
 
 
 Extras = dict[str, Any]
-"""What an observation has beside the columns: images, image_texts, videos, article."""
+"""The JSON of an observation: images, image_texts, videos, article."""
 
 
 class ListedPage(NamedTuple):
-    """A page to write; `lastmod` in seconds since 1970, `depth` in clicks from the start page."""
+    """A page of the sitemap."""
 
     id: int
     url: str
     depth: int
+    """Clicks from the start page."""
     lastmod: float | None
+    """In seconds since 1970."""
     day: bool
-    """The date has no time of day."""
+    """Whether the lastmod has no time of day."""
     extras: Extras | None
     history: History | None
-    """None when it has none, or was not asked for."""
+    """None if the lastmod never changed, or if no history is wanted."""
 
     @property
     def image_texts(self) -> Mapping[str, tuple[str, str]]:
@@ -65,7 +67,7 @@ class ListedPage(NamedTuple):
 
 
 class ListedPages(NamedTuple):
-    """The fields of some pages in columns."""
+    """Some pages as columns, one for each field of ListedPage."""
 
     ids: Sequence[int]
     urls: Sequence[str]
@@ -77,10 +79,10 @@ class ListedPages(NamedTuple):
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[Any]]) -> ListedPages:
-        """From rows whose sixth value is JSON, and whose others make the history."""
+        """Make the columns from rows. Their sixth value is the JSON of the extras; those after it are the history."""
         ids, addresses, depths, lastmods, days, texts, *past = zip(*rows, strict=True)
         extras = json.loads(f"[{','.join(text or 'null' for text in texts)}]") if any(texts) else texts
-        histories = [_past(*row) for row in zip(*past, strict=True)] if past else [None] * len(rows)
+        histories = [_history(*row) for row in zip(*past, strict=True)] if past else [None] * len(rows)
         return cls(ids, addresses, depths, lastmods, days, extras, histories)
 
     def page(self, index: int) -> ListedPage:
@@ -88,50 +90,55 @@ class ListedPages(NamedTuple):
 
 
 class DecisionStore:
-    """Reads stream over a connection of their own beside the writes."""
+    """The decisions of one run in the inventory. Each read has its own connection, so it may stream during writes."""
 
     def __init__(self, store: Store, run: int, *, orphan_runs: int, keep_errors: int) -> None:
-        """A URL is an orphan after `orphan_runs` finished runs, and a failing one is kept for `keep_errors` of them."""
+        """Open the decisions of the run with this number.
+
+        An unlinked URL is an orphan after `orphan_runs` finished runs. A failing page stays listed for `keep_errors`.
+        """
         self._store = store
         self._run = run
         with store.connection.begin():
             orphan_since = finished_runs_ago(store.connection, orphan_runs, now=run)
             keep_since = finished_runs_ago(store.connection, keep_errors, now=run) if keep_errors else run + 1
         self._query = _facts_query(orphan_since=orphan_since, keep_since=keep_since)
-        # Made once: to make it takes longer than to execute it.
+        # Built once: building the statement takes longer than its execution.
         self._find = self._query.where(urls.c.key == bindparam("key"), urls.c.url == bindparam("url"))
 
     def facts(self) -> Iterator[Facts]:
+        """Yield the facts of every URL."""
         with self._store.reader() as connection:
             yield from map(Facts._make, connection.execution_options(yield_per=STREAM_ROWS).execute(self._query))
 
     def find(self, url: str) -> Facts | None:
+        """Return the facts of one URL, or None if it is unknown."""
         with self._store.reader() as connection:
             row = connection.execute(self._find, {"key": url_key(url), "url": url}).first()
             return Facts._make(row) if row is not None else None
 
-    def save(self, settled: Iterable[Decision]) -> None:
-        """Write the decision of every URL, those that are as they were not again."""
+    def save(self, made: Iterable[Decision]) -> None:
+        """Store the decision of every URL. A decision that has not changed is not written again."""
         connection = self._store.connection
         with connection.begin():
-            for rows in _batches(settled, self._run):
-                _SETTLE.execute(connection, rows)
+            for rows in _batches(made, self._run):
+                _SAVE.execute(connection, rows)
 
     def counts(self) -> dict[str, int]:
-        """How many URLs each reason has."""
+        """Return the number of URLs by reason."""
         query = select(decisions.c.reason, func.count()).group_by(decisions.c.reason)
         with self._store.reader() as connection:
             rows = connection.execute(query.order_by(decisions.c.reason))
             return {row[0]: row[1] for row in rows}
 
     def examples(self, reason: Reason) -> list[str]:
-        """Some of the URLs that were excluded for `reason`, those nearest to the start page first."""
+        """Return some of the URLs that were excluded for `reason`, in the order of their depth."""
         query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id).where(decisions.c.reason == reason)
         with self._store.reader() as connection:
             return list(connection.scalars(query.order_by(urls.c.depth, urls.c.id).limit(EXAMPLES)))
 
     def notes(self, url: str) -> dict[str, Note]:
-        """The notes that the observation of `url` carries."""
+        """Return the notes of the observation of a URL."""
         query = select(observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
         with self._store.reader() as connection:
             notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
@@ -143,19 +150,21 @@ class DecisionStore:
             title: str | None = connection.scalar(query.where(urls.c.key == url_key(url)))
             return title
 
-    def exclude(self, left_out: Iterable[str], reason: Reason, evidence: str) -> None:
-        """Exclude pages that were decided to be listed, and that no file can hold."""
+    def exclude(self, pages: Iterable[str], reason: Reason, evidence: str) -> None:
+        """Exclude pages that were decided to be listed but that no file can hold."""
         connection = self._store.connection
         with connection.begin():
-            for url in left_out:
+            for url in pages:
                 url_id = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
                 values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
                 connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
 
     def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPages]:
-        """The pages to write, a thousand at a time, in the order of their URLs' bytes; below `prefix` if there is one;
-        with the `history` of their changes if wanted."""
-        past = _history()
+        """Yield the listed pages, at most a thousand at a time, in the byte order of their URLs.
+
+        `history` adds the changes of their lastmods. With `prefix` only URLs below it are yielded.
+        """
+        past = _histories()
         changed = (past.c.first, past.c.last, past.c.changes) if history else ()
         query = (
             select(
@@ -164,7 +173,7 @@ class DecisionStore:
             )
             .join(urls, urls.c.id == decisions.c.url_id)
             .join(observations, observations.c.url_id == decisions.c.url_id)
-            .where(decisions.c.decision == "listed", below(prefix))
+            .where(decisions.c.decision == "listed", has_prefix(prefix))
             .order_by(urls.c.url)
         )  # fmt: skip
         if history:
@@ -173,24 +182,24 @@ class DecisionStore:
             rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
             for batch in rows.partitions():
                 size = sum(len(row[5]) for row in batch if row[5] is not None)
-                step = FEW_ROWS if size > MANY_EXTRAS else STREAM_ROWS
+                step = FEW_ROWS if size > MAX_EXTRAS_BYTES else STREAM_ROWS
                 for start in range(0, len(batch), step):
                     yield ListedPages.from_rows(batch[start : start + step])
 
 
-def _past(first: float | None, last: float | None, changed: int | None) -> History | None:
+def _history(first: float | None, last: float | None, changed: int | None) -> History | None:
     return History(first, last, changed) if first is not None and last is not None and changed is not None else None
 
 
-def _history() -> Subquery:
-    """What is kept of the changes of each page."""
+def _histories() -> Subquery:
+    """Return the first and last lastmod and the number of changes of each page, from the stored changes."""
     dates = (func.min(changes.c.before).label("first"), func.max(changes.c.after).label("last"))
     moved = (changes.c.kind == "changed") & changes.c.before.is_not(None) & changes.c.after.is_not(None)
     query = select(changes.c.url_id, *dates, func.count().label("changes")).where(moved)
     return query.group_by(changes.c.url_id).subquery()
 
 
-def _settling() -> RowStatement:
+def _save_statement() -> RowStatement:
     statement = insert(decisions)
     new = statement.excluded
     names = ("decision", "reason", "evidence", "lastmod", "lastmod_source", "lastmod_day")
@@ -203,11 +212,11 @@ def _settling() -> RowStatement:
     return RowStatement(upsert, ("url_id", *names, "since"))
 
 
-_SETTLE = _settling()
+_SAVE = _save_statement()
 
 
 def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
-    """Rows whose columns are the fields of Facts, in their order."""
+    """Return a query whose columns are the fields of Facts, in their order."""
     location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
     seen = observations.c
     columns = (
@@ -232,9 +241,9 @@ def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
     )
 
 
-def _batches(settled: Iterable[Decision], run: int) -> Iterator[list[dict[str, Any]]]:
+def _batches(made: Iterable[Decision], run: int) -> Iterator[list[dict[str, Any]]]:
     rows: list[dict[str, Any]] = []
-    for decision in settled:
+    for decision in made:
         rows.append(
             {
                 "url_id": decision.url_id,
@@ -247,7 +256,7 @@ def _batches(settled: Iterable[Decision], run: int) -> Iterator[list[dict[str, A
                 "since": run,
             }
         )
-        if len(rows) == WRITE_ROWS:
+        if len(rows) == BATCH_ROWS:
             yield rows
             rows = []
     if rows:

@@ -1,4 +1,4 @@
-"""What a decided inventory shows of the whole site that is worth a person's time: streams of rows for `review.py`."""
+"""Defects of a site that its decided inventory shows, for the warnings of the report."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note
 
-NO_FAULT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
-"""Reasons for which a sitemap may name a URL all the same."""
+NO_DEFECT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
+"""Reasons for exclusion with which a foreign sitemap may name a URL."""
 ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)
+"""Reasons that make a link to a URL a broken one."""
 
 _target = urls.alias("target_urls")
 _page = urls.alias("page_urls")
@@ -28,18 +29,22 @@ _page_seen = observations.alias("page_observations")
 
 
 class Redirect(NamedTuple):
-    """A URL that redirects, where to, and what became of that; `page` links to the URL, None when none does."""
+    """A URL that redirects."""
 
     url: str
     status: int
     target: str | None
     target_reason: str | None
+    """Reason of the decision on the target."""
     next_target: str | None
-    """Where the target redirects to in turn."""
+    """Target of the target, if that redirects in turn."""
     page: str | None
+    """A page that links to the URL, or None."""
 
 
 class BrokenLink(NamedTuple):
+    """A link of `page` to a `url` that is an error for this reason."""
+
     page: str
     url: str
     reason: str
@@ -47,7 +52,7 @@ class BrokenLink(NamedTuple):
 
 
 class Diagnostics:
-    """Reads beside the writes of the store's own connection; `run` is the one that was decided."""
+    """Reader of the defects that a decided run shows. It has its own connection, so it may stream during writes."""
 
     def __init__(self, store: Store, run: int) -> None:
         self._store = store
@@ -58,7 +63,7 @@ class Diagnostics:
             yield from connection.execution_options(yield_per=STREAM_ROWS).execute(query)
 
     def notes(self) -> Iterator[tuple[str, bool, dict[str, Note]]]:
-        """Of each page that has notes: its URL, whether it is listed, and the notes."""
+        """Yield each page with notes: its URL, whether it is listed, and the notes."""
         query = (
             select(urls.c.url, decisions.c.decision == "listed", observations.c.notes)
             .join(observations, observations.c.url_id == urls.c.id)
@@ -68,7 +73,7 @@ class Diagnostics:
         yield from map(tuple, self._stream(query.order_by(urls.c.id)))
 
     def broken_links(self) -> Iterator[BrokenLink]:
-        """One link to each URL that has no good answer; a redirect or a canonical that names it is no link."""
+        """Yield one link to each URL with an error. Redirects and canonicals are not links."""
         query = (
             select(_page.c.url, urls.c.url, decisions.c.reason, decisions.c.evidence)
             .join(decisions, decisions.c.url_id == urls.c.id)
@@ -80,6 +85,7 @@ class Diagnostics:
         yield from map(BrokenLink._make, self._stream(query))
 
     def redirects(self) -> Iterator[Redirect]:
+        """Yield every URL that redirects and that something leads to."""
         ours = observations.alias("redirect_observations")
         onward = observations.alias("target_observations")
         next_url = urls.alias("next_urls")
@@ -101,21 +107,21 @@ class Diagnostics:
         yield from map(Redirect._make, self._stream(query))
 
     def known_from_sitemaps_only(self) -> Iterator[str]:
-        """Listed pages that a sitemap names and no page links to."""
+        """Yield the listed pages that a foreign sitemap names and no page links to."""
         query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
         only = (decisions.c.decision == "listed", urls.c.depth == UNREACHED, urls.c.named >= self._run)
         for row in self._stream(query.where(*only).order_by(urls.c.url)):
             yield row[0]
 
     def unlistable_in_sitemaps(self) -> Iterator[tuple[str, str, str]]:
-        """What a sitemap names and should not, with reason and evidence."""
+        """Yield the excluded URLs that a foreign sitemap names, with reason and evidence."""
         query = select(urls.c.url, decisions.c.reason, decisions.c.evidence)
         query = query.join(decisions, decisions.c.url_id == urls.c.id)
-        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_FAULT), urls.c.named >= self._run)
+        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_DEFECT), urls.c.named >= self._run)
         yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
 
     def duplicates(self) -> Iterator[str]:
-        """Listed pages without a canonical whose content another one has, too, but for the first of each group."""
+        """Yield the listed pages without a canonical that have the same content, except the first of each group."""
         pages = _plain_pages()
         shared = select(observations.c.fingerprint).select_from(pages).where(_PLAIN)
         shared = shared.group_by(observations.c.fingerprint).having(func.count() > 1)
@@ -129,7 +135,7 @@ class Diagnostics:
             last = row.fingerprint
 
     def duplicate_of(self, url: str) -> str | None:
-        """Another listed page with the same content."""
+        """Return another listed page with the same content, or None."""
         hashes = select(observations.c.fingerprint).join(urls, urls.c.id == observations.c.url_id)
         mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
         same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
@@ -146,34 +152,35 @@ def _plain_pages() -> Join:
 
 
 def _links_to_it() -> Any:
-    """Whether the referring page has a link to the URL, and not just a redirect or its canonical."""
+    """Return the condition that the referrer has a link to the URL, and not only a redirect or a canonical."""
     others = (_page_seen.c.location, _page_seen.c.refresh, _page_seen.c.canonical)
     return and_(*(or_(column.is_(None), column != urls.c.id) for column in others))
 
 
 ERROR_PAGE = "error-page"
-"""The note with what the page says of itself."""
+"""Kind of the note of a page whose own text says that it is an error."""
 SOFT_404 = "soft-404"
-"""The note of a page that is the same as what the site answers to any address."""
+"""Kind of the note of a page that is the same as the answer to URLs that do not exist."""
 MAX_NOTED = 100_000
-"""Pages with the same content that get the note: a warning of so many is as good as one of all."""
+"""Maximum number of pages with the same content that get the note. A warning about more is no more useful."""
 
 
 def error_pages(connection: Connection, run: int, limit: int) -> list[str]:
-    """Up to `limit` URLs of this run that say that they are errors, those nearest to the start page first."""
+    """Return up to `limit` pages of this run that say that they are errors, in the order of their depth."""
     seen = observations.c
     query = select(urls.c.url).join(observations, seen.url_id == urls.c.id).order_by(urls.c.depth, urls.c.id)
-    says_so = seen.notes[ERROR_PAGE].as_string().is_not(None)
+    says_error = seen.notes[ERROR_PAGE].as_string().is_not(None)
     with connection.begin():
-        return list(connection.scalars(query.where(seen.run == run, seen.notes.is_not(None), says_so).limit(limit)))
+        return list(connection.scalars(query.where(seen.run == run, seen.notes.is_not(None), says_error).limit(limit)))
 
 
 def note_same_content(
     connection: Connection, run: int, note: str, *, body_hash: bytes, fingerprint: bytes | None, start_url: str
 ) -> int:
-    """Note on the pages of this run that have this very body or content that they do; return how many they are.
+    """Add `note` to the pages of this run with this body or content. Return their number.
 
-    Not on the start page: a site that shows it for all that it does not have has a good one, and bad duplicates.
+    The start page gets none: a site may answer with it to every URL that does not exist, and then only the others are
+    wrong.
     """
     seen = observations.c
     same = seen.body_hash == body_hash

@@ -1,7 +1,7 @@
-"""What can be reached from the start pages, and from what foreign sitemaps name, over the links that pages have.
+"""The graph of stored links: crawl depth, referrer and reachability of each URL, and the number of its inlinks.
 
-A crawl meets URLs in the order of arrival, and not at all those behind a page that answered 304: how far a URL is from
-the start, and whether anything leads to it any more, is settled here, when nothing is left to fetch.
+A crawl discovers URLs in the order of the answers, and discovers none behind a page that answered 304. So depth,
+referrer and reachability are computed from the stored links, when nothing is left to fetch.
 """
 
 from __future__ import annotations
@@ -21,29 +21,30 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection
 
-MANY = 10_000
-"""Ids from which on a list of them would show in the memory of the process."""
-_SETTLE = update_urls("depth", "referrer", "unlinked_since")
+MAX_SORTED_IDS = 10_000
+"""Number of ids from which on a list of them would take too much memory."""
+_SET_REACH = update_urls("depth", "referrer", "unlinked_since")
 _ADMIT = update_urls("depth", "state")
 
 
 class Reach(NamedTuple):
-    """By URL id. Memory is seven bytes a URL; a walk takes at most nine more."""
+    """The result of a walk over the links, by URL id. It takes seven bytes a URL; the walk takes at most nine more."""
 
     reached: bytearray
+    """1 for a URL to which something leads."""
     depths: array[int]
-    """Clicks from the nearest start page, a redirect takes none."""
+    """Clicks from the nearest start page. A redirect takes none."""
     referrers: array[int]
-    """The page that leads there, one of those with the fewest clicks; 0 for what a sitemap names or is a start page."""
+    """A page that leads to the URL with the fewest clicks; 0 for start pages and URLs that only sitemaps name."""
     aliases: dict[int, int]
-    """What a link to a URL counts for: the admitted session of the same page."""
+    """By URL refused for its session id, the admitted URL of the same page. Links to the first count for the second."""
 
 
 def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
-    """Breadth-first from the ids `starts`, and then from what sitemaps name; the caller has begun a transaction.
+    """Walk breadth-first from the ids `starts`, then from the URLs that sitemaps name, within the caller's transaction.
 
-    Besides what they name in this run that is what they named once and nothing ever linked to: when our sitemap takes
-    the place of theirs, it must not be lost.
+    These are the URLs named in this run, and those that were named in any run and never linked to. The latter must not
+    be lost when our sitemap replaces the foreign one.
     """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
     depths, referrers = array("H", [UNREACHED]) * size, array("I", bytes(4 * size))
@@ -51,78 +52,79 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
     _spread(connection, reach, array("I", sorted(set(starts))), range(BELOW_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
     named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
-    lonely = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
-    _spread(connection, reach, lonely, [UNREACHED, BELOW_UNREACHED])
+    unlinked = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
+    _spread(connection, reach, unlinked, [UNREACHED, BELOW_UNREACHED])
     return reach
 
 
 def walk_from(connection: Connection, run: int, *, starts: Iterable[str]) -> Reach:
-    """From the start pages and what foreign sitemaps named in this run; the caller has begun a transaction."""
+    """Walk from the start pages with these URLs. See `walk`."""
     start_ids = select(urls.c.id).where(urls.c.key.in_([url_key(url) for url in starts]))
     return walk(connection, run, starts=connection.scalars(start_ids).all())
 
 
 def _spread(connection: Connection, reach: Reach, level: array[int], depths: Sequence[int]) -> None:
-    """Reach level after level; `depths` gives each its depth, the last for all that are left."""
+    """Reach URLs level after level. `depths` are those of the levels; the last one holds for all further levels."""
     number = 0
     for url_id in level:
         reach.reached[url_id] = 1
     while level:
-        # First all redirects: a page of this level may also link to what another one redirects to, which is nearer.
+        # Redirects come first: a page of this level may also link to the target of a redirect, which is nearer so.
         level = _with_redirects(connection, reach, level)
         depth = depths[min(number, len(depths) - 1)]
         for url_id in level:
             reach.depths[url_id] = depth
         below = array("I")
         canonicals: list[tuple[int, int]] = []
-        for url_id, links, canonical in _seen(connection, level, observations.c.links, observations.c.canonical):
-            _meet(reach, url_id, decode_links(links or b""), below)
-            # Most pages name themselves.
+        for url_id, links, canonical in _observed(connection, level, observations.c.links, observations.c.canonical):
+            _reach_targets(reach, url_id, decode_links(links or b""), below)
+            # Most pages name themselves as canonical.
             if canonical and not reach.reached[canonical]:
                 canonicals.append((url_id, canonical))
         for url_id, canonical in canonicals:
-            _meet(reach, url_id, (canonical,), below)
-        level, number = _in_order(below, len(reach.reached)), number + 1
+            _reach_targets(reach, url_id, (canonical,), below)
+        level, number = _sorted_ids(below, len(reach.reached)), number + 1
 
 
 def _with_redirects(connection: Connection, reach: Reach, level: array[int]) -> array[int]:
-    """The ids of `level` and those where they redirect, in one step or many."""
+    """Return the ids of `level` and of all URLs to which they redirect."""
     everything, size = level, len(reach.reached)
     while level:
         redirected = array("I")
-        for url_id, *targets in _seen(connection, level, observations.c.location, observations.c.refresh):
-            _meet(reach, url_id, filter(None, targets), redirected)
-        level = _in_order(redirected, size)
-        everything = _in_order(everything + level, size) if level else everything
+        for url_id, *targets in _observed(connection, level, observations.c.location, observations.c.refresh):
+            _reach_targets(reach, url_id, filter(None, targets), redirected)
+        level = _sorted_ids(redirected, size)
+        everything = _sorted_ids(everything + level, size) if level else everything
     return everything
 
 
-def _in_order(ids: array[int], size: int) -> array[int]:
-    """The ids, which differ and are below `size`, sorted; many of them without an object for each."""
-    if len(ids) < MANY:
+def _sorted_ids(ids: array[int], size: int) -> array[int]:
+    """Sort different ids below `size`. Many ids are sorted without an object for each."""
+    if len(ids) < MAX_SORTED_IDS:
         return array("I", sorted(ids))
     marks = bytearray(size)
     for url_id in ids:
         marks[url_id] = 1
     ordered = array("I")
-    at = marks.find(1)
-    while at >= 0:
-        ordered.append(at)
-        at = marks.find(1, at + 1)
+    url_id = marks.find(1)
+    while url_id >= 0:
+        ordered.append(url_id)
+        url_id = marks.find(1, url_id + 1)
     return ordered
 
 
-def _meet(reach: Reach, page: int, targets: Iterable[int], found: array[int]) -> None:
+def _reach_targets(reach: Reach, page: int, targets: Iterable[int], new: array[int]) -> None:
+    """Reach the targets of a page. Those that were not reached before are added to `new`."""
     reached, aliases = reach.reached, reach.aliases
     for target in (aliases.get(target, target) for target in targets) if aliases else targets:
         if not reached[target]:
             reached[target] = 1
             reach.referrers[target] = page
-            found.append(target)
+            new.append(target)
 
 
-def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Iterator[Any]:
-    """These columns of the observations that have any of them, after the id."""
+def _observed(connection: Connection, ids: array[int], *columns: Column[Any]) -> Iterator[Any]:
+    """Yield the id and these columns of the observations that have any of them."""
     query = select(observations.c.url_id, *columns).order_by(observations.c.url_id)
     query = query.where(or_(*(column.is_not(None) for column in columns)))
     for chunk in chunks(ids):
@@ -130,9 +132,12 @@ def _seen(connection: Connection, ids: array[int], *columns: Column[Any]) -> Ite
 
 
 def store_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
-    """Write what differs from what the crawl believed. `proved`: the run saw the whole site, so absence counts."""
+    """Store depth, referrer and reachability where they differ from those of the crawl.
+
+    `proved` says that the run saw the whole site, so that a URL without links to it counts as unlinked.
+    """
     columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)
-    # Links to another session are links to the one that was admitted.
+    # URLs refused for their session id are left out: links to them count for the admitted URL.
     for rows in batches_of_urls(connection, select(*columns).where(urls.c.state != int(UrlState.SESSION))):
         changed = []
         for url_id, *before in rows:
@@ -143,11 +148,11 @@ def store_reach(connection: Connection, reach: Reach, *, run: int, proved: bool)
                 now = [depth, referrer, unlinked_since or (run if proved else None)]
             if now != before:
                 changed.append({"b_id": url_id, "b_depth": now[0], "b_referrer": now[1], "b_unlinked_since": now[2]})
-        _SETTLE.execute(connection, changed)
+        _SET_REACH.execute(connection, changed)
 
 
 def queue_reachable(connection: Connection, reach: Reach, *, state_of: Callable[[str, int], UrlState]) -> None:
-    """Queue what was refused only for its depth and is nearer than it seemed."""
+    """Queue URLs that were refused for their depth and are admitted at the depth of the walk."""
     query = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.KNOWN))
     for rows in batches_of_urls(connection, query):
         reached = [row for row in rows if reach.reached[row.id]]
@@ -161,7 +166,7 @@ def queue_reachable(connection: Connection, reach: Reach, *, state_of: Callable[
 
 
 def count_inlinks(connection: Connection) -> array[int]:
-    """By URL id, the number of other listed pages that link to it. Memory is four bytes a URL."""
+    """Return the number of other listed pages that link to each URL, by id. It takes four bytes a URL."""
     counts = array("I", bytes(4 * ((connection.scalar(select(func.max(urls.c.id))) or 0) + 1)))
     query = (
         select(observations.c.url_id, observations.c.links)

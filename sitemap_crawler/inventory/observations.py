@@ -1,4 +1,4 @@
-"""Observations on their way into the database: each is laid over what an earlier run has seen of the same URL."""
+"""Storage of observations. Each one replaces or updates the observation of its URL from an earlier run."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _replacing() -> RowStatement:
-    """One observation of a URL takes the place of another."""
+def _replace_statement() -> RowStatement:
+    """Return the statement that stores an observation in place of another one of the same URL."""
     statement = insert(observations)
     values = {name: statement.excluded[name] for name in _COLUMNS}
-    otherwise = {"not_modified": false(), **dict.fromkeys(_NOT_FAILED, null())}
-    replace = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **otherwise})
+    reset = {"not_modified": false(), **dict.fromkeys(_NOT_FAILED, null())}
+    replace = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **reset})
     return RowStatement(replace, _COLUMNS)
 
 
-_REPLACE = _replacing()
+_REPLACE = _replace_statement()
 
 
 class _Known(NamedTuple):
+    """The stored observation of a URL."""
+
     before: Before
     is_definite: bool
-    """Whether it is an answer to go by, and not an error that may pass."""
+    """Whether it is anything but a transient error."""
 
 
-class Observed:
-    """Writes the observations of one run; `readers` names the code and options that make them."""
+class ObservationWriter:
+    """Writer of the observations of one run. `readers` names the code and options that make them."""
 
     def __init__(self, connection: Connection, run: int, *, readers: str) -> None:
         self._connection = connection
@@ -59,29 +61,29 @@ class Observed:
         self._compares = run > 1
 
     def write(self, observed: Sequence[tuple[Observation, Iterable[int]]], ids: Mapping[str, int]) -> None:
-        """Replace what is known of each URL by its observation with the ids of its links; `ids` has all URLs named."""
-        before = self._before([observation.url_id for observation, _ in observed]) if self._compares else {}
+        """Store observations, each with the ids of its links. `ids` has all URLs that they name."""
+        stored = self._stored([observation.url_id for observation, _ in observed]) if self._compares else {}
         rows: list[dict[str, Any]] = []
-        kept: list[dict[str, Any]] = []
+        confirmed: list[dict[str, Any]] = []
         failed: list[dict[str, Any]] = []
         for observation, links in observed:
-            known = before.get(observation.url_id)
+            known = stored.get(observation.url_id)
             if known is not None and observation.not_modified:
                 times = {"b_fetched": observation.fetched.timestamp(), "b_etag": observation.etag}
-                kept.append({"b_id": observation.url_id, **times})
+                confirmed.append({"b_id": observation.url_id, **times})
             elif known is not None and known.is_definite and (observation.is_transient or observation.status == 304):
-                # A 304 that nobody asked for says no more than an error.
+                # A 304 without a conditional request proves no more than an error.
                 failed.append(
                     {"b_id": observation.url_id, "b_status": observation.status, "b_error": observation.error}
                 )
             else:
                 rows.append(self._row(observation, links, ids, known))
         _REPLACE.execute(self._connection, rows)
-        self._keep(kept)
-        self._fail(failed)
+        self._confirm(confirmed)
+        self._mark_failed(failed)
 
-    def _keep(self, rows: list[dict[str, Any]]) -> None:
-        """Confirm by a 304 what is known."""
+    def _confirm(self, rows: list[dict[str, Any]]) -> None:
+        """Update stored observations that a 304 confirms."""
         if rows:
             values: dict[str, Any] = {
                 "run": self._run,
@@ -93,8 +95,8 @@ class Observed:
             }
             self._connection.execute(_update(values), rows)
 
-    def _fail(self, rows: list[dict[str, Any]]) -> None:
-        """Note an error that may pass beside what is known."""
+    def _mark_failed(self, rows: list[dict[str, Any]]) -> None:
+        """Add a transient error to stored observations."""
         if rows:
             values = {
                 "run": self._run,
@@ -105,7 +107,7 @@ class Observed:
             }
             self._connection.execute(_update(values), rows)
 
-    def _before(self, url_ids: list[int]) -> dict[int, _Known]:
+    def _stored(self, url_ids: list[int]) -> dict[int, _Known]:
         seen = observations.c
         query = select(
             seen.url_id, seen.fetched, seen.status, seen.blocked_by, seen.fingerprint, seen.readers,

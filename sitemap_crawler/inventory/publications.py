@@ -1,4 +1,4 @@
-"""The files that we published, by entry file: what its next publication may replace and remove."""
+"""The last published set: its pages, how decisions differ from it, its files, and the pages that changed last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import and_, delete, func, literal, null, select, true
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.inventory.schema import changes, decisions, listings, observations, published, runs, urls
-from sitemap_crawler.inventory.sql import below
+from sitemap_crawler.inventory.sql import has_prefix
 from sitemap_crawler.sitemap.records import PublishedFile
 
 if TYPE_CHECKING:
@@ -24,13 +24,15 @@ _CHANGE_COLUMNS = ["url_id", "before", "after", "publication", "run", "kind"]
 
 
 class Change(StrEnum):
+    """The way in which a publication changes a page of the set."""
+
     ADDED = "added"
     CHANGED = "changed"
     REMOVED = "removed"
 
 
 class Changes(NamedTuple):
-    """Pages added to, changed in (another lastmod) and removed from the sitemap since it was last published."""
+    """Numbers of pages that are added to, changed in (another lastmod) and removed from the published set."""
 
     added: int = 0
     changed: int = 0
@@ -38,12 +40,13 @@ class Changes(NamedTuple):
 
 
 def published_count(connection: Connection) -> int:
-    """Pages in the last published set."""
+    """Return the number of pages in the last published set."""
     with connection.begin():
         return connection.scalar(select(func.count()).select_from(listings)) or 0
 
 
 def changes_since_published(connection: Connection) -> Changes:
+    """Return the number of differences between the decisions and the last published set."""
     with connection.begin():
         counts = {
             str(kind): connection.scalar(select(func.count()).select_from(query.subquery())) or 0
@@ -55,38 +58,40 @@ def changes_since_published(connection: Connection) -> Changes:
 def differences_since_published(
     connection: Connection, *, limit: int
 ) -> dict[Change, list[tuple[str, float | None, float | None]]]:
-    """URL, lastmod before and after, of the first `limit` pages of each change in the order of their URLs."""
-    found = {}
+    """Return the first `limit` pages of each change by URL: the URL, the lastmod before, and the lastmod after."""
+    differences = {}
     with connection.begin():
         for kind, query in _differences():
             rows = query.subquery()
             url_id, before, after = rows.c
             named = select(urls.c.url, before, after).join(urls, urls.c.id == url_id).order_by(urls.c.url).limit(limit)
-            found[kind] = [(row[0], row[1], row[2]) for row in connection.execute(named)]
-    return found
+            differences[kind] = [(row[0], row[1], row[2]) for row in connection.execute(named)]
+    return differences
 
 
 def next_publication(connection: Connection) -> int:
-    """The number of the publication that follows the last one that changed anything."""
+    """Return the number that follows that of the last publication with changes."""
     with connection.begin():
         return (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
 
 
 def store_published_pages(connection: Connection, run: int, *, publication: int, prefix: str | None = None) -> None:
-    """What is decided now is the published set, below `prefix` only if there is one; how it differs from the one before
-    is kept with the run."""
-    ours = None if prefix is None else select(urls.c.id).where(below(prefix))
+    """Make the listed pages the published set, and store the differences between both as changes of the run.
+
+    With `prefix` only pages below it are replaced.
+    """
+    chosen = None if prefix is None else select(urls.c.id).where(has_prefix(prefix))
     with connection.begin():
         for kind, difference in _differences():
-            query = difference if ours is None else difference.where(difference.selected_columns[0].in_(ours))
+            query = difference if chosen is None else difference.where(difference.selected_columns[0].in_(chosen))
             rows = query.add_columns(literal(publication), literal(run), literal(str(kind)))
             connection.execute(insert(changes).from_select(_CHANGE_COLUMNS, rows))
-        gone = listings.c.url_id.not_in(select(decisions.c.url_id).where(_LISTED))
+        unlisted = listings.c.url_id.not_in(select(decisions.c.url_id).where(_LISTED))
         now = select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED)
-        if ours is not None:
-            now = now.where(decisions.c.url_id.in_(ours))
-        theirs = true() if ours is None else listings.c.url_id.in_(ours)
-        connection.execute(delete(listings).where(gone, theirs))
+        if chosen is not None:
+            now = now.where(decisions.c.url_id.in_(chosen))
+        replaced = true() if chosen is None else listings.c.url_id.in_(chosen)
+        connection.execute(delete(listings).where(unlisted, replaced))
         statement = insert(listings).from_select(["url_id", "lastmod"], now)
         new = statement.excluded
         moved = listings.c.lastmod.is_distinct_from(new.lastmod)
@@ -98,7 +103,7 @@ def store_published_pages(connection: Connection, run: int, *, publication: int,
 
 
 def _differences() -> Iterator[tuple[Change, Select[Any]]]:
-    """URL, date before and date after, of the pages that the decisions add to, change in and remove from the set."""
+    """Yield for each change a query of its pages: the URL id, the lastmod before, and the lastmod after."""
     both = listings.c.url_id == decisions.c.url_id
     decided = decisions.outerjoin(listings, both)
     now = select(decisions.c.url_id, listings.c.lastmod, decisions.c.lastmod).select_from(decided).where(_LISTED)
@@ -111,13 +116,17 @@ def _differences() -> Iterator[tuple[Change, Select[Any]]]:
 
 
 class Publications:
-    """The set of files that belongs to the entry file `entry` in `directory`."""
+    """The published files of one set: those that belong to the entry file `entry` in `directory`.
+
+    The next publication of the set may replace and remove them.
+    """
 
     def __init__(self, connection: Connection, directory: Path, entry: str) -> None:
         self._connection = connection
         self._where = {"directory": str(directory.absolute()), "entry": entry}
 
     def files(self) -> list[PublishedFile]:
+        """Return the files of the set by name."""
         with self._connection.begin():
             rows = self._connection.execute(select(published).where(*self._conditions()).order_by(published.c.name))
             return [
@@ -136,14 +145,14 @@ class Publications:
             ]
 
     def announce(self, files: Iterable[PublishedFile]) -> None:
-        """Remember files that are about to be published beside those that were: after a kill they are known as ours."""
+        """Add files that are about to be published. If the process is killed, the next one knows that they are ours."""
         rows = self._rows(files)
         if rows:
             with self._connection.begin():
                 self._connection.execute(insert(published), rows)
 
     def replace(self, files: Iterable[PublishedFile]) -> None:
-        """These are the files now, and no others."""
+        """Make these the files of the set."""
         rows = self._rows(files)
         with self._connection.begin():
             self._connection.execute(delete(published).where(*self._conditions()))
@@ -172,32 +181,33 @@ class Publications:
 
 
 def publications_in(connection: Connection, directory: Path) -> list[Publications]:
-    """Those of every entry file in the directory."""
+    """Return the sets of all entry files in the directory."""
     query = select(published.c.entry).where(published.c.directory == str(directory.absolute())).distinct()
     with connection.begin():
         return [Publications(connection, directory, entry) for entry in connection.scalars(query)]
 
 
 def published_urls(connection: Connection) -> set[str]:
-    """The public URLs of all files that we published, of whatever entry file."""
+    """Return the public URLs of all published files, of every set."""
     with connection.begin():
         return set(connection.scalars(select(published.c.url)))
 
 
 class RecentPage(NamedTuple):
-    """`changed` in seconds since 1970."""
+    """A page that changed recently, for a feed."""
 
     url: str
     title: str | None
     changed: float
+    """In seconds since 1970."""
     kind: Literal["added", "changed"]
 
 
 def recent_pages(connection: Connection, *, limit: int, prefix: str | None = None) -> Iterator[RecentPage]:
-    """The listed pages, below `prefix` if there is one, with the newest dates, newest first.
+    """Yield the `limit` listed pages with the newest dates, newest first. With `prefix` only pages below it.
 
-    A page without a date has that of the run that added it, except those of the first publication: when they appeared
-    nobody knows.
+    A page without a date has that of the run that added it. Undated pages of the first publication are left out, as it
+    is unknown when they appeared.
     """
     seen = (changes.c.publication > 1) & changes.c.kind.in_((str(Change.ADDED), str(Change.CHANGED)))
     last = select(changes.c.url_id, func.max(changes.c.publication).label("publication")).where(seen)
@@ -212,7 +222,7 @@ def recent_pages(connection: Connection, *, limit: int, prefix: str | None = Non
         .outerjoin(latest, latest.c.url_id == decisions.c.url_id)
         .outerjoin(changes, and_(changes.c.url_id == latest.c.url_id, changes.c.publication == latest.c.publication))
         .outerjoin(runs, runs.c.id == changes.c.run)
-        .where(decisions.c.decision == "listed", moment.is_not(None), below(prefix))
+        .where(decisions.c.decision == "listed", moment.is_not(None), has_prefix(prefix))
         .order_by(moment.desc(), urls.c.url)
         .limit(limit)
     )

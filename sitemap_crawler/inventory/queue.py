@@ -1,7 +1,7 @@
 """The queue of a run in the database: deduplicated, breadth-first, written in batches.
 
-A page's observation, the URLs that it links to and its new state go into one transaction, so a crash never leaves a
-page recorded whose links are lost: it leaves the page queued, and it is fetched again.
+A page's observation, its links and its new state go into one transaction. A crash therefore never leaves a recorded
+page without its links: the page stays queued and is fetched again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, null, select, update
 
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
-from sitemap_crawler.inventory.observations import Observed
+from sitemap_crawler.inventory.observations import ObservationWriter
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
 from sitemap_crawler.inventory.traps import refuse_learnt_traps, store_learnt_traps, store_trap_counts
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-BATCH_PAGES = 128
-BATCH_SECONDS = 3.0
-"""A batch is written at the latest with the first answer after this: what a kill can lose."""
+MAX_BATCH_PAGES = 128
+"""Maximum number of observations of a batch."""
+MAX_BATCH_SECONDS = 3.0
+"""Maximum age of a batch when the next observation arrives. A killed process loses at most this much work."""
 SEEN_GENERATION = 50_000
-"""URLs whose ids are remembered in memory, twice; the rest is asked of the database."""
+"""Number of URLs in each of the two generations whose ids are kept in memory. Others are looked up."""
 _INSERT_URL = RowStatement(insert(urls), ("id", "key", "url", "state", "depth", "referrer", "first_seen"))
 _INSERT_NOFOLLOWED = RowStatement(insert(nofollowed), ("key", "referrer"))
 _MOVE_CLOSER = update_urls("depth", "referrer", "state")
 
 
 class Queue:
-    """`admits(url, depth)` says whether a discovered URL is to be fetched, `follows(url)` whether a link to it counts
-    as one of the site's own."""
+    """The queue of one run, and the buffer of its observations."""
 
     def __init__(
         self,
@@ -51,11 +51,17 @@ class Queue:
         follows: Callable[[str], bool],
         traps: TrapDetector | None = None,
     ) -> None:
-        """`readers` names the code and options that make observations; `conditional`: whether what the same readers
-        have seen may be asked for conditionally; `traps` keeps a share of what is admitted from being fetched."""
+        """Create the queue of the run with this number.
+
+        `readers` names the code and options that make observations.
+        `conditional` allows conditional requests for pages that the same readers have read.
+        `admits(url, depth)` returns whether a discovered URL is to be fetched.
+        `follows(url)` returns whether a link to a URL is one within the site.
+        `traps` refuses some of the admitted URLs.
+        """
         self._connection = connection
         self._run = run
-        self._observed = Observed(connection, run, readers=readers)
+        self._observations = ObservationWriter(connection, run, readers=readers)
         seen = observations.c
         asks = conditional and run > 1
         validators = (seen.etag, seen.modified_header, seen.header_mark) if asks else (null(), null(), null())
@@ -72,7 +78,7 @@ class Queue:
         self._seen: Recent[tuple[int, int]] = Recent(SEEN_GENERATION)
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
-        self._handed_out = 0
+        self._in_flight = 0
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
@@ -82,16 +88,16 @@ class Queue:
 
     @property
     def waiting(self) -> int:
-        """URLs of which nothing is recorded yet: queued, handed out, under way or waiting for another try."""
-        return self.queued + self._handed_out
+        """Number of URLs without an observation: queued, or leased and in flight or waiting for a retry."""
+        return self.queued + self._in_flight
 
     @property
     def pending(self) -> int:
-        """Observations that are not written yet, and so perhaps name new URLs."""
+        """Number of observations that are not written yet. They may name new URLs."""
         return len(self._buffer)
 
     def add_start_page(self, url: str) -> None:
-        """Queue a start page at once, unless this run knows it already."""
+        """Queue a start page, unless this run has queued or fetched it already."""
         with self._connection.begin():
             ids = list(self._identify({url: (0, None)}).values())
             self._starts.update(ids)
@@ -100,12 +106,12 @@ class Queue:
             self.queued = self._count_queued()
 
     def add_from_sitemap(self, named: Iterable[str]) -> dict[str, int]:
-        """Queue what a sitemap that is not ours names, to be fetched after what is linked; return the ids."""
+        """Queue the URLs that a foreign sitemap names, after all linked URLs. Return the ids."""
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
             for chunk in chunks(list(ids.values())):
                 self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
-            # What was refused for its depth, or for a trap, is wanted now.
+            # A URL that was refused for its depth or for a trap is fetched now.
             for chunk in chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
                 refused = urls.c.id.in_(chunk) & urls.c.state.in_((int(UrlState.KNOWN), *TRAPPED))
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
@@ -113,20 +119,19 @@ class Queue:
         return ids
 
     def update_depths(self) -> None:
-        """Queue what was refused for its depth and has a shorter path than it seemed; for when all else is fetched."""
+        """Queue URLs that were refused for their depth and have a shorter path. Called when all else is fetched."""
         with self._connection.begin():
             reach = walk(self._connection, self._run, starts=self._starts)
             queue_reachable(self._connection, reach, state_of=self._first_state)
             self.queued = self._count_queued()
 
     def refuse_trapped(self, held: Collection[QueuedUrl]) -> None:
-        """Refuse what waits in the traps that were learnt since; `held` are leased URLs that are given back."""
+        """Refuse queued URLs that are in newly learnt traps. `held` are leased URLs, which return to the queue."""
         self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
-            self._handed_out -= len(held)
+            self._in_flight -= len(held)
             if self._traps.apply_learnt():
-                # A look at all that waits.
                 store_learnt_traps(self._connection, self._traps)
                 refuse_learnt_traps(self._connection, self._traps)
             self.queued = self._count_queued()
@@ -134,30 +139,31 @@ class Queue:
     def record(
         self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
     ) -> None:
+        """Buffer an observation of a leased URL. A full or old buffer is written."""
         self._buffer.append((observation, depth, links))
-        self._handed_out -= 1
+        self._in_flight -= 1
         for url in nofollow_links:
             if self._follows(url) and self._seen.get(url) is None:
                 key = url_key(url)
                 if key not in self._nofollow_seen:
                     self._nofollow_seen.add(key)
                     self._nofollow[key] = observation.url_id
-        if len(self._buffer) >= BATCH_PAGES or time.monotonic() - self._flushed > BATCH_SECONDS:
+        if len(self._buffer) >= MAX_BATCH_PAGES or time.monotonic() - self._flushed > MAX_BATCH_SECONDS:
             self.flush()
 
     def lease(self, limit: int) -> list[QueuedUrl]:
-        """Take up to `limit` URLs, those with the fewest clicks from the start page first."""
+        """Lease up to `limit` URLs. Those with the fewest clicks from the start page come first."""
         if not self.queued:
             return []
         with self._connection.begin():
             rows = self._connection.execute(self._due.limit(limit).with_for_update(skip_locked=True)).all()
             self._set_state([row.id for row in rows], UrlState.LEASED)
         self.queued -= len(rows)
-        self._handed_out += len(rows)
+        self._in_flight += len(rows)
         return [QueuedUrl(*row) for row in rows]
 
     def flush(self) -> None:
-        """Write what is buffered. Raises SQLAlchemyError when the disk is full; the buffer is kept then."""
+        """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""
         self._flushed = time.monotonic()
         pages = self._buffer
         if not pages:
@@ -167,10 +173,10 @@ class Queue:
         renamed: dict[str, str] = {}
         sessions = self._traps.knows_sessions
         for observation, depth, links in pages:
-            for found, clicks in _targets(observation, links):
-                url = self._traps.admitted(found) if sessions else found
-                if url != found:
-                    renamed[found] = url
+            for target, clicks in _targets(observation, links):
+                url = self._traps.admitted_session(target) if sessions else target
+                if url != target:
+                    renamed[target] = url
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
@@ -181,33 +187,33 @@ class Queue:
                         discovered[url] = (below, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
-            ids |= {found: ids[url] for found, url in renamed.items()}
+            ids |= {target: ids[url] for target, url in renamed.items()}
             observed = [(page, [ids[url] for url in links if self._follows(url)]) for page, _, links in pages]
-            self._observed.write(observed, ids)
-            # A trap that was learnt since it was leased keeps it.
+            self._observations.write(observed, ids)
+            # A URL stays refused if its trap was learnt while it was leased.
             fetched = [observation.url_id for observation, _, _ in pages]
             self._set_state(fetched, UrlState.FETCHED, unless=TRAPPED)
             self._write_nofollow()
-            if self._traps.counted:
+            if self._traps.has_unsaved_counts:
                 store_trap_counts(self._connection, self._traps, run=self._run)
-        self._traps.counted = False
+        self._traps.has_unsaved_counts = False
         self._buffer = []
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:
             self._nofollow_seen = set()
 
     def _identify(self, discovered: dict[str, tuple[int, int | None]]) -> dict[str, int]:
-        """The ids of the discovered URLs, new ones inserted; they are remembered as seen."""
+        """Return the ids of discovered URLs, given with depth and referrer. New URLs are inserted."""
         ids: dict[str, int] = {}
         if not discovered:
             return ids
         by_key = {url_key(url): url for url in discovered}
-        found = {row.key: row for row in self._find(by_key)}
+        known = {row.key: row for row in self._find(by_key)}
         fresh: list[dict[str, Any]] = []
         closer: list[dict[str, Any]] = []
         for key, url in by_key.items():
             depth, referrer = discovered[url]
-            row = found.get(key)
+            row = known.get(key)
             if row is None:
                 state = self._first_state(url, depth)
                 self.queued += state is UrlState.QUEUED
@@ -218,7 +224,7 @@ class Queue:
                 continue
             ids[url] = row.id
             self._seen.put(url, (row.id, min(row.depth, depth)))
-            # What an earlier run left alone is wanted when a link to it is found, or a shorter path.
+            # A URL that was not to be fetched may be admitted by a new link or a shorter path.
             state = row.state if row.state != UrlState.KNOWN else self._first_state(url, min(row.depth, depth))
             if state != row.state or depth < row.depth:
                 nearer = (
@@ -231,12 +237,12 @@ class Queue:
         return ids
 
     def _first_state(self, url: str, depth: int) -> UrlState:
-        """That of a URL which nobody has asked for yet, and found `depth` clicks from a start page."""
+        """Return the state of a URL without a request, at `depth` clicks from a start page."""
         if not self._admits(url, depth):
             return UrlState.KNOWN
         if depth == UNREACHED:
-            # A sitemap names it: somebody wants it to be a page.
-            self._traps.count(url)
+            # A sitemap names the URL, so no trap refuses it.
+            self._traps.count_admitted(url)
             return UrlState.QUEUED
         trap = self._traps.refusal(url)
         return UrlState.QUEUED if trap is None else UrlState(trap)
@@ -269,7 +275,7 @@ class Queue:
 
 
 def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    """The URLs that a page names, and the clicks to each: a redirect takes none."""
+    """Yield the URLs that a page names, and the clicks to each. A redirect takes none."""
     for url in links:
         yield url, 1
     for target, clicks in ((observation.location, 0), (observation.refresh, 0), (observation.canonical, 1)):

@@ -1,4 +1,4 @@
-"""What a new run asks for: all that is known and allowed, but for orphans and for what never changes its mind."""
+"""The URLs that a new run requests: all that are known and allowed, except orphans and most settled exclusions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 SETTLED_RUNS = 3
-"""Finished runs in which a URL was excluded for the same reason, before it is revisited now and then only."""
-_SETTLED = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
+"""Number of finished runs with the same reason for exclusion, after which only some runs revisit a URL."""
+_SETTLING_REASONS = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
 
 
 def no_trap(_url: str) -> None:
@@ -27,20 +27,23 @@ def no_trap(_url: str) -> None:
 def reapply_rules(
     connection: Connection, *, admits: Callable[[str, int], bool], trap: Callable[[str], int | None] = no_trap
 ) -> None:
-    """Apply other rules to what an unfinished run has not asked for yet; the caller has begun a transaction."""
+    """Apply changed rules to the URLs that an unfinished run has not requested, within the caller's transaction.
+
+    `trap` returns the trap for which a new URL is refused.
+    """
     waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED), *TRAPPED)
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
     for rows in batches_of_urls(connection, query.where(urls.c.state.in_(waiting))):
-        states = [(row, _planned(row, admits, trap)) for row in rows]
+        states = [(row, _planned_state(row, admits, trap)) for row in rows]
         _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
 
 
-def _planned(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
-    """The state of a URL in a run, but for what is not due."""
+def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
+    """Return the state of a URL in a run, which is QUEUED also for URLs that are not due."""
     if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
         return UrlState.KNOWN
-    # What was admitted once stays so.
+    # A URL that was admitted once stays admitted.
     if row.state != UrlState.KNOWN and row.state not in TRAPPED:
         return UrlState.QUEUED
     refused = trap(row.url)
@@ -48,8 +51,10 @@ def _planned(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str],
 
 
 def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> None:
-    """Ask again for what other readers have read in this run, as its links may differ; the caller has begun a
-    transaction."""
+    """Queue the pages that other readers have read in this run, within the caller's transaction.
+
+    The links that these readers found may differ.
+    """
     read = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
     fetched = (urls.c.state == int(UrlState.FETCHED)) & urls.c.id.in_(read)
     connection.execute(update(urls).where(fetched).values(state=int(UrlState.QUEUED)))
@@ -64,11 +69,11 @@ def plan_revisits(
     every: int,
     trap: Callable[[str], int | None] = no_trap,
 ) -> None:
-    """Give every known URL its state in the run that begins; the caller has begun a transaction.
+    """Give every known URL its state in the run that begins, within the caller's transaction.
 
-    What has been excluded for the same reason since the run `settled_since` or longer is asked for in each `every`th
-    run, unless the sitemap still has it. Rules may have changed since the last run: what they forbid now is not asked
-    for, what they allow now is. `trap` says for which trap a new URL is refused.
+    The rules of this run apply, which may differ from those of the last one. A URL that has been excluded for the same
+    reason since the run `settled_since` or longer is requested in each `every`th run only, unless the published sitemap
+    still has it. `trap` returns the trap for which a new URL is refused.
     """
     published = listings.c.url_id.is_not(None).label("published")
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
@@ -77,8 +82,8 @@ def plan_revisits(
     for rows in batches_of_urls(connection, select(*columns).select_from(joined)):
         changed: list[dict[str, Any]] = []
         for row in rows:
-            state = _planned(row, admits, trap)
-            settled = row.reason in _SETTLED and row.since <= settled_since and not row.published
+            state = _planned_state(row, admits, trap)
+            settled = row.reason in _SETTLING_REASONS and row.since <= settled_since and not row.published
             if state is UrlState.QUEUED and settled and (row.id + run) % every:
                 state = UrlState.NOT_DUE
             if state != row.state:

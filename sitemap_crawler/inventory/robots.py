@@ -1,4 +1,4 @@
-"""The robots.txt files of a run, kept so that what was never asked for can be judged by them too."""
+"""The robots.txt files of a run, stored so that URLs without a request can be judged by them, too."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 def store_robots(connection: Connection, run: int, origin: str, *, agent: str, body: bytes | None) -> None:
-    """Keep the file that `agent` was given at `origin`; `body` is None where there is none."""
+    """Store the file of an origin for a user agent. `body` is None if the origin has none."""
     with connection.begin():
         connection.execute(delete(robots).where(robots.c.origin == origin))
         if body is not None:
-            # One byte more than is read, so that it is cut in the same place again.
+            # One byte more than is parsed, so that a long file is cut in the same place again.
             row = {"origin": origin, "run": run, "agent": agent, "body": body[: MAX_BYTES + 1]}
             connection.execute(insert(robots).values(row))
 
 
 class StoredRobots:
-    """The files of a run and later ones. A run that did not ask for any has none."""
+    """The robots.txt files that a run and later ones have stored."""
 
     def __init__(self, connection: Connection, run: int, *, published: Callable[[str], str]) -> None:
-        """`published` gives the public address of a URL, by which it may be forbidden, too."""
+        """`published` returns the public URL of a URL, which robots.txt may forbid, too."""
         self._published = published
         with connection.begin():
             rows = connection.execute(select(robots).where(robots.c.run >= run)).all()
         self._files = {row.origin: (RobotsTxt.parse(row.body), row.agent) for row in rows}
 
     def evidence_against(self, url: str) -> str | None:
-        """Why robots.txt forbids `url`; None when it doesn't."""
+        """Return the evidence that robots.txt forbids a URL, or None."""
         evidence, public = self._evidence(url), self._published(url)
         return self._evidence(public) if evidence is None and public != url else evidence
 

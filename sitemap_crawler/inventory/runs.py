@@ -1,4 +1,4 @@
-"""Runs: one crawl from its start to its publication, over as many processes as it takes."""
+"""Runs: each is one crawl from its start to its publication, by one process or by several in a row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
 from sitemap_crawler.exceptions import InventoryError
 from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
-from sitemap_crawler.inventory.sql import STREAM_ROWS, below
+from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,23 +19,28 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 PUBLISHED = ("published", "unchanged")
-"""Outcomes of runs that the sitemap agrees with."""
+"""Outcomes after which the published sitemap shows what the run decided."""
 _PAUSE = "pause_until"
+"""Row of `meta` with the time before which the site must not be requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """A row of `runs`, as the crawl needs it."""
+
     id: int
     requested_url: str
     start_url: str
-    """Where it goes on from, when the start page that was asked for has moved."""
+    """Start page of the crawl. It differs from the requested one if that has moved."""
     sitemap_url: str
     started: float
+    """In seconds since 1970."""
     continued: bool
+    """Whether an earlier process began the run."""
     ended_by: str | None = None
-    """`finished` when it saw the whole site, `limit`, or what kept it from going on; None while it is open."""
+    """`finished` if the run saw the whole site, `limit`, or the failure that ended it. None while it is open."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What it remembers of them; of a run that goes on those of before."""
+    """The stored options. A resumed run has those of the process before."""
     planned: bool = False
     """Whether every known URL has its state for this run."""
 
@@ -43,9 +48,9 @@ class Run:
 def begin_run(
     connection: Connection, *, requested_url: str, sitemap_url: str, options: dict[str, Any], now: datetime
 ) -> Run:
-    """Continue the run that did not finish, or begin the next one.
+    """Resume the unfinished run, or begin the next one.
 
-    A run goes on from the start page that it adopted. Raises InventoryError when the inventory belongs to another site.
+    A resumed run keeps the start page that it adopted. Raises InventoryError if the inventory belongs to another site.
     """
     with connection.begin():
         last = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
@@ -80,7 +85,7 @@ def begin_run(
 
 
 def last_finished_run(connection: Connection) -> Run | None:
-    """The latest run that was decided; one that is under way or was dropped is none."""
+    """Return the latest run with decisions, or None. An open run and a dropped one have none."""
     decided = runs.c.ended_by.in_(("finished", "limit"))
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
@@ -92,7 +97,7 @@ def last_finished_run(connection: Connection) -> Run | None:
         row.id,
         row.requested_url,
         row.start_url,
-        # That of a run that was refused or only tried out is not for good, nor are its options.
+        # The sitemap URL and the options of a run that was refused or tried out do not last.
         (good or row).sitemap_url,
         row.started,
         continued=False,
@@ -102,9 +107,9 @@ def last_finished_run(connection: Connection) -> Run | None:
 
 
 def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
-    """The run since which `count` runs saw the whole site, itself and the run `now` among them; 0 when fewer have.
+    """Return the run since which `count` runs saw the whole site, itself and the run `now` included; 0 if fewer did.
 
-    One that was refused, or only tried out, is none: what it saw may have been an outage.
+    Runs that were refused or tried out do not count: they may have seen an outage.
     """
     good = (runs.c.ended_by == "finished") & runs.c.outcome.in_(PUBLISHED)
     earlier = select(runs.c.id).where(good, runs.c.id < now).order_by(runs.c.id.desc())
@@ -114,40 +119,40 @@ def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
 
 
 def lost_urls(connection: Connection) -> Iterator[str]:
-    """The URLs that were handed out in a run that has nothing more to do, and of which nothing was stored."""
+    """Yield the URLs that are still leased when a run has nothing left to fetch: no observation of them was stored."""
     lost = select(urls.c.url).where(urls.c.state == int(UrlState.LEASED)).order_by(urls.c.id)
     with connection.begin():
         yield from connection.scalars(lost.execution_options(yield_per=STREAM_ROWS))
 
 
 def mark_planned(connection: Connection, run: int) -> None:
-    """The caller has begun the transaction that gives the URLs their states."""
+    """Record that every known URL has its state for this run. The caller has begun the transaction that sets them."""
     connection.execute(update(runs).where(runs.c.id == run).values(planned=True))
 
 
 def drop_unfinished_run(connection: Connection) -> None:
-    """End the run that did not finish, if there is one; what it observed stays until it is fetched again."""
+    """End the unfinished run, if there is one. Its observations stay until their URLs are fetched again."""
     with connection.begin():
         unfinished = runs.c.finished.is_(None)
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
 
 
 def store_pause(connection: Connection, until: float) -> None:
-    """The site asks not to come again before `until`, in seconds since 1970."""
+    """Store the time before which the site must not be requested, in seconds since 1970."""
     with connection.begin():
         connection.execute(delete(meta).where(meta.c.name == _PAUSE))
         connection.execute(insert(meta).values(name=_PAUSE, value=repr(until)))
 
 
 def load_pause(connection: Connection) -> float:
-    """0 when the site has asked for no pause."""
+    """Return the stored time before which the site must not be requested, in seconds since 1970; 0 without one."""
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
     return float(value) if value is not None else 0.0
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:
-    """Record that the run goes on from another start page."""
+    """Record another start page of the run, and the URL of its sitemap."""
     with connection.begin():
         values = {"start_url": start_url, "sitemap_url": sitemap_url}
         connection.execute(update(runs).where(runs.c.id == run).values(values))
@@ -160,17 +165,18 @@ def finish_run(connection: Connection, run: int, *, outcome: str, ended_by: str,
 
 
 class Totals(NamedTuple):
+    """Counts of one run, over all its processes."""
+
     requests: int
     bytes: int
-    """Of the bodies, uncompressed."""
+    """Uncompressed bytes of all bodies."""
     not_modified: int
-    """Requests that were answered with 304."""
+    """Number of requests with the answer 304."""
     errors: int
-    """URLs without a good answer: unreachable, or a status of 429 or 5xx."""
+    """Number of URLs that are unreachable or have the status 429 or 5xx."""
 
 
 def run_totals(connection: Connection, run: int) -> Totals:
-    """What the run has fetched so far, over all its processes."""
     seen = observations.c
     answered = seen.blocked_by.is_(None)
     fresh = and_(seen.not_modified.is_(False), seen.failed_since.is_(None))
@@ -186,7 +192,7 @@ def run_totals(connection: Connection, run: int) -> Totals:
 
 
 def fetched_in_run(connection: Connection, run: int) -> int:
-    """How many URLs the run has fetched; those that robots.txt forbids were not."""
+    """Return the number of URLs that the run has fetched. URLs that robots.txt forbids do not count."""
     query = select(func.count()).select_from(observations)
     query = query.where(observations.c.run == run, observations.c.blocked_by.is_(None))
     with connection.begin():
@@ -195,31 +201,35 @@ def fetched_in_run(connection: Connection, run: int) -> int:
 
 @dataclass(slots=True)
 class DecisionBackup:
+    """The outcome that the user of `decision_backup` sets."""
+
     keeps_new: bool = False
     """Whether the new decisions stay."""
 
 
 @contextmanager
 def decision_backup(connection: Connection) -> Iterator[DecisionBackup]:
-    """Restore the decisions on exit, unless `keeps_new` is set; after a kill `write` makes them again."""
-    kept = DecisionBackup()
+    """Restore the decisions on exit, unless `keeps_new` is set. After a kill the next `write` decides again."""
+    backup = DecisionBackup()
     with connection.begin():
         connection.execute(text(f"CREATE TEMPORARY TABLE kept_decisions AS SELECT * FROM {decisions.name}"))  # noqa: S608
-    yield kept
+    yield backup
     with connection.begin():
-        if not kept.keeps_new:
+        if not backup.keeps_new:
             connection.execute(decisions.delete())
             connection.execute(text(f"INSERT INTO {decisions.name} SELECT * FROM kept_decisions"))  # noqa: S608
         connection.execute(text("DROP TABLE kept_decisions"))
 
 
 def undo_run_marks(connection: Connection, run: int, *, prefix: str | None = None) -> None:
-    """That nothing leads to a URL, and that it fails since then: the next run may be the first to say so. Of the URLs
-    below `prefix` only, if there is one."""
+    """Undo the orphan and failure marks of a refused run, which may have seen an outage. The next run may set them.
+
+    With `prefix` only the marks of URLs below it are undone.
+    """
     with connection.begin():
-        unlinked = (urls.c.unlinked_since == run) & below(prefix)
+        unlinked = (urls.c.unlinked_since == run) & has_prefix(prefix)
         connection.execute(update(urls).where(unlinked).values(unlinked_since=None))
         failing = observations.c.failed_since == run
         if prefix is not None:
-            failing &= observations.c.url_id.in_(select(urls.c.id).where(below(prefix)))
+            failing &= observations.c.url_id.in_(select(urls.c.id).where(has_prefix(prefix)))
         connection.execute(update(observations).where(failing).values(failed_since=run + 1))

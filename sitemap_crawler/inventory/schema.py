@@ -1,4 +1,4 @@
-"""The tables of the inventory, and the version by which a later release knows how to migrate a file or to refuse it."""
+"""The tables of the inventory, and the version of the schema, by which a release recognises the files it can read."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ from sitemap_crawler.traps.detector import Trap
 SCHEMA_VERSION = 4
 
 metadata = MetaData()
-# SQLite makes only a column declared INTEGER its row id, which costs no bytes of its own.
+# Only a column declared INTEGER is SQLite's row id, which takes no bytes of its own.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class UrlState(IntEnum):
-    """Where a URL stands in the current run."""
+    """The state of a URL in the current run."""
 
     KNOWN = 0
-    """Recorded, not to be fetched: out of scope, excluded by a rule, too deep, an orphan."""
+    """Recorded but not fetched: out of scope, excluded by a rule, too deep, or an orphan."""
     QUEUED = 1
     LEASED = 2
-    """Handed to the crawler, no answer stored yet; queued again when the run is continued."""
+    """Taken by the crawler, no observation stored yet. Queued again when the run is resumed."""
     FETCHED = 3
-    """Asked for in this run, whatever came of it."""
+    """Requested in this run, with any result."""
     NOT_DUE = 4
-    """Excluded for the same reason so often that it is revisited now and then only."""
+    """Excluded for the same reason so often that only some runs revisit it."""
+    # Refused for a trap, in this run and in later ones.
     FACETS = Trap.FACETS
     ENDLESS = Trap.ENDLESS
     SESSION = Trap.SESSION
     NESTING = Trap.NESTING
-    """Refused for a trap, in this run and in later ones."""
 
 
 TRAPPED = tuple(map(int, Trap))
+"""States of the URLs that are refused for a trap."""
 
 
 meta = Table(
@@ -64,7 +65,7 @@ runs = Table(
     metadata,
     Column("id", RowId, primary_key=True),
     Column("requested_url", Text, nullable=False),
-    # Where the run goes on from: another than the requested one when that redirects to its https or www variant.
+    # Start page of the run. It differs from the requested one if that redirects to its https or www variant.
     Column("start_url", Text, nullable=False),
     Column("sitemap_url", Text, nullable=False),
     Column("started", Float, nullable=False),
@@ -73,7 +74,7 @@ runs = Table(
     Column("ended_by", String(64)),
     # Whether every known URL has its state for this run.
     Column("planned", Boolean, nullable=False, server_default=false()),
-    # What shapes decisions and files, by option name, so that `write` and `explain` need not be told again; no secrets.
+    # The options that affect decisions and files, for `write` and `explain`. Secrets are not among them.
     Column("options", JSON),
 )
 
@@ -81,7 +82,7 @@ urls = Table(
     "urls",
     metadata,
     Column("id", RowId, primary_key=True),
-    # 64 bits of BLAKE2b of the URL: an index over whole URLs would double the file. Two of a million URLs collide with
+    # 64 bits of BLAKE2b of the URL, as an index of whole URLs would double the file. Two of a million URLs collide with
     # a probability of 3 in 10^8.
     Column("key", BigInteger, nullable=False, unique=True),
     Column("url", Text, nullable=False),
@@ -92,9 +93,14 @@ urls = Table(
     Column("named", RowId),
     Column("unlinked_since", RowId),
 )
-"""Three run numbers: `first_seen` is the run in which the URL was discovered, `named` the latest in which a sitemap
-that is not ours named it, `unlinked_since` the first of the finished runs in which nothing led to it, NULL while
-something does. What only a sitemap names has no referrer."""
+"""The known URLs. Three columns are numbers of runs.
+
+`first_seen`: the run that discovered the URL.
+`named`: the latest run in which a foreign sitemap named it.
+`unlinked_since`: the first finished run since which nothing leads to it; NULL while something does.
+
+A URL that only sitemaps name has no referrer.
+"""
 
 Index("urls_queue", urls.c.depth, urls.c.id, sqlite_where=urls.c.state == int(UrlState.QUEUED))
 
@@ -123,25 +129,26 @@ observations = Table(
     Column("lastmod_day", Boolean, nullable=False, server_default=false()),
     Column("fingerprint", LargeBinary),
     Column("title", Text),
-    # What a conditional request is made of, and which readers made this observation: others' work is not kept.
+    # The validators of a conditional request. `readers` names the code and options that made the observation: other
+    # readers do not use it.
     Column("etag", Text),
     Column("modified_header", Text),
-    # Stands for the headers that decide on indexing: a 304 may bring others, and then confirms nothing.
+    # Hash of the headers that decide on indexing. A 304 with other headers confirms nothing.
     Column("header_mark", LargeBinary),
     Column("readers", Text),
     Column("not_modified", Boolean, nullable=False, server_default=false()),
-    # The last tries failed, for a reason that may pass: everything else here is what was seen before.
+    # Set if the last requests failed with a transient error. The answer is that of the observation before it.
     Column("failed_status", SmallInteger),
     Column("failed_error", Text),
     Column("failed_since", RowId),
-    # [[code, URL id], ...]: the language versions that the page names, each code once; absent when it names none. It
-    # stands before the blobs, so that a look at it alone does not read them.
+    # [[code, URL id], ...]: the language versions that the page names, each code once; NULL if there are none. The
+    # column stands before the blobs, so that SQLite does not read them for it.
     Column("alternates", JSON(none_as_null=True)),
     # Delta-coded ids of the URLs in scope that the page links to.
     Column("links", LargeBinary),
-    # {"images": [...], "image_texts": {...}, "videos": [...], "article": {...}}; absent when there is nothing to say.
+    # {"images": [...], "image_texts": {...}, "videos": [...], "article": {...}}; NULL if there are none.
     Column("extras", JSON(none_as_null=True)),
-    # Facts for warnings and hints, by kind; absent on nearly all pages.
+    # Facts for warnings and hints, by kind; NULL on nearly all pages.
     Column("notes", JSON(none_as_null=True)),
 )
 
@@ -155,11 +162,11 @@ decisions = Table(
     Column("lastmod", Float),
     Column("lastmod_source", String(32)),
     Column("lastmod_day", Boolean, nullable=False, server_default=false()),
-    # The run since which the reason is this one.
+    # The run since which the reason is the same.
     Column("since", RowId, nullable=False),
 )
 
-# Sets of language versions that all name each other: which one a page is in, and its codes there, separated by blanks.
+# Sets of language versions that all name each other. `codes` are those of the page, separated by blanks.
 clusters = Table(
     "clusters",
     metadata,
@@ -168,23 +175,23 @@ clusters = Table(
     Column("codes", Text, nullable=False),
 )
 
-# The language versions of a page that a foreign sitemap names, besides those that the page names.
+# The language versions of a page that a foreign sitemap names, in addition to those that the page names.
 named_alternates = Table(
     "named_alternates",
     metadata,
     Column("url_id", RowId, primary_key=True),
-    # The run that read it, and the sitemap by the key that `urls` has.
+    # The run that read the sitemap, and the sitemap's key as in `urls`.
     Column("run", RowId, nullable=False),
     Column("sitemap", BigInteger, nullable=False, index=True),
-    # [[code, URL id], ...], each code once
+    # [[code, URL id], ...], each code once.
     Column("alternates", JSON, nullable=False),
 )
 
-# What each publication added, changed and removed.
+# The pages that each publication added, changed and removed.
 changes = Table(
     "changes",
     metadata,
-    # Publications are counted: `write` publishes a run once more.
+    # Number of the publication. One run has several if `write` publishes it again.
     Column("publication", RowId, primary_key=True),
     Column("url_id", RowId, primary_key=True),
     Column("run", RowId, nullable=False),
@@ -193,7 +200,7 @@ changes = Table(
     Column("after", Float),
 )
 
-# The sitemaps that a run reads for the URLs that they name: what is not done yet, and what was wrong with each.
+# The sitemaps that a run reads for the URLs they name, and the problems of each.
 seeds = Table(
     "seeds",
     metadata,
@@ -203,11 +210,11 @@ seeds = Table(
     Column("level", SmallInteger, nullable=False),
     Column("done", Boolean, nullable=False),
     Column("problem", Text),
-    # Whether it could not be had for a reason that may pass.
+    # Whether the sitemap could not be read because of a transient error.
     Column("passing", Boolean, nullable=False, server_default=false()),
 )
 
-# The robots.txt of each scheme, host and port that has one, and the agent that it was read for.
+# The robots.txt of each scheme, host and port that has one, and the user agent that it was read for.
 robots = Table(
     "robots",
     metadata,
@@ -217,7 +224,7 @@ robots = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
-# URLs of the site that were met in nofollow links, by the key of `urls`: no rows there, as nobody vouches for them.
+# URLs of the site in nofollow links, by the key of `urls`. They have no rows there, as no page vouches for them.
 nofollowed = Table(
     "nofollowed",
     metadata,
@@ -225,7 +232,7 @@ nofollowed = Table(
     Column("referrer", RowId, nullable=False),
 )
 
-# Images that are left out, as nearly all pages have them.
+# Images that are left out because nearly all pages have them.
 template_images = Table("template_images", metadata, Column("url", Text, primary_key=True))
 
 # The pages of the last published set.
@@ -236,6 +243,7 @@ listings = Table(
     Column("lastmod", Float),
 )
 
+# The files of each published set: the set of the entry file `entry` in `directory`.
 published = Table(
     "published",
     metadata,
@@ -247,10 +255,10 @@ published = Table(
     Column("bytes", BigInteger, nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("modified", Float, nullable=False),
-    # The first URL of the file: a shard holds those from here to the first one of the next.
+    # First URL of the file. A shard holds the URLs from this one up to the first one of the next shard.
     Column("first", Text, nullable=False),
-    # A group of pages in files of their own; of a file of another format its ending, such as `.txt`.
+    # Section of the pages; for a file of another format its ending, such as `.txt`.
     Column("section", String(40), nullable=False, server_default=""),
-    # The signature of the rules that gave the pages their sections.
+    # Signature of the rules that gave the pages their sections.
     Column("rules", Text, nullable=False, server_default=""),
 )

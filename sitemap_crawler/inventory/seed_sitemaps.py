@@ -1,6 +1,6 @@
-"""The sitemaps that a run reads for the URLs that they name: those still to be read, and what was wrong with others.
+"""The sitemaps that a run reads for the URLs they name: a queue of those to read, and the problems of the others.
 
-They are kept here and not in memory, so that a run that was stopped reads none twice and reports all that it met.
+They are stored in the database. So a resumed run reads none twice, and its report has the problems of all of them.
 """
 
 from __future__ import annotations
@@ -18,38 +18,42 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MAX_FILES = 10_000
-"""Sitemaps of one run: with 50,000 URLs each far more than a crawl can hold."""
+"""Maximum number of sitemaps that a run reads. With 50,000 URLs each they name far more than a crawl can hold."""
 
-# What `named_by` says where it is no sitemap: of the robots.txt whose Sitemap lines have been taken over, and of the
-# addresses that redirects led to.
 START = "start"
+"""Value of `named_by` for the robots.txt whose Sitemap lines were read."""
 REDIRECT = "redirect"
+"""Value of `named_by` for the target of a redirect."""
 
 
 class Seed(NamedTuple):
+    """A sitemap of the queue."""
+
     url: str
     named_by: str
+    """URL of the index or the robots.txt that names the sitemap, the option, START or REDIRECT."""
     level: int
-    """0, or that of the index that names it plus 1."""
+    """0, or one more than the level of the index that names the sitemap."""
     done: bool = False
+    """Whether nothing is left to read."""
     problems: tuple[str, ...] = ()
-    """What is wrong with it, each in one line."""
-    passing: bool = False
-    """Whether it could not be had for a reason that may pass, so that what it names is not known."""
+    """One line for each problem."""
+    transient: bool = False
+    """Whether a transient error left the sitemap unread, so that its URLs are unknown."""
 
 
 class SeedQueue:
-    """Every sitemap of a run, once. What is added is written with what has named it, or not at all."""
+    """The sitemaps of one run, each once. Added ones are written together with the sitemap that names them."""
 
-    def __init__(self, connection: Connection, run: int, ours: Iterable[str]) -> None:
-        """`ours`: sitemaps that are never read, as we published them."""
+    def __init__(self, connection: Connection, run: int, published: Iterable[str]) -> None:
+        """Load the queue of the run with this number. The URLs `published` are those of our files, never read."""
         self._connection = connection
         self._run = run
         query = select(seeds).where(seeds.c.run == run).order_by(seeds.c.level, seeds.c.url)
         with connection.begin():
             rows = connection.execute(query).all()
         self.waiting = deque(Seed(row.url, row.named_by, row.level) for row in rows if not row.done)
-        self._known = {row.url for row in rows} | set(ours)
+        self._known = {row.url for row in rows} | set(published)
         self._files = sum(row.named_by not in (START, REDIRECT) for row in rows)
         self._added: list[Seed] = []
 
@@ -57,7 +61,7 @@ class SeedQueue:
         return url in self._known
 
     def add(self, seed: Seed) -> None:
-        """Note a sitemap to be read, or, when it is done, one that has been; nothing when it is known."""
+        """Add a sitemap to read, or one that is done. A known sitemap is ignored."""
         if seed.url in self._known:
             return
         if not seed.done:
@@ -71,8 +75,8 @@ class SeedQueue:
         self._added.append(seed)
 
     def write(self, *settled: Seed) -> None:
-        """In one transaction what is settled and what was added; the seeds of earlier runs go."""
-        # A robots.txt can name itself: what is settled counts.
+        """Write these sitemaps and the added ones in one transaction, and delete those of earlier runs."""
+        # A robots.txt can name itself; then the settled one counts.
         written = {seed.url: seed for seed in (*self._added, *settled)}
         if not written:
             return
@@ -87,11 +91,11 @@ class SeedQueue:
 
     def _row(self, seed: Seed) -> dict[str, Any]:
         row = {"run": self._run, "url": seed.url, "named_by": seed.named_by, "level": seed.level}
-        return {**row, "done": seed.done, "problem": "\n".join(seed.problems) or None, "passing": seed.passing}
+        return {**row, "done": seed.done, "problem": "\n".join(seed.problems) or None, "passing": seed.transient}
 
 
 def seed_problems(connection: Connection, run: int) -> Iterator[tuple[str, str]]:
-    """URL and problem of the run's seeds, by URL; one seed can have several."""
+    """Yield the problems of the run's sitemaps, by URL. One sitemap can have several."""
     query = select(seeds.c.url, seeds.c.problem).where(seeds.c.run == run, seeds.c.problem.is_not(None))
     with connection.begin():
         rows = connection.execute(query.order_by(seeds.c.url)).all()
@@ -101,7 +105,7 @@ def seed_problems(connection: Connection, run: int) -> Iterator[tuple[str, str]]
 
 
 def seeds_complete(connection: Connection, run: int) -> bool:
-    """Whether the run knows all that sitemaps name: none was left unread, none failed for a reason that may pass."""
+    """Return whether the run knows all URLs that sitemaps name: none is left unread or has a transient error."""
     missing = exists().where(seeds.c.run == run, or_(seeds.c.passing, ~seeds.c.done))
     with connection.begin():
         return not connection.scalar(select(missing))

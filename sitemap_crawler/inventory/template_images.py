@@ -1,10 +1,10 @@
 """Images that are on nearly all pages: a logo or the icons of a footer belong to the site's template, not to a page.
 
-A sample of the pages tells which images may be such, and only when there are any all pages are counted. The sample are
-the listed URLs with the smallest hashes: spread over the whole site and the same in each run. An image on 90 % of the
-pages would have to be missing on half of them to escape. By chance that can't happen (the odds are below 10^-200), and
-who chooses URLs for their hashes gets no more of it than his own logo in his own sitemap. Memory does not depend on the
-number of pages, nor on what a hostile one holds.
+A sample of the pages gives the candidates. Only if there are any, all pages are counted. The sample consists of the
+listed URLs with the smallest hashes: spread over the whole site and the same in each run. To escape, an image on 90 %
+of all pages would have to be missing on half of the sample. The odds of that are below 10^-200. A site that chooses its
+URLs by their hashes gains no more than its own logo in its own sitemap. Memory depends neither on the number of pages
+nor on the content of a hostile one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import delete, insert, null, select
 
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.schema import template_images as remembered_images
-from sitemap_crawler.inventory.sql import below, chunks
+from sitemap_crawler.inventory.sql import chunks, has_prefix
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 
 if TYPE_CHECKING:
@@ -25,20 +25,27 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 MIN_PAGES = 50
-"""Listed pages; on a smaller site an image on each page may well be what it is about."""
-# Percent of the listed pages. What was once left out returns below the second one, so that it does not flicker.
-ENTERS = 90
-STAYS = 70
+"""Number of listed pages from which on images are left out. On a smaller site they may be its subject."""
+ENTER_PERCENT = 90
+"""Share of the listed pages from which on an image is left out."""
+LEAVE_PERCENT = 70
+"""Share below which an image that was left out is listed again. The gap keeps it from alternating."""
 
 SAMPLE = 1_000
+"""Number of pages of the sample."""
 MAX_FREQUENT = 2 * MAX_IMAGES
-READ_ROWS = 50  # at a time, of which each may have MAX_IMAGES of the longest URLs
+"""Maximum number of images that are counted in the sample."""
+READ_ROWS = 50
+"""Number of rows read at a time. Each may have MAX_IMAGES of the longest URLs."""
 WRITE_ROWS = 500
+"""Number of rows written at a time."""
 
 
 def template_images(connection: Connection, *, listed: int, prefix: str | None = None) -> frozenset[str]:
-    """Return the images to leave out now; `listed` is the number of pages whose decision this is, below `prefix` if
-    there is one. Writes nothing."""
+    """Return the images to leave out, without storing them.
+
+    `listed` is the number of listed pages. With `prefix` only pages below it count.
+    """
     if listed < MIN_PAGES:
         return frozenset()
     with connection.begin():
@@ -54,7 +61,7 @@ def template_images(connection: Connection, *, listed: int, prefix: str | None =
 
 
 def store_template_images(connection: Connection, images: Collection[str]) -> None:
-    """These are left out now, and no others."""
+    """Make these the images that are left out."""
     rows = [{"url": image} for image in sorted(images)]
     with connection.begin():
         connection.execute(delete(remembered_images))
@@ -67,15 +74,17 @@ def select_template_images(counts: Mapping[str, int], *, listed: int, remembered
     if listed < MIN_PAGES:
         return frozenset()
     return frozenset(
-        image for image, count in counts.items() if 100 * count >= listed * (STAYS if image in remembered else ENTERS)
+        image
+        for image, count in counts.items()
+        if 100 * count >= listed * (LEAVE_PERCENT if image in remembered else ENTER_PERCENT)
     )
 
 
 def frequent_images(pages: Iterable[Collection[str]]) -> set[str]:
     """Return at most MAX_FREQUENT images, among them all that are on more than half of the pages.
 
-    By Misra and Gries, https://doi.org/10.1016/0167-6423(82)90012-0: each time that all counts drop by one, as many
-    images are passed over as there are counts, so that happens at most once for two pages.
+    The algorithm is that of Misra and Gries, https://doi.org/10.1016/0167-6423(82)90012-0. Each time that all counts
+    drop by one, as many images are skipped as there are counts. So that happens at most once for two pages.
     """
     counts: dict[str, int] = {}
     for images in pages:
@@ -90,7 +99,7 @@ def frequent_images(pages: Iterable[Collection[str]]) -> set[str]:
 
 
 def count_pages(pages: Iterable[Collection[str]], candidates: Collection[str]) -> Counter[str]:
-    """Return on how many of the pages each of the candidates is."""
+    """Return the number of pages that have each of the candidates."""
     wanted = frozenset(candidates)
     counts: Counter[str] = Counter()
     for images in pages:
@@ -100,7 +109,7 @@ def count_pages(pages: Iterable[Collection[str]], candidates: Collection[str]) -
 
 def _sample(prefix: str | None) -> Select[Any]:
     query = select(urls.c.id).join(decisions, decisions.c.url_id == urls.c.id)
-    return query.where(decisions.c.decision == "listed", below(prefix)).order_by(urls.c.key).limit(SAMPLE)
+    return query.where(decisions.c.decision == "listed", has_prefix(prefix)).order_by(urls.c.key).limit(SAMPLE)
 
 
 def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
@@ -111,7 +120,7 @@ def _images_of(connection: Connection, ids: list[int]) -> Iterator[list[str]]:
 def _images_of_all(connection: Connection, prefix: str | None) -> Iterator[list[str]]:
     query = select(observations.c.extras).join(decisions, decisions.c.url_id == observations.c.url_id)
     if prefix is not None:
-        query = query.join(urls, urls.c.id == observations.c.url_id).where(below(prefix))
+        query = query.join(urls, urls.c.id == observations.c.url_id).where(has_prefix(prefix))
     yield from _images(connection, query.where(decisions.c.decision == "listed"))
 
 

@@ -1,4 +1,4 @@
-"""What the inventory knows of traps: what was admitted, what was learnt, and which rows are refused for it."""
+"""Traps in the inventory: learnt traps and counts in `meta`, refused URLs, and session ids that last for a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
 from sitemap_crawler.inventory.sql import batches_of_urls
 from sitemap_crawler.traps.detector import Trap, TrapDetector
-from sitemap_crawler.traps.learner import ALIKE, REPEATS
+from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
 
 if TYPE_CHECKING:
@@ -19,65 +19,69 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-NAME = "traps"
-"""Of the row of `meta` that has what was learnt, as JSON,"""
-COUNTS = "trap-counts"
-"""and of that which has what the pages of a run tell so far: one that is killed again and again must end, too."""
-_ALIVE = or_(observations.c.status.is_(None), observations.c.status < 400)
-"""Of two sessions of a page one that is an error is none that counts."""
+LEARNT_NAME = "traps"
+"""Name of the row of `meta` with the learnt traps, as JSON."""
+COUNTS_NAME = "trap-counts"
+"""Name of the row of `meta` with the counts of pages of a run, as JSON.
+
+With them a run that is killed again and again ends, too.
+"""
+_NOT_FAILED = or_(observations.c.status.is_(None), observations.c.status < 400)
+"""Condition for the admitted URL of a page with session ids: not an error."""
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
 
 
 def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:
-    """What was learnt, what was admitted so far, and what this run has counted."""
+    """Load the learnt traps, the admitted URLs, and the counts of this run."""
     load_learnt_traps(connection, traps)
-    counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS))
+    counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS_NAME))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
-        traps.restore(counted)
+        traps.restore_counts(counted)
     for row in _rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
-        traps.count(row.url)
+        traps.count_admitted(row.url)
     if traps.knows_sessions:
-        for row in _rows(connection, _observed().where(_ADMITTED, _ALIVE)):
+        for row in _rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
             traps.admit_session(row.url)
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
-    _remember(connection, NAME, traps.known)
+    _store(connection, LEARNT_NAME, traps.known)
 
 
 def store_trap_counts(connection: Connection, traps: TrapDetector, *, run: int) -> None:
-    _remember(connection, COUNTS, {"run": run, **traps.counts})
+    _store(connection, COUNTS_NAME, {"run": run, **traps.counts})
 
 
-def _remember(connection: Connection, name: str, value: dict[str, Any]) -> None:
+def _store(connection: Connection, name: str, value: dict[str, Any]) -> None:
     connection.execute(delete(meta).where(meta.c.name == name))
     connection.execute(insert(meta).values(name=name, value=json.dumps(value, default=sorted)))
 
 
 def refuse_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
-    """Refuse what is in a trap that was learnt and was never fetched, and of what was all but one session of a page."""
+    """Refuse the URLs in learnt traps that were never fetched. Of the fetched sessions of a page one is kept."""
     if traps.knows_sessions:
         _refuse(connection, _observed().where(observations.c.status < 400), lambda url: _other_session(traps, url))
     _refuse(connection, _observed().where(observations.c.url_id.is_(None)), traps.learnt_refusal)
 
 
 def session_aliases(connection: Connection) -> dict[int, int]:
-    """By the id of each URL that was refused as another session of a page, the one that was admitted for the page."""
+    """Return the id of the admitted URL of the same page, by the id of each URL that was refused for its session id."""
     traps = TrapDetector(0, applies=lambda _: True)
     load_learnt_traps(connection, traps)
     if not traps.knows_sessions:
         return {}
-    kept: dict[int, int] = {}
-    for row in _rows(connection, _observed().where(_ADMITTED, _ALIVE)):
-        if (bare := traps.bare(row.url)) is not None:
-            kept.setdefault(hash(bare), row.id)
+    admitted: dict[int, int] = {}
+    for row in _rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
+        if (bare := traps.without_session(row.url)) is not None:
+            admitted.setdefault(hash(bare), row.id)
     refused = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.SESSION))
-    found = ((row.id, kept.get(hash(traps.bare(row.url)))) for row in _rows(connection, refused))
-    return {row_id: to for row_id, to in found if to is not None}
+    aliases = ((row.id, admitted.get(hash(traps.without_session(row.url)))) for row in _rows(connection, refused))
+    return {row_id: to for row_id, to in aliases if to is not None}
 
 
 def load_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
-    known = connection.scalar(select(meta.c.value).where(meta.c.name == NAME))
+    """Load the traps that earlier runs have learnt."""
+    known = connection.scalar(select(meta.c.value).where(meta.c.name == LEARNT_NAME))
     if known is not None:
         traps.add_known(json.loads(known))
 
@@ -87,16 +91,17 @@ def _observed() -> Select[Any]:
 
 
 def _other_session(traps: TrapDetector, url: str) -> Trap | None:
+    """Return the reason against a fetched URL if another session of its page is the admitted one."""
     traps.admit_session(url)
-    return Trap.SESSION if traps.admitted(url) != url else None
+    return Trap.SESSION if traps.admitted_session(url) != url else None
 
 
 def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str], Trap | None]) -> None:
-    """But not the start pages and what a sitemap names: these are admitted first."""
-    wanted = or_(urls.c.depth == 0, urls.c.named.is_not(None))
-    for row in _rows(connection, query.where(_ADMITTED, wanted)):
+    """Refuse the admitted URLs of a query that are traps. Start pages and URLs that sitemaps name stay admitted."""
+    exempt = or_(urls.c.depth == 0, urls.c.named.is_not(None))
+    for row in _rows(connection, query.where(_ADMITTED, exempt)):
         trap_of(row.url)
-    for rows in batches_of_urls(connection, query.where(_ADMITTED, ~wanted)):
+    for rows in batches_of_urls(connection, query.where(_ADMITTED, ~exempt)):
         states = [(row.id, trap_of(row.url)) for row in rows]
         refused = [{"b_id": row_id, "b_state": int(trap)} for row_id, trap in states if trap is not None]
         if refused:
@@ -110,26 +115,27 @@ def _rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
 
 
 MAX_PAGES = 20_000
-"""Of each of the two runs that are compared."""
-PAGES_OF_A_TOKEN = 10
-"""At least, on the average: an id of one page names it."""
+"""Maximum number of pages of each of the two runs that are compared."""
+MIN_PAGES_PER_TOKEN = 10
+"""Minimum number of pages of a session id, on average. A token of a single page identifies the page."""
 
-_Place = dict[str, tuple[str, Any]]
-"""By the address without its token: the token, and what the page is."""
+_PlacePages = dict[str, tuple[str, Any]]
+"""The token and the features of a page, by its URL without the token."""
 
 
 def learn_lasting_sessions(connection: Connection, *, run: int, applies: Callable[[str], bool]) -> bool:
-    """Whether there were such ids, which are left then, all but the older ones; the caller has begun a transaction.
+    """Learn session ids that last for a run, within the caller's transaction. Return whether there are any.
 
-    Only in parameters: in a path it may be the version of what the pages are about.
+    Such a run sees every page under a new URL, and nothing leads to the pages of the run before. The older URLs stay,
+    the newer ones are refused. Only parameters are considered: in a path a token may be the version of a document.
     """
-    left = _places(connection, run, (urls.c.first_seen < run) & (urls.c.unlinked_since == run), applies)
-    if not left:
+    old = _places(connection, run, (urls.c.first_seen < run) & (urls.c.unlinked_since == run), applies)
+    if not old:
         return False
-    found = _places(connection, run, (urls.c.first_seen == run) & urls.c.unlinked_since.is_(None), applies)
+    new = _places(connection, run, (urls.c.first_seen == run) & urls.c.unlinked_since.is_(None), applies)
     traps = TrapDetector(0, applies=applies)
     load_learnt_traps(connection, traps)
-    traps.learnt = [(Trap.SESSION, place) for place in left if _is_renewed(left[place], found.get(place, {}))]
+    traps.learnt = [(Trap.SESSION, place) for place in old if _is_renewed(old[place], new.get(place, {}))]
     if not traps.learnt:
         return False
     traps.apply_learnt()
@@ -139,17 +145,17 @@ def learn_lasting_sessions(connection: Connection, *, run: int, applies: Callabl
 
 
 def _places(
-    connection: Connection, run: int, which: ColumnElement[bool], applies: Callable[[str], bool]
-) -> dict[str, _Place]:
-    """The pages of this run that have tokens in parameters, by the parameter."""
+    connection: Connection, run: int, condition: ColumnElement[bool], applies: Callable[[str], bool]
+) -> dict[str, _PlacePages]:
+    """Return the pages of this run with tokens in parameters, by the parameter."""
     seen = observations.c
     query = select(urls.c.url, seen.title, seen.body_bytes, seen.fingerprint).join(
         observations, seen.url_id == urls.c.id
     )
     fetched = and_(seen.run == run, seen.status == 200, urls.c.state == int(UrlState.FETCHED))
-    places: dict[str, _Place] = defaultdict(dict)
+    places: dict[str, _PlacePages] = defaultdict(dict)
     pages = 0
-    for row in connection.execute(query.where(fetched, which).order_by(urls.c.id)):
+    for row in connection.execute(query.where(fetched, condition).order_by(urls.c.id)):
         sessions = [session for session in sessions_of(row.url) if session.place[0] in "?;"]
         if sessions and applies(row.url):
             for session in sessions:
@@ -160,21 +166,24 @@ def _places(
     return places
 
 
-def _is_renewed(left: _Place, found: _Place) -> bool:
-    """Whether enough pages are the same under few new tokens, and differ from each other."""
-    both = [(left[bare], found[bare]) for bare in left if bare in found]
-    same = [(old[0], new[0], new[1]) for old, new in both if old[0] != new[0] and _is_same(old[1], new[1])]
+def _is_renewed(old: _PlacePages, new: _PlacePages) -> bool:
+    """Return whether enough different pages are the same under a few other tokens."""
+    both = [(old[bare], new[bare]) for bare in old if bare in new]
+    same = [(was[0], now[0], now[1]) for was, now in both if was[0] != now[0] and _is_same(was[1], now[1])]
     return (
-        len(both) - len(same) <= ALIKE * len(same)
-        and min(len(same), _different(content for _, _, content in same)) >= REPEATS
-        and all(PAGES_OF_A_TOKEN * _different(tokens) <= len(same) for tokens in list(zip(*same, strict=True))[:2])
+        len(both) - len(same) <= MAX_DIFFERENT * len(same)
+        and min(len(same), _number_of_different(content for _, _, content in same)) >= MIN_REPEATS
+        and all(
+            MIN_PAGES_PER_TOKEN * _number_of_different(tokens) <= len(same)
+            for tokens in list(zip(*same, strict=True))[:2]
+        )
     )
 
 
 def _is_same(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    """The fingerprint, or the title and the length: links with the token in them count in a fingerprint."""
+    """Return whether fingerprints agree, or titles and lengths. A fingerprint includes links, which hold the token."""
     return bool(old[2] == new[2] or old[:2] == new[:2])
 
 
-def _different(values: Iterable[Any]) -> int:
+def _number_of_different(values: Iterable[Any]) -> int:
     return len(set(values))

@@ -1,1 +1,1 @@
-"""Sites without end: what addresses show, how many of them parameters can make, what pages turn out to be."""
+"""Crawler traps: what a URL shows, how many combinations of parameters are fetched, what pages prove."""

@@ -1,4 +1,4 @@
-"""What a run knows of traps: which new addresses it refuses for that, and what it learns from pages."""
+"""Decisions on traps that a URL alone does not show: which new URLs a run refuses, and what it learns from pages."""
 
 from __future__ import annotations
 
@@ -17,54 +17,57 @@ if TYPE_CHECKING:
     from sitemap_crawler.traps.patterns import Session
 
 MAX_LEARNT = 1_000
-"""Traps of each kind that are learnt;"""
-MAX_BARE = 200_000
-"""addresses without their session ids that are remembered. More are not fetched."""
-
+"""Maximum number of traps of each kind that are learnt."""
+MAX_BARE_URLS = 200_000
+"""Maximum number of pages with session ids whose admitted URL is kept in memory. Further ones are not fetched."""
 MAX_TOKENS = 20
-"""Tokens of one page that count for nothing in its text."""
+"""Maximum number of tokens of one page that its content is compared without."""
 
 
 class Trap(IntEnum):
-    """Why a URL was refused that shows nothing by itself; the number is its state in the inventory."""
+    """Reason for which a URL is refused that shows no trap by itself. The number is its state in the inventory."""
 
     FACETS = 5
+    """Its place has too many combinations of parameters."""
     ENDLESS = 6
+    """Its pattern is endless, and the pages are alike."""
     SESSION = 7
+    """It is an admitted page under another session id."""
     NESTING = 8
+    """Its path is made of names that lead to known pages again."""
 
 
 def trap_evidence(trap: int, url: str) -> str:
-    """The evidence against a URL that was refused for this trap: the same for all of one trap."""
+    """Return the evidence against a refused URL. All URLs of one trap share it."""
     if trap == Trap.FACETS:
         return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
     if trap == Trap.ENDLESS:
-        return f"{TRAP}{shown(endless_pattern(url) or url)} goes on and on, and the pages are all alike"
+        return f"{TRAP}{shown(endless_pattern(url) or url)} continues without end, and its pages are alike"
     if trap == Trap.NESTING:
-        return f"{TRAP}the same pages again and again under ever longer paths"
+        return f"{TRAP}the same pages under ever longer paths"
     sessions = sessions_of(url)
-    return f"{TRAP}the same page under ever new session ids, {shown(sessions[0].place if sessions else url)}"
+    return f"{TRAP}the same page under changing session ids, {shown(sessions[0].place if sessions else url)}"
 
 
 class Suspect(NamedTuple):
-    """A page that may tell of a trap."""
+    """The features of a URL whose page may prove a trap."""
 
     pattern: str | None
     sessions: list[Session]
     repeated: list[str]
-    """The names that its path has twice."""
+    """Names that the path has more than once."""
     needs_content: bool
-    """Whether its content has to be known."""
+    """Whether the content of the page is needed."""
 
     def tokens(self, links: Iterable[str]) -> set[str]:
-        """The page's own, and those of its links when they are few."""
-        found = {session.token for session in self.sessions}
+        """Return the tokens to compare the content without: those of the page and, up to a limit, of its links."""
+        tokens = {session.token for session in self.sessions}
         for session in self.sessions:
-            found.update(_tokens(session, links)[:MAX_TOKENS])
-        return found
+            tokens.update(_tokens(session, links)[:MAX_TOKENS])
+        return tokens
 
     def name_of(self, url: str) -> str:
-        """What a link counts as when pages are compared."""
+        """Return the form of a link in which the contents of pages are compared."""
         places = {session.place for session in self.sessions}
         url = next((other.bare for other in sessions_of(url) if other.place in places), url) if places else url
         url = endless_pattern(url) or url if self.pattern is not None else url
@@ -72,135 +75,143 @@ class Suspect(NamedTuple):
 
 
 class TrapDetector:
-    """`applies` says of a URL whether it may be taken for a trap at all."""
+    """Detector of the traps of one run: refuses URLs, and learns traps from pages.
+
+    `budget` is the number of URLs with several parameters that one place may have. `applies` returns whether a URL may
+    count as a trap at all.
+    """
 
     def __init__(self, budget: int, *, applies: Callable[[str], bool]) -> None:
         self._applies = applies
         self._facets = FacetBudget(budget)
-        self._watch = TrapLearner()
+        self._learner = TrapLearner()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
-        self._rounds: set[str] = set()
-        self._bare: dict[int, str] = {}
-        """The admitted URL of each page that has session ids."""
+        self._nested: set[str] = set()
+        self._admitted: dict[int, str] = {}
+        """The admitted URL of each page with session ids, by the hash of its URL without them."""
         self.learnt: list[tuple[Trap, str]] = []
-        """What is new: it is obeyed from `apply_learnt` on."""
-        self.counted = False
-        """Whether there are counts that nobody wrote down."""
+        """New traps, which `apply_learnt` puts into effect."""
+        self.has_unsaved_counts = False
+        """Whether pages were counted since the counts were last written."""
 
     @property
     def known(self) -> dict[str, list[str]]:
-        """What was learnt, for JSON."""
-        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions), "rounds": sorted(self._rounds)}
+        """The traps in effect, for JSON."""
+        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions), "rounds": sorted(self._nested)}
 
     def add_known(self, known: dict[str, list[str]]) -> None:
-        """What an earlier run has learnt."""
+        """Put the traps of an earlier run into effect."""
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
-        self._rounds.update(known.get("rounds", ()))
+        self._nested.update(known.get("rounds", ()))
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What was counted of pages, for JSON."""
-        return self._watch.counts
+        """The counts of pages, for JSON."""
+        return self._learner.counts
 
-    def restore(self, counts: dict[str, Any]) -> None:
-        """What an earlier process of this run has counted."""
-        self._watch.restore(counts)
+    def restore_counts(self, counts: dict[str, Any]) -> None:
+        """Add the counts of an earlier process of this run."""
+        self._learner.restore(counts)
 
     @property
     def knows_sessions(self) -> bool:
+        """Whether any session ids are known."""
         return bool(self._sessions)
 
-    def count(self, url: str) -> None:
-        """`url` was admitted in the past."""
+    def count_admitted(self, url: str) -> None:
+        """Count a URL that is admitted whatever its parameters are."""
         if self._applies(url):
             self._facets.count(url)
 
     def admit_session(self, url: str) -> None:
-        """`url` is admitted, which counts where session ids are known."""
-        bare = self.bare(url)
-        if bare is not None and len(self._bare) < MAX_BARE:
-            self._bare.setdefault(hash(bare), url)
+        """Make `url` the admitted one of its page, if it has known session ids and the page has none yet."""
+        bare = self.without_session(url)
+        if bare is not None and len(self._admitted) < MAX_BARE_URLS:
+            self._admitted.setdefault(hash(bare), url)
 
-    def bare(self, url: str) -> str | None:
-        """The URL without its session ids; None when it has none that are known."""
+    def without_session(self, url: str) -> str | None:
+        """Return the URL without its known session ids, or None if it has none."""
         return bare_of(url, self._sessions) if self._sessions and self._applies(url) else None
 
-    def admitted(self, url: str) -> str:
-        """The URL that was admitted for the page that `url` names by any session id; `url` itself without one."""
-        bare = self.bare(url)
-        return url if bare is None else self._bare.get(hash(bare), url)
+    def admitted_session(self, url: str) -> str:
+        """Return the admitted URL of the page that `url` names under any session id. Other URLs stay as they are."""
+        bare = self.without_session(url)
+        return url if bare is None else self._admitted.get(hash(bare), url)
 
     def refusal(self, url: str) -> Trap | None:
-        """Why a new URL is not admitted; None when it is, and then it is counted."""
+        """Return the reason against a new URL, or None. A URL without one is admitted and counted."""
         if not self._applies(url):
             return None
-        trap = self._learnt_of(url) or (None if self._facets.admits(url) else Trap.FACETS)
+        trap = self._learnt_trap(url) or (None if self._facets.admits(url) else Trap.FACETS)
         if trap is None:
             self.admit_session(url)
         return trap
 
     def learnt_refusal(self, url: str) -> Trap | None:
-        """Why a URL that waits since before the trap was learnt is refused after all."""
+        """Return the learnt trap of a URL that was admitted before the trap was learnt, or None."""
         if not self._applies(url):
             return None
-        trap = self._learnt_of(url)
+        trap = self._learnt_trap(url)
         if trap is None:
             self.admit_session(url)
         return trap
 
     def suspect(self, url: str) -> Suspect | None:
-        """What the page of this URL may tell; None for nearly all pages."""
-        pattern, sessions, twice = endless_pattern(url), sessions_of(url), repeated_names(url)
-        if (pattern is None and not sessions and not twice) or not self._applies(url):
+        """Return the features for which the page of this URL may prove a trap. Nearly all URLs have none."""
+        pattern, sessions, repeated = endless_pattern(url), sessions_of(url), repeated_names(url)
+        if (pattern is None and not sessions and not repeated) or not self._applies(url):
             return None
         if pattern in self._endless:
             pattern = None
         sessions = [session for session in sessions if session.place not in self._sessions]
-        return Suspect(pattern, sessions, twice, self._watch.wants(pattern, sessions, twice))
+        return Suspect(pattern, sessions, repeated, self._learner.needs_content(pattern, sessions, repeated))
 
     def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
-        """Learn from a page; its content and links where they are wanted."""
-        self.counted = True
-        said = None if content is None else content.hex()
-        if suspect.pattern is not None and self._watch.page(suspect.pattern, said):
+        """Learn from a page. Its content and its links may be left out if the suspect does not need them."""
+        self.has_unsaved_counts = True
+        mark = None if content is None else content.hex()
+        if suspect.pattern is not None and self._learner.proves_endless(suspect.pattern, mark):
             self.learnt.append((Trap.ENDLESS, suspect.pattern))
-        if said is None:
+        if mark is None:
             return
         for session in suspect.sessions:
-            if self._watch.session(session, said, renewed=_renewed(session, links)):
+            if self._learner.proves_session(session, mark, renewed=_is_renewed(session, links)):
                 self.learnt.append((Trap.SESSION, session.place))
         if suspect.repeated:
-            self.learnt += [(Trap.NESTING, name) for name in self._watch.rounds(suspect.repeated, said)]
+            self.learnt += [(Trap.NESTING, name) for name in self._learner.nested_names(suspect.repeated, mark)]
 
     def apply_learnt(self) -> bool:
-        """What was learnt counts from now on; whether there was anything, and room for it."""
-        before = len(self._endless) + len(self._sessions) + len(self._rounds)
-        places = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.NESTING: self._rounds}
+        """Put the learnt traps into effect. Return whether any of them is new and within the limit."""
+        before = self._number_of_traps()
+        known = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.NESTING: self._nested}
         for trap, name in self.learnt:
-            if len(places[trap]) < MAX_LEARNT:
-                places[trap].add(name)
+            if len(known[trap]) < MAX_LEARNT:
+                known[trap].add(name)
         self.learnt = []
-        return len(self._endless) + len(self._sessions) + len(self._rounds) > before
+        return self._number_of_traps() > before
 
-    def _learnt_of(self, url: str) -> Trap | None:
+    def _number_of_traps(self) -> int:
+        return len(self._endless) + len(self._sessions) + len(self._nested)
+
+    def _learnt_trap(self, url: str) -> Trap | None:
         if self._endless and endless_pattern(url) in self._endless:
             return Trap.ENDLESS
-        if self._rounds and is_nested(url, self._rounds):
+        if self._nested and is_nested(url, self._nested):
             return Trap.NESTING
-        bare = self.bare(url)
-        if bare is None or self._bare.get(hash(bare)) == url:
+        bare = self.without_session(url)
+        if bare is None or self._admitted.get(hash(bare)) == url:
             return None
-        return Trap.SESSION if hash(bare) in self._bare or len(self._bare) >= MAX_BARE else None
+        return Trap.SESSION if hash(bare) in self._admitted or len(self._admitted) >= MAX_BARE_URLS else None
 
 
 def _tokens(session: Session, links: Iterable[str]) -> list[str]:
-    """Those of the links in the place where the page has its own."""
+    """Return the tokens of the links in the place where the page has its own."""
     return [other.token for link in links for other in sessions_of(link) if other.place == session.place]
 
 
-def _renewed(session: Session, links: Iterable[str]) -> bool:
-    """Whether all tokens in that place of the links are one and the same, and not the page's own."""
-    found = _tokens(session, links)
-    return len(found) > 1 and session.token not in found and len(set(found)) == 1
+def _is_renewed(session: Session, links: Iterable[str]) -> bool:
+    """Return whether several links share one token in this place, which is not that of the page."""
+    tokens = _tokens(session, links)
+    return len(tokens) > 1 and session.token not in tokens and len(set(tokens)) == 1

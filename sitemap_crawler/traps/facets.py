@@ -1,8 +1,8 @@
-"""Parameters that combine without end, 2^n of them: how many combinations a place may have.
+"""Budget of the URLs whose parameters multiply: n optional parameters make 2^n URLs.
 
-A place is a script (`/index.php`) or a directory with all its pages (`/shop/*`). What identifies a page has one
-parameter that counts, or two, as in `viewtopic.php?f=1&t=123&start=15`, where the topic settles the forum. Only a place
-that has more addresses than its two richest parameters have combinations multiplies three or more of them.
+A place is a script (`/index.php`) or a directory with all its pages (`/shop/*`). A page is identified by one parameter,
+or by two as in `viewtopic.php?f=1&t=123&start=15`, where the topic determines the forum. Three or more parameters are
+multiplied only at a place that has more URLs than its two richest parameters have combinations.
 """
 
 from __future__ import annotations
@@ -18,30 +18,39 @@ from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.bounded import Recent
 
 MIN_COMBINATIONS = 64
+"""Number of different sequences of parameter names that every place may have."""
 MAX_COMBINATIONS = 1_000
-PER_NAME = 4
-"""Different sets of names, in their order: so many for each name are no combinations yet."""
+"""Maximum number of different sequences of parameter names that any place may have."""
+COMBINATIONS_PER_NAME = 4
+"""Number of different sequences that a place may have for each of its parameter names."""
 MULTIPLE = 2
-"""Of the combinations of the two richest parameters: few places have all of them, and some pages several addresses."""
+"""Number of URLs that a place may have for each combination of its two richest parameters.
+
+Few places have all the combinations, and some pages have several URLs.
+"""
+MAX_PLACES = 10_000
+"""Number of places in each of the two generations whose counts are kept in memory."""
 
 _BITS = 512
+"""Size of the set of bits that stands for the values of a parameter."""
 _MAX_NAMES = 16
-"""Of one address, whose values are counted."""
-MAX_PLACES = 10_000
-"""Whose counts are kept, twice."""
+"""Maximum number of parameters of one URL whose values are counted."""
 _MAX_SHOWN = 100
+"""Maximum number of characters of a place in messages."""
 _SCRIPT = re.compile(r"\.(?:php[3-7]?|aspx?|ashx|jspx?|do|cgi|pl|cfm|dll|exe|py|rb)\Z", re.IGNORECASE)
 
 
 class Facets(NamedTuple):
+    """The place of a URL, and the names and values of its parameters."""
+
     place: str
     names: tuple[str, ...]
     values: tuple[str, ...]
-    """As many as names, or one more: the page."""
+    """One for each name. In a directory the name of the page is one more."""
 
 
 def facets_of(url: str) -> Facets | None:
-    """None for what has fewer than two parameters."""
+    """Return the facets of a URL, or None if it has fewer than two parameters."""
     path, _, query = url.partition("?")
     if "&" not in query:
         return None
@@ -57,20 +66,23 @@ def facets_of(url: str) -> Facets | None:
 
 
 def facets_place(url: str) -> str:
-    """Where the URL is, as a person reads it."""
+    """Return the place of a URL for a message, without scheme and host."""
     facets = facets_of(url)
     place = facets.place if facets is not None else url
     return place[len(origin_of(place)) :][:_MAX_SHOWN]
 
 
 @dataclass(slots=True)
-class _Count:
+class _PlaceCounts:
+    """Counts of the admitted URLs of one place."""
+
     urls: int = 0
-    """Of those with three or more parameters."""
+    """Number of URLs with three or more parameters."""
     names: set[str] = field(default_factory=set)
     combinations: set[int] = field(default_factory=set)
+    """Hashes of the sequences of names."""
     values: dict[str, int] = field(default_factory=dict)
-    """By name, a set of hashes of values as bits."""
+    """By name, the hashes of its values as a set of bits."""
 
     def add(self, facets: Facets, combination: int) -> None:
         self.combinations.add(combination)
@@ -84,44 +96,47 @@ class _Count:
                 self.values[name] = self.values.get(name, 0) | 1 << crc32(value.encode()) % _BITS
 
     def richest(self) -> float:
-        """About how many combinations the two parameters with the most values have; inf when those can't be told."""
-        # What only some addresses have can also be absent.
+        """Return the estimated number of combinations of the two parameters with the most values.
+
+        The result is infinite if there are too many values to count.
+        """
+        # One more for each: a parameter that only some URLs have can also be absent.
         first, second = sorted((distinct(bits) for bits in self.values.values()), reverse=True)[:2]
         return (first + 1) * (second + 1)
 
 
 def distinct(bits: int) -> float:
-    """Linear counting: how many different values have set these bits, by the share of those that none has."""
+    """Return the estimated number of values that have set these bits, by linear counting of the unset ones."""
     unset = _BITS - bits.bit_count()
     return _BITS * log(_BITS / unset) if unset else inf
 
 
 class FacetBudget:
-    """Counts the addresses that were admitted, and says which ones are too many."""
+    """Limit on the admitted URLs of each place. `budget` is the number of URLs that any place may have."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._places = Recent[_Count](MAX_PLACES)
+        self._places = Recent[_PlaceCounts](MAX_PLACES)
 
     def count(self, url: str) -> None:
-        """`url` is admitted, whatever the budget."""
+        """Count a URL that is admitted in any case."""
         facets = facets_of(url)
         if facets is not None:
-            self._places.get_or_create(facets.place, _Count).add(facets, _combination(facets))
+            self._places.get_or_create(facets.place, _PlaceCounts).add(facets, _combination(facets))
 
     def admits(self, url: str) -> bool:
-        """Whether `url` is within the budget; then it is counted."""
+        """Return whether a URL is within the budget. Such a URL is counted."""
         facets = facets_of(url)
         if facets is None:
             return True
-        count, combination = self._places.get_or_create(facets.place, _Count), _combination(facets)
-        if combination not in count.combinations:
-            names = len(count.names.union(facets.names))
-            if len(count.combinations) >= min(MAX_COMBINATIONS, max(MIN_COMBINATIONS, PER_NAME * names)):
+        counts, combination = self._places.get_or_create(facets.place, _PlaceCounts), _combination(facets)
+        if combination not in counts.combinations:
+            names = len(counts.names.union(facets.names))
+            if len(counts.combinations) >= min(MAX_COMBINATIONS, max(MIN_COMBINATIONS, COMBINATIONS_PER_NAME * names)):
                 return False
-        if len(facets.names) > 2 and count.urls >= self._budget and count.urls >= MULTIPLE * count.richest():
+        if len(facets.names) > 2 and counts.urls >= self._budget and counts.urls >= MULTIPLE * counts.richest():
             return False
-        count.add(facets, combination)
+        counts.add(facets, combination)
         return True
 
 

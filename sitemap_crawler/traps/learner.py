@@ -1,4 +1,4 @@
-"""What pages turn out to be: addresses that go on and on while the pages are all alike, or are the same page again."""
+"""Traps that only pages prove: endless URLs whose pages are alike, and one page under many URLs."""
 
 from __future__ import annotations
 
@@ -16,44 +16,51 @@ if TYPE_CHECKING:
     from sitemap_crawler.traps.patterns import Session
 
 FIRST_EPOCH = 100
-"""Pages of a pattern that are looked at before it is judged."""
-ALIKE = 0.05
-"""Share of different ones among them up to which they count as all alike."""
+"""Number of pages of a pattern before the pattern is judged."""
+MAX_DIFFERENT = 0.05
+"""Share of exceptions up to which pages count as alike, and tokens as session ids."""
 MAX_CONTENTS = 128
+"""Maximum number of different contents of a pattern whose pages count as alike."""
 
-REPEATS = 30
-"""Pages that were met again with another token, and were the same, from which on the token is a session id;"""
-TRIALS = 200
-"""pages met again after which a token that is not proved to be one counts as part of an address,"""
-MAX_BARE = 2_000
-"""and those that were met but once."""
+MIN_REPEATS = 30
+"""Number of pages that are the same under another token, from which on the token is a session id."""
+MAX_TRIALS = 200
+"""Number of pages with another token, after which a token that is not proved a session id is part of the URL."""
+MAX_BARE_URLS = 2_000
+"""The same for the number of pages that were seen under one token only."""
 MAX_WATCHED = 5_000
-"""Patterns that are watched, twice,"""
-MAX_KEPT = 20
-"""and those of each kind whose counts outlive the process."""
+"""Number of patterns in each of the two generations that are watched."""
+MAX_STORED = 20
+"""Maximum number of patterns of each kind whose counts outlive the process."""
 
 
 @dataclass(slots=True)
-class _Pages:
-    """The pages of one pattern, in epochs of which each is as long as all before: what a site has that is good ends
-    in time, what is endless does not, and a few pages in a row that are alike prove nothing."""
+class _PatternPages:
+    """Counts of the pages of one pattern.
+
+    Each epoch is as long as all epochs before it. A useful list of a site ends in time, an endless one does not, and a
+    few pages in a row that are alike prove nothing. The inventory stores the fields by their names.
+    """
 
     epoch: int = FIRST_EPOCH
+    """Length of the current epoch, in pages."""
     seen: int = 0
+    """Number of pages in the current epoch."""
     total: int = 0
+    """Number of pages in the epochs before."""
     contents: set[str] | None = field(default_factory=set)
-    """None when this epoch has too many to be a trap."""
+    """Different contents of the current epoch; None if there are too many for a trap."""
 
     @property
     def count(self) -> int:
         return self.total + self.seen
 
     def add(self, content: str | None) -> bool:
-        """Whether the epoch that ends with this page shows a trap."""
+        """Count a page. Return whether an epoch ends with this page and shows a trap."""
         self.seen += 1
         if self.contents is not None and content is not None:
             self.contents.add(content)
-            if len(self.contents) > min(ALIKE * self.epoch, MAX_CONTENTS):
+            if len(self.contents) > min(MAX_DIFFERENT * self.epoch, MAX_CONTENTS):
                 self.contents = None
         if self.seen < self.epoch:
             return False
@@ -64,21 +71,27 @@ class _Pages:
 
 
 @dataclass(slots=True)
-class _Token:
-    """A place in addresses where random tokens stand."""
+class _TokenPages:
+    """Counts of the pages that have a random token in one place. The inventory stores the fields by their names."""
 
     contents: dict[str, str] = field(default_factory=dict)
-    """By the address without its token."""
+    """Content of the first page, by the URL without the token."""
     same: int = 0
+    """Number of pages that were the same under another token."""
     other: int = 0
+    """Number of pages that were not."""
     settled: bool = False
+    """Whether the tokens are proved to be part of the URL."""
 
     @property
     def count(self) -> int:
         return self.same + self.other + len(self.contents)
 
     def add(self, bare: str, content: str, *, renewed: bool) -> bool:
-        """Whether this proves that it is a session id; `renewed`: all links of the page have one other token."""
+        """Count a page. Return whether it proves that the token is a session id.
+
+        `renewed` says that all links of the page share one token, which is not that of the page.
+        """
         before = self.contents.get(bare)
         if before is None:
             self.contents[bare] = content
@@ -86,58 +99,69 @@ class _Token:
             self.same += 1
         else:
             self.other += 1
-        if self.same + self.other >= TRIALS or len(self.contents) >= MAX_BARE:
+        if self.same + self.other >= MAX_TRIALS or len(self.contents) >= MAX_BARE_URLS:
             self.settled = True
             self.contents.clear()
-        return self.same >= REPEATS and self.other <= ALIKE * self.same
+        return self.same >= MIN_REPEATS and self.other <= MAX_DIFFERENT * self.same
 
 
 class TrapLearner:
-    """Looks at as few pages as settle the matter: of a pattern whose pages differ, one in twenty."""
+    """Counts of pages that may belong to a trap, and the conclusions from them.
+
+    As few pages are compared as a conclusion takes: of a pattern whose pages differ, one in twenty.
+    """
 
     def __init__(self) -> None:
-        self._pages: Recent[_Pages] = Recent(MAX_WATCHED)
-        self._tokens: Recent[_Token] = Recent(MAX_WATCHED)
-        self._rounds: Recent[NestedPages] = Recent(MAX_WATCHED)
+        self._pages = Recent[_PatternPages](MAX_WATCHED)
+        self._tokens = Recent[_TokenPages](MAX_WATCHED)
+        self._nested = Recent[NestedPages](MAX_WATCHED)
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What was counted, for JSON; of what there are many, those that have the most pages."""
+        """The counts for JSON: of each kind those of the patterns with the most pages."""
         count = attrgetter("count")
         return {
-            name: {key: asdict(one) for key, one in of.largest(MAX_KEPT, count)}
-            for name, (of, _) in self._kept().items()
+            kind: {key: asdict(counts) for key, counts in recent.largest(MAX_STORED, count)}
+            for kind, (recent, _) in self._by_kind().items()
         }
 
-    def restore(self, counts: dict[str, Any]) -> None:
-        for name, (kept, create) in self._kept().items():
-            for key, values in counts.get(name, {}).items():
-                one = create()
-                for field_name, value in values.items():
-                    setattr(one, field_name, set(value) if isinstance(value, list) else value)
-                kept.put(key, one)
+    def restore(self, stored: dict[str, Any]) -> None:
+        """Add the counts of an earlier process."""
+        for kind, (recent, create) in self._by_kind().items():
+            for key, values in stored.get(kind, {}).items():
+                counts = create()
+                for name, value in values.items():
+                    setattr(counts, name, set(value) if isinstance(value, list) else value)
+                recent.put(key, counts)
 
-    def _kept(self) -> dict[str, tuple[Recent[Any], type[Any]]]:
-        return {"pages": (self._pages, _Pages), "tokens": (self._tokens, _Token), "rounds": (self._rounds, NestedPages)}
+    def _by_kind(self) -> dict[str, tuple[Recent[Any], type[Any]]]:
+        return {
+            "pages": (self._pages, _PatternPages),
+            "tokens": (self._tokens, _TokenPages),
+            "rounds": (self._nested, NestedPages),
+        }
 
-    def wants(self, pattern: str | None, sessions: Sequence[Session], twice: Sequence[str] = ()) -> bool:
-        """Whether the content of the page has to be known."""
+    def needs_content(self, pattern: str | None, sessions: Sequence[Session], repeated: Sequence[str] = ()) -> bool:
+        """Return whether the content of a page is needed for a conclusion."""
         return (
-            (pattern is not None and self._pages.get_or_create(pattern, _Pages).contents is not None)
-            or any(not self._tokens.get_or_create(session.place, _Token).settled for session in sessions)
-            or (bool(twice) and not self._rounds.get_or_create(origin_of(twice[0]), NestedPages).settled)
+            (pattern is not None and self._pages.get_or_create(pattern, _PatternPages).contents is not None)
+            or any(not self._tokens.get_or_create(session.place, _TokenPages).settled for session in sessions)
+            or (bool(repeated) and not self._nested_pages(repeated).settled)
         )
 
-    def page(self, pattern: str, content: str | None) -> bool:
-        """Whether this page shows that the pattern is endless; without its content it is only counted."""
-        return self._pages.get_or_create(pattern, _Pages).add(content)
+    def proves_endless(self, pattern: str, content: str | None) -> bool:
+        """Count a page. Return whether it proves that its pattern is endless. Without a content it is only counted."""
+        return self._pages.get_or_create(pattern, _PatternPages).add(content)
 
-    def rounds(self, twice: Sequence[str], content: str) -> list[str]:
-        """The names that this page shows to be those of a site whose paths go round."""
-        rounds = self._rounds.get_or_create(origin_of(twice[0]), NestedPages)
-        return [] if rounds.settled else rounds.add(twice, content)
+    def nested_names(self, repeated: Sequence[str], content: str) -> list[str]:
+        """Count a page. Return the names of the site's nested paths if the page proves them."""
+        pages = self._nested_pages(repeated)
+        return [] if pages.settled else pages.add(repeated, content)
 
-    def session(self, session: Session, content: str, *, renewed: bool) -> bool:
-        """Whether this page shows that there are session ids in that place."""
-        token = self._tokens.get_or_create(session.place, _Token)
-        return not token.settled and token.add(session.bare, content, renewed=renewed)
+    def proves_session(self, session: Session, content: str, *, renewed: bool) -> bool:
+        """Count a page. Return whether it proves that the place of its token holds session ids."""
+        pages = self._tokens.get_or_create(session.place, _TokenPages)
+        return not pages.settled and pages.add(session.bare, content, renewed=renewed)
+
+    def _nested_pages(self, repeated: Sequence[str]) -> NestedPages:
+        return self._nested.get_or_create(origin_of(repeated[0]), NestedPages)

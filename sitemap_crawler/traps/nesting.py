@@ -1,7 +1,7 @@
-"""Relative links on a server that answers by the end of a path: every page leads one step deeper, to pages met before.
+"""Relative links on a server that answers by the end of a path: every page leads one step deeper, to known pages.
 
-The links of three pages make all the paths of their three names. No name repeats in a row, and many paths have none
-twice: names are learnt from those that have, and then what is made of them is known.
+The links of three pages make all paths of their three names. No name repeats in a row, and many paths have no name
+twice. Names are therefore learnt from the paths that have one twice. Then every path made of learnt names is a trap.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
 FIRST_EPOCH = 50
-"""Pages whose paths have a name twice, of one origin, before they are judged."""
-NEW = 0.05
-"""Share of those among them whose content was not met before, up to which they are pages met again."""
+"""Number of pages of one origin whose paths repeat a name, before they are judged."""
+MAX_NEW = 0.05
+"""Share of pages with new content up to which the pages of an epoch count as known pages."""
 MAX_CONTENTS = 1_000
-"""From which on the site has too many pages of that kind to be such a trap."""
+"""Number of different contents from which on the site has too many such pages to be a trap."""
 MAX_NAMES = 200
-_NAMES = 2
-"""Learnt names that may stand in one path."""
+"""Maximum number of names that one epoch collects."""
+_MAX_LEARNT_NAMES = 2
+"""Maximum number of learnt names in the path of a URL that is fetched."""
 
 
 def repeated_names(url: str) -> list[str]:
-    """The names that the path has more than once, each with the origin before it; numbers are no names."""
+    """Return the names that a path has more than once, each after the origin. Numbers are not names."""
     origin, segments = _path(url)
     if len(set(segments)) == len(segments):
         return []
@@ -34,29 +35,36 @@ def repeated_names(url: str) -> list[str]:
 
 
 def is_nested(url: str, learnt: Container[str]) -> bool:
-    """Whether the path is made of learnt names: it has one twice, or more than two."""
+    """Return whether a path is made of learnt names: it has one of them twice, or more than two of them."""
     origin, segments = _path(url)
     known = [name for name in segments if f"{origin}/{name}" in learnt]
-    return len(known) > _NAMES or len(set(known)) < len(known)
+    return len(known) > _MAX_LEARNT_NAMES or len(set(known)) < len(known)
 
 
 def last_segment(url: str) -> str:
-    """The end of the path, which is what the page depends on, and the query."""
+    """Return the last segment and the query. The content of a nested page depends only on them."""
     return url.removesuffix("/").rpartition("/")[2]
 
 
 @dataclass(slots=True)
 class NestedPages:
-    """The pages of an origin whose paths have a name twice, in epochs of which each is as long as all before."""
+    """Counts of the pages of one origin whose paths repeat a name.
+
+    Each epoch is as long as all epochs before it. The inventory stores the fields by their names.
+    """
 
     epoch: int = FIRST_EPOCH
+    """Length of the current epoch, in pages."""
     seen: int = 0
+    """Number of pages in the current epoch."""
     total: int = 0
+    """Number of pages in the epochs before."""
     new: int = 0
+    """Number of pages of the current epoch whose content was new."""
     contents: dict[str, list[str]] = field(default_factory=dict)
-    """With the names of the first page of each."""
+    """By content, the repeated names of its first page."""
     names: set[str] = field(default_factory=set)
-    """Of the pages that were met again."""
+    """Repeated names of the pages whose content was known."""
 
     @property
     def count(self) -> int:
@@ -64,10 +72,11 @@ class NestedPages:
 
     @property
     def settled(self) -> bool:
+        """Whether the pages are proved to be no trap."""
         return len(self.contents) >= MAX_CONTENTS
 
     def add(self, names: Iterable[str], content: str) -> list[str]:
-        """The names to be learnt when the epoch that ends with this page shows a trap."""
+        """Count a page. Return the names to learn if an epoch ends with this page and shows a trap."""
         self.seen += 1
         if content not in self.contents:
             self.contents[content] = list(names)
@@ -76,12 +85,12 @@ class NestedPages:
             self.names.update(names, self.contents[content])
         if self.seen < self.epoch:
             return []
-        found = sorted(self.names) if self.new <= NEW * self.epoch else []
-        self.total = 0 if found else self.total + self.seen
+        learnt = sorted(self.names) if self.new <= MAX_NEW * self.epoch else []
+        self.total = 0 if learnt else self.total + self.seen
         self.epoch = max(FIRST_EPOCH, self.total)
         self.seen = self.new = 0
         self.names.clear()
-        return found
+        return learnt
 
 
 def _path(url: str) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""What in an address can go on for ever: dates, offsets, and random tokens, such as session ids."""
+"""The parts of a URL that can go on without end: dates, offsets, and random tokens such as session ids."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 DATE, NUMBER, TOKEN = "{date}", "{number}", "{token}"
 _MAX_TOKENS = 3
-"""Of one address that are looked at."""
+"""Maximum number of tokens of one URL that are considered."""
 _MAX_SHOWN = 200
+"""Maximum number of characters of a pattern in messages, and of the place of a token."""
 
 _DATES = re.compile(
     r"""/[0-9]{4}(?:/[0-9]{1,2}){1,2}(?=[/?]|\Z)
@@ -22,83 +23,83 @@ _DATES = re.compile(
     | (?<=[?&])(?:\w*[_-])?(?:year|yr|jahr|month|mon|monat|day|week|kw)=[0-9]{1,4}(?=&|\Z)""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Parameters that count on. Not `p` and `page`, which name pages on many sites, and are then the only difference.
+# Parameters that count. `p` and `page` are left out: on many sites they name pages, and are their only difference.
 _OFFSETS = re.compile(
     r"(?<=[?&])((?:\w*offset|start|startat|start_?index|skip|begin|first|time|timestamp|ts|date|day|days)=)-?[0-9]+(?=&|\Z)",
     re.IGNORECASE,
 )
-_WHOLE = re.compile(r"(?<=[/=])[A-Za-z0-9_.-]{12,128}(?=[/?&;]|\Z)")
+_SEGMENT_OR_VALUE = re.compile(r"(?<=[/=])[A-Za-z0-9_.-]{12,128}(?=[/?&;]|\Z)")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _DIGIT = re.compile("[0-9]")
-_CHANGE = re.compile("[0-9][A-Za-z]|[A-Za-z][0-9]")
+_DIGIT_NEXT_TO_LETTER = re.compile("[0-9][A-Za-z]|[A-Za-z][0-9]")
+_PARAMETER = re.compile(r"[?&;][^?&;/=]*=\Z")
 
 
 class Session(NamedTuple):
-    """One token of an address: where it stands, what it is, and the address without it."""
+    """A token of a URL that may be a session id."""
 
     place: str
+    """The parameter whose value the token is, or the path up to the token."""
     token: str
     bare: str
+    """The URL with `{token}` instead of the token."""
 
 
 def endless_pattern(url: str) -> str | None:
-    """The URL with what counts on in it replaced; None when nothing does."""
+    """Return the URL with its dates and offsets replaced, or None if it has none."""
     start = len(origin_of(url))
     if _DIGIT.search(url, start) is None:
         return None
     rest = url[start:]
-    pattern = _OFFSETS.sub(rf"\1{NUMBER}", _DATES.sub(_dated, rest))
+    pattern = _OFFSETS.sub(rf"\1{NUMBER}", _DATES.sub(_replace_date, rest))
     return url[:start] + pattern if pattern != rest else None
 
 
 def sessions_of(url: str) -> list[Session]:
-    """The tokens of a URL that may be session ids."""
+    """Return the tokens of a URL that may be session ids."""
     start = len(origin_of(url))
-    found = []
-    for match in _WHOLE.finditer(url, start):
+    sessions = []
+    for match in _SEGMENT_OR_VALUE.finditer(url, start):
         if is_token(match[0]):
             before = url[: match.start()]
-            found.append(Session(_place(before) + TOKEN, match[0], before + TOKEN + url[match.end() :]))
-            if len(found) == _MAX_TOKENS:
+            sessions.append(Session(_place(before) + TOKEN, match[0], before + TOKEN + url[match.end() :]))
+            if len(sessions) == _MAX_TOKENS:
                 break
-    return found
+    return sessions
 
 
 def bare_of(url: str, places: Container[str]) -> str | None:
-    """The URL without its tokens in these places; None when it has none there."""
+    """Return the URL without its tokens in these places, or None if it has none there."""
     start = len(origin_of(url))
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         known = is_token(match[0]) and _place(url[: start + match.start()]) + TOKEN in places
         return TOKEN if known else match[0]
 
-    rest = _WHOLE.sub(replaced, url[start:])
+    rest = _SEGMENT_OR_VALUE.sub(replace, url[start:])
     return url[:start] + rest if rest != url[start:] else None
 
 
 def is_token(text: str) -> bool:
-    """Whether letters and digits stand mixed in it, as nobody names a page."""
+    """Return whether a text is a UUID or mixes letters and digits as no name of a page does."""
     if len(text) == 36 and _UUID.match(text):
         return True
-    return text.isalnum() and len(_CHANGE.findall(text)) >= 2
+    return text.isalnum() and len(_DIGIT_NEXT_TO_LETTER.findall(text)) >= 2
 
 
 def shown(pattern: str) -> str:
-    """A pattern as a person reads it, without scheme and host."""
+    """Return a pattern for a message: without scheme and host, and not too long."""
     text = pattern[len(origin_of(pattern)) :] if "://" in pattern else pattern
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
 def _place(before: str) -> str:
-    """The name of the parameter that the token is the value of, or the path that ends there."""
-    named = _PARAMETER.search(before)
-    return named[0][:_MAX_SHOWN].replace("&", "?") if named else before[:_MAX_SHOWN]
+    """Return the parameter at the end of `before`, the URL up to a token, or else its path."""
+    parameter = _PARAMETER.search(before)
+    return parameter[0][:_MAX_SHOWN].replace("&", "?") if parameter else before[:_MAX_SHOWN]
 
 
-_PARAMETER = re.compile(r"[?&;][^?&;/=]*=\Z")
-
-
-def _dated(match: re.Match[str]) -> str:
+def _replace_date(match: re.Match[str]) -> str:
     text = match[0]
     if text.startswith("/"):
         return f"/{DATE}"

@@ -551,7 +551,7 @@ A, B, C, D = (Seed(f"https://example.com/{name}.xml", "--seed-sitemap", 0) for n
 
 
 def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
-    queue = SeedQueue(store.connection, 1, ours=[D.url])
+    queue = SeedQueue(store.connection, 1, published=[D.url])
     for seed in (B, A, D, B):
         queue.add(seed)
     queue.write()
@@ -560,9 +560,9 @@ def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
     queue.add(Seed(C.url, B.url, 1))
     queue.add(Seed("https://example.com/r", REDIRECT, 0, done=True))
     # What is not written with what has named it is not known to the next process.
-    assert list(SeedQueue(store.connection, 1, ours=()).waiting) == [A, B]
+    assert list(SeedQueue(store.connection, 1, published=()).waiting) == [A, B]
     queue.write(Seed(first.url, first.named_by, 0, done=True, problems=("is odd", "is long")))
-    later = SeedQueue(store.connection, 1, ours=())
+    later = SeedQueue(store.connection, 1, published=())
     assert list(queue.waiting) == list(later.waiting) == [A, Seed(C.url, B.url, 1)]
     assert later.knows("https://example.com/r")
     assert not later.knows(D.url)
@@ -571,7 +571,7 @@ def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
 
 def test_problems_come_in_the_order_of_urls_and_of_one_run(store: Store) -> None:
     for run, seeds in ((1, (A,)), (2, (C, B))):
-        queue = SeedQueue(store.connection, run, ours=())
+        queue = SeedQueue(store.connection, run, published=())
         for seed in seeds:
             queue.write(Seed(seed.url, seed.named_by, 0, done=True, problems=(f"of run {run}",)))
     assert list(seed_problems(store.connection, 2)) == [(B.url, "of run 2"), (C.url, "of run 2")]
@@ -580,7 +580,7 @@ def test_problems_come_in_the_order_of_urls_and_of_one_run(store: Store) -> None
 
 def test_only_what_was_read_is_complete(store: Store) -> None:
     assert seeds_complete(store.connection, 1)
-    queue = SeedQueue(store.connection, 1, ours=())
+    queue = SeedQueue(store.connection, 1, published=())
     queue.write(Seed("https://example.com/robots.txt", START, 0, done=True))
     assert seeds_complete(store.connection, 1)
     queue.add(A)
@@ -589,7 +589,7 @@ def test_only_what_was_read_is_complete(store: Store) -> None:
     assert seeds_complete(store.connection, 2)
     queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 404",)))
     assert seeds_complete(store.connection, 1)
-    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 500",), passing=True))
+    queue.write(Seed(A.url, A.named_by, 0, done=True, problems=("answers 500",), transient=True))
     assert not seeds_complete(store.connection, 1)
 
 

@@ -340,7 +340,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) 
 @pytest.mark.parametrize("many", [0, 10_000])
 def test_the_walk_is_the_same_for_few_and_for_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     """A tree in which page n leads to 2n and 2n + 1, page 40 redirects to 50, and every page to itself as canonical."""
-    monkeypatch.setattr(reach, "MANY", many)
+    monkeypatch.setattr(reach, "MAX_SORTED_IDS", many)
     path = make_inventory(tmp_path / "state.db", "https://www.example.com/")
     children = ((n, [child for child in (2 * n + 1, 2 * n) if child < 60]) for n in range(1, 60))
     add_pages(path, ((n, f"https://www.example.com/{n}", 200, encode_links(links)) for n, links in children))

@@ -15,7 +15,7 @@ from sitemap_crawler.traps.facets import FacetBudget, distinct, facets_of
 from sitemap_crawler.traps.learner import FIRST_EPOCH
 from sitemap_crawler.traps.nesting import repeated_names
 from sitemap_crawler.traps.patterns import endless_pattern, is_token, sessions_of
-from sitemap_crawler.traps.url_checks import MAX_TRAPS, TRAP, TrapTally, month_of, url_trap
+from sitemap_crawler.traps.url_checks import MAX_TALLIED_TRAPS, TRAP, TrapTally, month_of, url_trap
 
 HOST = "https://www.example.com"
 NOW = month_of(2024, 6)
@@ -28,7 +28,7 @@ NOW = month_of(2024, 6)
         ("/docs/en/en/en/en", "/en/"),
         ("/x/a/b/a/b/a/b/y", "/a/b/"),
         ("/a/b/c/d/a/b/c/d/a/b/c/d", "/a/b/c/d/"),
-        ("/a/////b", "round and round"),
+        ("/a/////b", "repeats"),
         ("/0/0/0/0/0/0/0/0/1", "/0/"),
         ("/" + "/".join(f"s{number}" for number in range(41)), "40 segments"),
         ("/list?" + "&".join(["tag=x"] * 9), "tag"),
@@ -377,12 +377,12 @@ def test_what_is_excepted_is_never_refused() -> None:
 
 def test_the_tally_is_bounded_and_names_examples() -> None:
     tally = TrapTally()
-    for number in range(3 * MAX_TRAPS):
+    for number in range(3 * MAX_TALLIED_TRAPS):
         tally.add(f"{HOST}/{number}", f"{TRAP}a path {number}")
     tally.add(f"{HOST}/deep", "5 clicks from the start page, limit 4")
     found = list(tally.warnings())
-    assert len(found) == MAX_TRAPS + 1
+    assert len(found) == MAX_TALLIED_TRAPS + 1
     example, words = found[0]
-    assert example == f"{HOST}/{MAX_TRAPS}"
+    assert example == f"{HOST}/{MAX_TALLIED_TRAPS}"
     assert "2,000 URLs like this were not fetched" in words
     assert "SITEMAP_NO_TRAPS" in words
