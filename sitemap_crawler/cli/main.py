@@ -18,8 +18,6 @@ from sitemap_crawler.exceptions import (
     FAILED,
     INTERRUPTED,
     USAGE,
-    CrawlStoppedError,
-    InputError,
     OptionError,
     SitemapCrawlerError,
 )
@@ -27,8 +25,6 @@ from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
-
-    from scrapy.settings import Settings
 
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.validation.findings import Report as ValidationReport
@@ -131,17 +127,12 @@ def crawl(
 def _crawl_site(
     config: Path | None, given: dict[str, Any], scrapy_settings: dict[str, str], *, verbosity: int, as_json: bool
 ) -> int:
-    from sitemap_crawler.crawl.runner import build_settings, run_crawl
+    from sitemap_crawler.crawl.runner import run_crawl
+    from sitemap_crawler.crawl.startup import start_of_command
 
-    built = build_settings(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
-    try:
-        report = run_crawl(built, verbosity=verbosity)
-    except (InputError, CrawlStoppedError):
-        # No outcome of a run: the report of an earlier run stays.
-        raise
-    except SitemapCrawlerError as error:
-        return _fail_with_report(built, error, as_json=as_json)
-    return _print_outcome(report, quiet=built.getbool("SITEMAP_QUIET"), as_json=as_json)
+    start = start_of_command(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
+    report = run_crawl(start, verbosity=verbosity)
+    return _print_outcome(report, quiet=start.options.quiet, as_json=as_json)
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,14 +155,6 @@ def write(start_url: str | None, state: str | None, config: Path | None, *, quie
     return _print_outcome(report, quiet=quiet)
 
 
-def _fail_with_report(settings: Settings, error: SitemapCrawlerError, *, as_json: bool) -> int:
-    """Say it, and leave no report of an earlier run that says something else."""
-    from sitemap_crawler.crawl.extensions.status import leave_failure
-
-    report = leave_failure(Options.from_settings(settings), code=error.exit_code, message=str(error))
-    return _print_outcome(report, quiet=True, as_json=as_json)
-
-
 def _print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
     # Whoever reads our output may have gone (rich exits then), or its disk be full: what came of the run stays.
     if as_json:
@@ -179,7 +162,8 @@ def _print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int
         click.echo(json.dumps(report.to_json(), indent=2))
         sys.stdout.flush()
     with contextlib.suppress(OSError, SystemExit):
-        if not quiet and not as_json:
+        # A crawl that could not begin has no run, and nothing to summarise.
+        if report.run and not (quiet or as_json):
             from sitemap_crawler.cli.summary import print_summary
 
             print_summary(report)

@@ -1,62 +1,123 @@
-"""The way in for `scrapy crawl` and Scrapyd: settings and spider arguments become a job, or one line in the log."""
+"""The start of a crawl: settings are collected and checked once, and become the options and the job.
+
+Both ways in end here: the command line, and spider arguments (`scrapy crawl`, Scrapyd).
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NoReturn
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from scrapy.settings import SETTINGS_PRIORITIES, default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, Settings, default_settings
 
 from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import SETTING_PREFIX, Options
 from sitemap_crawler.config.paths import check_places
-from sitemap_crawler.config.sources import apply_options
+from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import leave_failure
 from sitemap_crawler.crawl.job import Job
 from sitemap_crawler.crawl.log import leave_quietly
 from sitemap_crawler.crawl.readers import readers_of
-from sitemap_crawler.exceptions import InputError, OptionError, SitemapCrawlerError
+from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCrawlerError
 from sitemap_crawler.inventory.location import state_path
-from sitemap_crawler.report.report import EXIT_CODES
+from sitemap_crawler.report.report import Report
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
+POSITIVE_NUMBERS = ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS")
+"""Settings of Scrapy that Scrapy reads only with the first request, or that stop a crawl when they are 0."""
 SWITCHES = ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED", "HTTPPROXY_ENABLED")
+"""Settings of Scrapy that are true or false."""
 
 
-def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
-    """Raises SystemExit with the exit code of the contract: Scrapy has no other way to end without a traceback."""
-    options = None
-    try:
-        options = _options(crawler.settings, arguments)
-        _warn_of_working_directory(options, arguments)
-        return Job(options, readers=readers_of(crawler.settings.getwithbase("ITEM_PIPELINES"), options))
-    except SitemapCrawlerError as error:
-        _exit(error, options)
+class Start(NamedTuple):
+    """Checked settings of one crawl, and the options read from them."""
+
+    settings: Settings
+    options: Options
 
 
-def _options(settings: BaseSettings, arguments: Mapping[str, Any]) -> Options:
+def start_of_command(
+    values: Mapping[str, Any], *, site_file: Path | None, scrapy_settings: Mapping[str, str], verbosity: int
+) -> Start:
+    """Collect and check the settings of a command: the profile, the site file, `-s`, and the options in `values`.
+
+    A later source wins over an earlier one. `verbosity` is the number of times that -v was given. Raises OptionError.
+    """
+    settings = Settings()
+    settings.setmodule(settings_module(), priority="project")
+    known = [name for name in settings if name.isupper()]
+    if site_file is not None:
+        file_values, file_settings = read_site_file(site_file)
+        _set_known(settings, file_settings, known, priority="project")
+        apply_options(settings, file_values, priority="project")
+    _set_known(settings, scrapy_settings, known, priority="cmdline")
+    apply_options(settings, values, priority="cmdline")
+    options = Options.from_settings(settings)
+    wanted = options.progress if options.progress is not None else verbosity == 0 and not options.quiet
+    options = options.model_copy(update={"progress": wanted and sys.stderr.isatty()})
+    # -q and -v win over the LOG_LEVEL of a profile or site file, but not over -s LOG_LEVEL.
+    is_chosen = (settings.getpriority("LOG_LEVEL") or 0) > SETTINGS_PRIORITIES["default"]
+    if "LOG_LEVEL" not in scrapy_settings and (not is_chosen or verbosity or "quiet" in values):
+        settings.set("LOG_LEVEL", _log_level(options, verbosity), priority="cmdline")
+    _check(settings, options, site_file=site_file)
+    return Start(settings, options)
+
+
+def start_of_spider(settings: Settings, arguments: Mapping[str, Any]) -> Start:
+    """Add spider arguments to the settings of a crawler, and check both. Raises OptionError."""
     _check_given(settings)
     apply_options(settings, spider_arguments(arguments), priority="cmdline")
     options = Options.from_settings(settings)
-    check_numbers(settings)
-    check_places(options, state=state_path(options), config=None)
-    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
-    return options
+    _check(settings, options, site_file=None)
+    return Start(settings, options)
+
+
+def begin(start: Start) -> Job | Report:
+    """Open the job of a crawl.
+
+    If the crawl cannot begin, return the report of the failure. It has replaced the report file of an earlier run.
+    Raises InputError.
+    """
+    settings, options = start
+    try:
+        return Job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
+    except InputError:
+        raise
+    except SitemapCrawlerError as error:
+        return leave_failure(options, code=error.exit_code, message=str(error))
+
+
+def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
+    """Return the job for a crawler and its spider arguments.
+
+    If the crawl cannot begin, log one line and raise SystemExit with the exit code: Scrapy has no other way to end
+    without a traceback.
+    """
+    try:
+        start = start_of_spider(crawler.settings, arguments)
+        _warn_of_working_directory(start.options, arguments)
+        begun = begin(start)
+    except InputError as error:
+        _exit(USAGE, "not started", str(error))
+    if isinstance(begun, Report):
+        _exit(begun.exit_code, str(begun.outcome), begun.message)
+    return begun
 
 
 def spider_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Spider arguments by option name: `url` is the start URL, Scrapyd's own begin with an underscore.
+    """Return spider arguments by option name. The argument `url` is the start URL; Scrapyd's own begin with `_`.
 
-    Raises OptionError for a name that is neither.
+    Raises OptionError for any other name.
     """
     values = {name: value for name, value in arguments.items() if not name.startswith("_")}
     for name in values:
@@ -71,17 +132,41 @@ def spider_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _check_given(settings: BaseSettings) -> None:
-    """Settings of the command line, or of a job on Scrapyd, that nobody reads."""
+def _set_known(settings: Settings, values: Mapping[str, Any], known: Iterable[str], *, priority: str) -> None:
+    """Set Scrapy settings. Raises OptionError for a name that is neither `known` nor the setting of an option."""
+    options = [Options.setting(name) for name in Options.model_fields]
+    check_names(values, [*known, *options], kind="setting")
+    settings.update(dict(values), priority=priority)
+
+
+def _log_level(options: Options, verbosity: int) -> str:
+    if verbosity:
+        return "DEBUG" if verbosity > 1 else "INFO"
+    if options.log_file is not None:
+        # A file disturbs nobody on the terminal, so it may be complete.
+        return "INFO"
+    if options.quiet:
+        return "ERROR"
+    return "WARNING" if options.progress else "INFO"
+
+
+def _check(settings: Settings, options: Options, *, site_file: Path | None) -> None:
+    """Check everything that would fail only after the first request. Raises OptionError."""
+    _check_values(settings)
+    check_places(options, state=state_path(options), config=site_file)
+    check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
+
+
+def _check_given(settings: Settings) -> None:
+    """Raise OptionError for a setting of the command line, or of a job on Scrapyd, that does not exist."""
     given = {name for name in settings if (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]}
     known = {name for name in dir(default_settings) if name.isupper()} | (set(settings) - given)
     known |= {Options.setting(name) for name in Options.model_fields}
     check_names(sorted(given), sorted(known), kind="setting", otherwise="neither Scrapy nor sitemap-crawler has it")
 
 
-def check_numbers(settings: BaseSettings) -> None:
-    """Scrapy's settings that are only looked at when the first request is made, or that would stop everything."""
-    for name in ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS"):
+def _check_values(settings: Settings) -> None:
+    for name in POSITIVE_NUMBERS:
         try:
             usable = settings.getfloat(name) > 0
         except (ValueError, TypeError):
@@ -104,12 +189,7 @@ def _warn_of_working_directory(options: Options, arguments: Mapping[str, Any]) -
         )
 
 
-def _exit(error: SitemapCrawlerError, options: Options | None) -> NoReturn:
-    """Log the error like the outcome of a run, replace the report of an earlier run, and raise SystemExit."""
-    code, message = error.exit_code, str(error)
-    outcome = next((str(outcome) for outcome, exit_code in EXIT_CODES.items() if exit_code == code), "not started")
+def _exit(code: int, outcome: str, message: str) -> NoReturn:
     logger.error("%s: %s", outcome, printable(message))
-    if options is not None and not isinstance(error, InputError):
-        leave_failure(options, code=code, message=message)
     leave_quietly()
     raise SystemExit(code)

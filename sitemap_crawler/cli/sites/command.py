@@ -52,7 +52,7 @@ def crawl_sites(
     as_json: bool,
 ) -> int:
     """Raises OptionError before anything has begun."""
-    from sitemap_crawler.crawl.runner import build_settings
+    from sitemap_crawler.crawl.startup import start_of_command
 
     _check_options(values, scrapy_settings)
     files = find_site_files(given)
@@ -60,15 +60,15 @@ def crawl_sites(
     if report is not None:
         check_writable("report", report)
     # What is wrong with the command line is so no site's fault.
-    common = build_settings(
+    common = start_of_command(
         {"start_url": ANY_SITE, **values}, site_file=None, scrapy_settings=scrapy_settings, verbosity=verbosity
     )
     plans = [_plan(file, name, values, scrapy_settings, verbosity=verbosity) for file, name in names_of(files).items()]
     check_apart(plans, report=report)
-    quiet = common.getbool("SITEMAP_QUIET")
-    teller = _Teller(len(plans), quiet=quiet or as_json, live=common.getbool("SITEMAP_PROGRESS") and not as_json)
+    quiet = common.options.quiet
+    teller = _Teller(len(plans), quiet=quiet or as_json, live=bool(common.options.progress) and not as_json)
     # Once, not for every site again.
-    delay = random.uniform(0, common.getfloat("SITEMAP_RANDOM_DELAY")) if "random_delay" in values else 0.0  # noqa: S311
+    delay = random.uniform(0, common.options.random_delay) if "random_delay" in values else 0.0  # noqa: S311
     shared, verbose = _shared_logs(plans), ["-v"] * verbosity
     processes = SiteProcesses(
         plans,
@@ -96,13 +96,13 @@ def _check_options(values: Mapping[str, Any], scrapy_settings: Mapping[str, str]
 def _plan(
     file: Path, name: str, values: Mapping[str, Any], scrapy_settings: Mapping[str, str], *, verbosity: int
 ) -> SitePlan:
-    from sitemap_crawler.crawl.runner import build_settings
+    from sitemap_crawler.crawl.startup import start_of_command
 
     try:
-        settings = build_settings(values, site_file=file, scrapy_settings=scrapy_settings, verbosity=verbosity)
+        start = start_of_command(values, site_file=file, scrapy_settings=scrapy_settings, verbosity=verbosity)
     except OptionError as error:
         return SitePlan(file, name, problem=str(error).removeprefix(f"{file}: "))
-    return SitePlan(file, name, Options.from_settings(settings), log_level=settings["LOG_LEVEL"])
+    return SitePlan(file, name, start.options, log_level=start.settings["LOG_LEVEL"])
 
 
 def _shared_logs(plans: Iterable[SitePlan]) -> set[Path]:

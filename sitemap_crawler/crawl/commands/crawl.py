@@ -27,7 +27,7 @@ class Command(crawl.Command):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # `scrapy list` imports this, too, and needs no crawl.
         from sitemap_crawler.crawl.engine import SiteCrawler
-        from sitemap_crawler.crawl.runner import run_to_its_end
+        from sitemap_crawler.crawl.runner import run_process
 
         process = self.crawler_process
         if len(args) != 1 or not isinstance(process, AsyncCrawlerProcess):
@@ -35,7 +35,7 @@ class Command(crawl.Command):
             return
         leave_quietly()
         crawler = SiteCrawler(process.spider_loader.load(args[0]), process.settings)
-        failure = run_to_its_end(process, crawler, **opts.spargs)
+        failure = run_process(process, crawler, **opts.spargs)
         job: Job | None = getattr(crawler.spider, "job", None)
         if failure is not None:
             reason = printable(f"{type(failure).__name__}: {failure}")
