@@ -175,7 +175,7 @@ class Publisher:
                 )
                 for page in recent
             ]
-        name = self._names.beside(feed)
+        name = self._names.other_format(feed)
         start = published(self._set.start_url)
         title = self._settled.title(self._set.start_url) or urlsplit(start).netloc
         channel = Channel(title, start, self._names.url(name))
@@ -189,7 +189,7 @@ class Publisher:
         self._publish_beside(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
 
     def _publish_beside(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
-        publications = Publications(self._connection, self._set.output, self._names.beside(ending))
+        publications = Publications(self._connection, self._set.output, self._names.other_format(ending))
         publication = write(
             {
                 "target": self._target,

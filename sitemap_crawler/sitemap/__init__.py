@@ -1,1 +1,1 @@
-"""Writes sitemaps: entry, shard, index, publish. Plain functions and values; nothing here knows Scrapy."""
+"""The writer: entries become sitemap files, and the files become live. Plain functions and values without Scrapy."""

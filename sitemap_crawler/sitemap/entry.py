@@ -1,4 +1,4 @@
-"""One listed page as the bytes of one `<url>` element."""
+"""One listed page, and the bytes of its `<url>` element."""
 
 from __future__ import annotations
 
@@ -16,25 +16,30 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.video import Video
 
 
-SURELY_SHORT = MAX_LOC // 12
-"""Characters of a URL: none becomes more than twelve."""
+MAX_UNCHECKED_LOC = MAX_LOC // 12
+"""Characters of a URL that cannot exceed MAX_LOC: percent-encoding makes at most twelve characters of one."""
 NO_TEXTS: Mapping[str, tuple[str, str]] = MappingProxyType({})
+"""The image texts of a page without any."""
 
 
 class Entry(NamedTuple):
-    """`lastmod` is a W3C datetime, `changefreq` and `priority` are words of the protocol; URLs are absolute and
-    percent-encoded, not yet escaped for XML. `section` is where it stands, "" the default one; `alternates` are the
-    language codes and URLs of all versions of the page; `image_texts` title and caption by image, empty for none."""
+    """One page of a sitemap. All URLs are absolute and percent-encoded, but not yet escaped for XML."""
 
     loc: str
     lastmod: str | None = None
+    """A W3C datetime."""
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
     changefreq: str | None = None
+    """A value of the protocol."""
     priority: str | None = None
+    """A value of the protocol."""
     section: str = ""
+    """Name of the section; "" for the default section."""
     alternates: tuple[tuple[str, str], ...] = ()
+    """Language code and URL of every language version of the page."""
     image_texts: Mapping[str, tuple[str, str]] = NO_TEXTS
+    """Title and caption by image URL. Either may be empty."""
 
     @property
     def too_long(self) -> bool:
@@ -42,7 +47,7 @@ class Entry(NamedTuple):
 
 
 class PlainEntries(NamedTuple):
-    """Entries of the default section, in columns, that have no more than most pages of most sites."""
+    """Columns of entries of the default section that have nothing but URL, lastmod and images, as most pages do."""
 
     locs: Sequence[str]
     lastmods: Sequence[str | None]
@@ -53,11 +58,15 @@ class PlainEntries(NamedTuple):
 
 
 def is_too_long(loc: str) -> bool:
-    return len(loc) > SURELY_SHORT and len(rfc3986(loc)) > MAX_LOC
+    """Return whether the percent-encoded URL exceeds MAX_LOC."""
+    return len(loc) > MAX_UNCHECKED_LOC and len(rfc3986(loc)) > MAX_LOC
 
 
 def serialise(entry: Entry) -> bytes:
-    """One `<url>` element and a line end, UTF-8. Surplus images and videos that lack a required value are left out."""
+    """Return the `<url>` element and a line end, in UTF-8.
+
+    Images beyond MAX_IMAGES and videos without a required value are left out.
+    """
     loc, *images = urls_in_xml((entry.loc, *entry.images[:MAX_IMAGES]))
     parts = [f"<url><loc>{loc}</loc>"]
     if entry.lastmod is not None:
@@ -71,7 +80,7 @@ def serialise(entry: Entry) -> bytes:
         parts.extend(
             f'<xhtml:link rel="alternate" hreflang="{escape(code)}" href="{url}"/>' for (code, _), url in links
         )
-    parts.extend(map(_image, images, map(entry.image_texts.get, entry.images)))
+    parts.extend(map(_image_element, images, map(entry.image_texts.get, entry.images)))
     if entry.videos:
         parts.extend(serialise_video(video, entry.loc) for video in entry.videos)
     parts.append("</url>\n")
@@ -79,31 +88,31 @@ def serialise(entry: Entry) -> bytes:
 
 
 def serialise_plain(entries: PlainEntries) -> list[bytes]:
-    """What `serialise` makes of each."""
+    """Return the same bytes as `serialise` for each entry, column by column, which is faster."""
     lastmods = entries.lastmods
     together = "".join(filter(None, lastmods))
     if escape(together) != together:
         lastmods = [None if lastmod is None else escape(lastmod) for lastmod in lastmods]
     dates = ["" if lastmod is None else f"<lastmod>{lastmod}</lastmod>" for lastmod in lastmods]
-    pages = zip(urls_in_xml(entries.locs), dates, _image_lists(entries.images), strict=True)
+    pages = zip(urls_in_xml(entries.locs), dates, _image_elements(entries.images), strict=True)
     return [f"<url><loc>{loc}</loc>{date}{images}</url>\n".encode() for loc, date, images in pages]
 
 
-def _image_lists(images: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The elements of the images of each page."""
-    if not any(images):
-        return [""] * len(images)
-    shown = [found[:MAX_IMAGES] for found in images]
-    elements = iter([_image(image) for image in urls_in_xml(list(chain.from_iterable(shown)))])
-    return ["".join(islice(elements, len(found))) for found in shown]
+def _image_elements(pages: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return the image elements of each page as one text."""
+    if not any(pages):
+        return [""] * len(pages)
+    shown = [images[:MAX_IMAGES] for images in pages]
+    elements = iter([_image_element(image) for image in urls_in_xml(list(chain.from_iterable(shown)))])
+    return ["".join(islice(elements, len(images))) for images in shown]
 
 
-def _image(loc: str, texts: tuple[str, str] | None = None) -> str:
-    """Of a location in XML."""
+def _image_element(loc: str, texts: tuple[str, str] | None = None) -> str:
+    """Return the element of an image whose URL is already escaped."""
     if texts is None:
         return f"<image:image><image:loc>{loc}</image:loc></image:image>"
     title, caption = texts
     # The schema fixes the order.
-    words = f"<image:caption>{escape(caption)}</image:caption>" if caption else ""
-    words += f"<image:title>{escape(title)}</image:title>" if title else ""
-    return f"<image:image><image:loc>{loc}</image:loc>{words}</image:image>"
+    elements = f"<image:caption>{escape(caption)}</image:caption>" if caption else ""
+    elements += f"<image:title>{escape(title)}</image:title>" if title else ""
+    return f"<image:image><image:loc>{loc}</image:loc>{elements}</image:image>"

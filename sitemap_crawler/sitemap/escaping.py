@@ -1,4 +1,4 @@
-"""Text inside XML and what of it XML can't hold; URLs as the protocol wants them."""
+"""Escapes text for XML, and percent-encodes URLs as the sitemap protocol demands."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What XML 1.0 forbids even as a reference, https://www.w3.org/TR/xml/#charsets
 _FORBIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff"
+"""Characters that XML 1.0 forbids even as a reference, https://www.w3.org/TR/xml/#charsets"""
 _FORBIDDEN_CHARACTER = re.compile(f"[{_FORBIDDEN}]")
 _SPECIAL = re.compile(f"[&<>'\"\r{_FORBIDDEN}]")
 _REFERENCES = {
-    # The five that the protocol demands, https://www.sitemaps.org/protocol.html#escaping
+    # The five characters that the protocol demands to escape, https://www.sitemaps.org/protocol.html#escaping
     "&": "&amp;",
     "<": "&lt;",
     ">": "&gt;",
@@ -26,8 +26,9 @@ _REFERENCES = {
 _CHARACTERS = {reference: character for character, reference in _REFERENCES.items()}
 _REFERENCE = re.compile("|".join(_CHARACTERS))
 
-# Unreserved and reserved characters but the brackets, and escapes, https://www.rfc-editor.org/rfc/rfc3986#section-2
 _URL_CHARACTERS = f"{string.ascii_letters}{string.digits}-._~:/?#@!$&'()*+,;=%"
+"""The unreserved and reserved characters without the brackets, and the percent sign of an escape,
+https://www.rfc-editor.org/rfc/rfc3986#section-2"""
 _URL = re.compile(f"[{re.escape(_URL_CHARACTERS)}]*+")
 _URLS_AND_LINE_ENDS = f"{_URL_CHARACTERS}\n".encode()
 _NO_URL_CHARACTER = re.compile(r"[^!#-;=?-Z_a-z~]+")
@@ -35,35 +36,40 @@ _ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
 def escape(text: str) -> str:
-    """Text for an element's content; characters that XML can't hold are left out."""
+    """Return the text escaped for an element or an attribute, without the characters that XML forbids."""
     return _SPECIAL.sub(_reference, text)
 
 
 def unescape(text: str) -> str:
-    """The text that `escape` made this of."""
+    """Return the text that `escape` was given, without its forbidden characters."""
     return _REFERENCE.sub(lambda match: _CHARACTERS[match[0]], text)
 
 
 def without_forbidden(text: str) -> str:
-    """Text without the characters that XML can't hold."""
+    """Return the text without the characters that XML forbids."""
     return _FORBIDDEN_CHARACTER.sub("", text)
 
 
 def urls_in_xml(urls: Sequence[str]) -> list[str]:
-    """URLs as they stand in a sitemap: by that RFC, and escaped. Many at once cost little more than one."""
+    """Return the URLs percent-encoded by RFC 3986 and escaped for XML.
+
+    One call for many URLs costs little more than a call for one.
+    """
     text = "\n".join(urls)
-    # Nearly all are what the RFC wants; of its characters these two are XML's, too.
+    # Nearly all URLs need no percent-encoding. Of their characters, XML escapes only & and '.
     if not text.encode(errors="surrogatepass").translate(None, _URLS_AND_LINE_ENDS):
-        found = text.replace("&", "&amp;").replace("'", "&apos;").split("\n")
-        if len(found) == len(urls):
-            return found
+        escaped = text.replace("&", "&amp;").replace("'", "&apos;").split("\n")
+        if len(escaped) == len(urls):
+            return escaped
     return [escape(rfc3986(url)) for url in urls]
 
 
 def rfc3986(url: str) -> str:
-    """A normalised URL with what that RFC forbids percent-encoded, as the protocol demands
-    (https://www.sitemaps.org/protocol.html#escaping): the URL Standard leaves `[ ] |` in a path and `\\ ^ ` { }`, too,
-    in a query. The brackets around an IPv6 address stay."""
+    """Return a normalised URL with the characters that RFC 3986 forbids percent-encoded.
+
+    The protocol demands it, https://www.sitemaps.org/protocol.html#escaping. The URL Standard leaves `[ ] |` in a path,
+    and also `\\ ^ ` { }` in a query. The brackets around an IPv6 address stay.
+    """
     if _URL.fullmatch(url):
         return url
     origin = _ORIGIN.match(url)

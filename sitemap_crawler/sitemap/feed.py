@@ -1,7 +1,7 @@
-"""RSS 2.0 and Atom 1.0 feeds of the pages that changed last, which search engines read as sitemaps.
+"""RSS 2.0 and Atom 1.0 feeds of the pages that changed last. Search engines read them as sitemaps.
 
-No library makes them: of those there are, one writes characters that XML forbids and the other raises for them, so the
-only hard part would be left to us; both write the time of writing, or their own version, unless told otherwise.
+No library is used. One of the two that exist writes characters that XML forbids, the other raises an exception for
+them, so escaping would remain to be done here. By default, both write the time of writing or their own version.
 """
 
 from __future__ import annotations
@@ -17,39 +17,43 @@ from sitemap_crawler.utils.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A reader must not miss a change between two visits, but a feed is fetched often and should be small,
-# https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom
 MAX_ITEMS = 500
-_MAX_TITLE = 1_000  # characters; a bound on hostile pages
+"""Pages of one feed. A feed is fetched often and should be small, but must hold all changes between two fetches,
+https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom"""
+_MAX_TITLE = 1_000
+"""Characters of a title, because a hostile page can have a title of any length."""
 
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _ATOM_NAMESPACE = "http://www.w3.org/2005/Atom"
 
 
 class Channel(NamedTuple):
-    """The feed itself; `site_url` is the page that it is about, `feed_url` its own public address."""
+    """The feed itself."""
 
     title: str
     site_url: str
+    """URL of the site's start page."""
     feed_url: str
+    """Public URL of the feed."""
 
 
 class ChangedPage(NamedTuple):
-    """`changed` has a time zone: when the page was added, or its content changed."""
+    """One page of a feed."""
 
     url: str
     title: str | None
     changed: datetime
+    """Time, with a zone, when the page was added or its content changed."""
     kind: Literal["added", "changed"]
 
 
 def newest(pages: Iterable[ChangedPage], limit: int = MAX_ITEMS) -> list[ChangedPage]:
-    """The pages of a feed, newest first; no more than these are in memory. `pages` holds each URL once."""
+    """Return the newest pages, newest first. Only `limit` pages are held in memory. `pages` holds each URL once."""
     return nsmallest(limit, pages, key=lambda page: (-page.changed.timestamp(), page.url))
 
 
 def rss(channel: Channel, pages: Iterable[ChangedPage]) -> bytes | None:
-    """The feed by https://www.rssboard.org/rss-specification; None without pages, as it could not be dated."""
+    """Return the feed, https://www.rssboard.org/rss-specification; None without pages, as it would have no date."""
     items = newest(pages)
     if not items:
         return None
@@ -65,7 +69,7 @@ def rss(channel: Channel, pages: Iterable[ChangedPage]) -> bytes | None:
 
 
 def atom(channel: Channel, pages: Iterable[ChangedPage]) -> bytes | None:
-    """The feed by https://www.rfc-editor.org/rfc/rfc4287; None without pages, as it could not be dated."""
+    """Return the feed, https://www.rfc-editor.org/rfc/rfc4287; None without pages, as it would have no date."""
     entries = newest(pages)
     if not entries:
         return None
@@ -98,7 +102,7 @@ def _entry(page: ChangedPage) -> str:
 
 
 def _title(title: str | None, url: str) -> str:
-    """The title escaped for a text or an attribute; the URL where there is none."""
+    """Return the escaped title; the URL for a page without one."""
     return escape(one_line(title or "", _MAX_TITLE) or url)
 
 

@@ -1,4 +1,4 @@
-"""Files that replace live ones: written beside them, made durable, then renamed over them."""
+"""Files that replace live files: written as temporary files in the same directory, synchronised, then renamed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Staging:
-    """Creates temporary files; on leaving, in whatever way, those that were not moved to their place are removed."""
+    """Context manager that creates temporary files, and on exit removes the files that were not moved."""
 
     def __init__(self) -> None:
         self._files: dict[Path, BinaryIO | None] = {}
@@ -34,11 +34,12 @@ class Staging:
             self.remove(path)
 
     def create(self, destination: Path) -> tuple[Path, BinaryIO]:
-        """A new file in the directory of `destination`, with the mode that the umask gives a new file."""
+        """Create a file in the directory of `destination`, with the mode of the umask. Return its path and the file."""
         self._created += 1
         path = destination.with_name(f".{destination.name}.{self._created}.sitemap-crawler-tmp")
         self._files[path] = None
-        # Unlike tempfile, whose 0600 a web server can't read; the kernel applies the umask, no thread has to read it.
+        # tempfile creates files with mode 0600, which a web server cannot read. Here the kernel applies the umask, so
+        # the process need not read it, which is not thread-safe.
         self._files[path] = file = os.fdopen(os.open(path, _NEW_FILE, 0o666), "wb")
         return path, file
 
@@ -48,7 +49,7 @@ class Staging:
 
     def remove(self, path: Path) -> None:
         file = self._files.pop(path)
-        # Neither failure may hide the error that brought us here; the next publish removes what stayed.
+        # A failure here must not hide the error that led to the removal. The next publication removes the file.
         with suppress(OSError):
             if file is not None:
                 file.close()
@@ -58,10 +59,10 @@ class Staging:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Wait until no other process publishes into `directory`: it would take our temporary files for leftovers."""
+    """Lock `directory` against other publishing processes, which would remove our temporary files as leftovers."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        # Some network file systems have no locks; the inventory's own lock remains.
+        # Some network file systems have no locks. The lock of the inventory remains.
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -69,22 +70,22 @@ def locked(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def remove_leftovers(directory: Path, is_ours: Callable[[str], bool]) -> None:
-    """Remove the temporary files that a killed publish left for those files that `is_ours` knows by name."""
-    with os.scandir(directory) as found:
-        for item in found:
+def remove_leftovers(directory: Path, is_own_name: Callable[[str], bool]) -> None:
+    """Remove the temporary files of a killed publication. `is_own_name` tells the names of their destinations."""
+    with os.scandir(directory) as items:
+        for item in items:
             match = _TEMPORARY_NAME.fullmatch(item.name)
-            if match and is_ours(match["name"]) and item.is_file(follow_symlinks=False):
+            if match and is_own_name(match["name"]) and item.is_file(follow_symlinks=False):
                 Path(item.path).unlink(missing_ok=True)
 
 
 def destination_of(path: Path) -> Path:
-    """Where the bytes of `path` are: a symbolic link stays, its target is replaced."""
+    """Return the file that is replaced when `path` is published: a symbolic link stays, and its target is replaced."""
     return Path(os.path.realpath(path))
 
 
 def has_bytes(path: Path, *, size: int, sha256: str) -> bool:
-    """Whether the file exists with just these bytes. Raises OSError for what is no regular file."""
+    """Return whether the file exists with exactly these bytes. Raises OSError if it is no regular file."""
     status = _status(path)
     if status is None or status.st_size != size:
         return False
@@ -93,7 +94,7 @@ def has_bytes(path: Path, *, size: int, sha256: str) -> bool:
 
 
 def make_durable(path: Path, destination: Path) -> None:
-    """Give a temporary file the mode and, where permitted, the owner of what it replaces; bring it to the disk."""
+    """Give a temporary file the mode and, if permitted, the owner of the file it replaces. Synchronise it to disk."""
     status = _status(destination)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -106,7 +107,7 @@ def make_durable(path: Path, destination: Path) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Bring the renames in a directory to the disk."""
+    """Synchronise the renames in a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -125,7 +126,8 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _adopt_owner(descriptor: int, status: os.stat_result) -> None:
-    for owner in (status.st_uid, -1):  # only root gives files away; a group of one's own may still be kept
+    # Only root may change the owner. Any user may set a group that the user belongs to.
+    for owner in (status.st_uid, -1):
         with suppress(PermissionError):
             os.fchown(descriptor, owner, status.st_gid)
             return

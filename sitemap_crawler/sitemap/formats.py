@@ -1,6 +1,6 @@
-"""The other formats, beside the XML: a text sitemap, an RSS or Atom feed. Each is a publication of its own.
+"""Text sitemaps and feeds next to the XML. Each is a publication of its own.
 
-No index names the files of a text sitemap, so there is no instant at which all change; each by itself is always whole.
+No index names the files of a text sitemap, so they do not all change at the same instant. Each file is always complete.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     Announce = Callable[[Sequence[PublishedFile]], None]
 
 
-# Not even a byte order mark: "the text file should contain nothing other than the list of URLs".
 TEXT_FRAME = Frame(b"", b"")
+"""No byte order mark either: "the text file should contain nothing other than the list of URLs",
+https://www.sitemaps.org/protocol.html#otherformats"""
 
 
 def publish_text(
@@ -39,10 +40,10 @@ def publish_text(
     *,
     announce: Announce = lambda _: None,
 ) -> Publication:
-    """Write `locs`, in their order, to `map.txt`, `map-1.txt`, … beside the XML entry `map.xml` of `target`.
+    """Write `locs`, in their order, to `map.txt`, `map-1.txt`, … next to the XML entry `map.xml` of `target`.
 
-    `previous` are the files of the last call, `announce` as for `publish`. Raises NothingToPublishError,
-    EntryNameError, OSError and whatever `locs` raises; what is live is then untouched, or each file of it is whole.
+    `previous` are the files of the last publication, `announce` as for `publish`. Raises NothingToPublishError,
+    EntryNameError, OSError and every exception of `locs`. The live files are then untouched, or each is complete.
     """
     return _publish(target, previous, now, announce, lambda stager, names: _stage_text(locs, target, stager, names))
 
@@ -57,7 +58,7 @@ def publish_feed(
     urls: int,
     announce: Announce = lambda _: None,
 ) -> Publication:
-    """Write a feed of `urls` pages to `map.rss` or `map.atom` beside the XML entry `map.xml` of `target`.
+    """Write a feed of `urls` pages to `map.rss` or `map.atom` next to the XML entry `map.xml` of `target`.
 
     `previous` and `announce` as for `publish_text`. Raises EntryNameError, OSError.
     """
@@ -66,7 +67,9 @@ def publish_feed(
         previous,
         now,
         announce,
-        lambda stager, names: [stager.write(names.beside(ending), data, section=f".{ending}", urls=urls)],
+        lambda stager, names: [
+            stager.write_bytes(names.other_format(ending), data, section=f".{ending}", urls=urls),
+        ],
     )
 
 
@@ -89,7 +92,7 @@ def _publish(
             files.make_durable(file.path, file.destination)
         outputs = tuple(records.output(file, written=file in changed) for file in staged)
         announce([output for output in outputs if output.name not in records.files])
-        # Backwards: on a site that grows, URLs move to later files, and stand there before they leave their old one.
+        # Last file first: when a site grows, URLs move to later files, and are there before they leave their old file.
         stager.move(file for file in reversed(staged) if file in changed)
         removed = _remove_stale(target.directory, names, records, {output.name for output in outputs})
     return Publication(outputs, sum(output.urls for output in outputs), removed=removed)
@@ -99,7 +102,7 @@ def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Name
     places: dict[int, tuple[str, Path, Path]] = {}
 
     def create(number: int) -> BinaryIO:
-        name = names.beside("txt", number)
+        name = names.other_format("txt", number)
         path, destination, file = stager.create(name)
         places[number] = name, path, destination
         return file
@@ -115,26 +118,22 @@ def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Name
 
 
 class TextFile(NamedTuple):
-    """A finalised file; number 0 is `map.txt`, number 1 is `map-1.txt`, what map.txt had no room for."""
+    """A finalised file of a text sitemap."""
 
     number: int
+    """0 for `map.txt`, 1 for `map-1.txt`."""
     first: str
+    """First URL in the file."""
     shard: Shard
-
-
-def serialise_line(loc: str) -> bytes:
-    """The URL's line; nothing for what is no URL, or too long."""
-    url = rfc3986(loc)
-    return f"{url}\n".encode() if 0 < len(url) <= MAX_LOC else b""
 
 
 def text_files(
     locs: Iterable[str], create: Callable[[int], BinaryIO], *, max_urls: int, max_bytes: int
 ) -> Iterator[TextFile]:
-    """Stream `locs` into the files that `create` opens by number; yield each when it is finalised.
+    """Write `locs` into the files that `create` opens by number. Yield each file when it is finalised.
 
-    No file is created without a URL. The current file is the only one that is open, and only a buffer of it is in
-    memory. When the caller stops early, it stays open, and is `create`'s to close.
+    A file is created only when there is a URL for it. One file is open at a time, and one buffer of it is in memory. If
+    the caller stops early, this file stays open, and the owner of `create` has to close it.
     """
     current: TextFile | None = None
     number = 0
@@ -155,8 +154,14 @@ def text_files(
         yield current
 
 
+def serialise_line(loc: str) -> bytes:
+    """Return the line of a URL; b"" for an empty or too long one."""
+    url = rfc3986(loc)
+    return f"{url}\n".encode() if 0 < len(url) <= MAX_LOC else b""
+
+
 def _remove_stale(directory: Path, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:
-    """Remove the text files that we recorded and that are not among `live`."""
+    """Remove the recorded text files that are not in `live`. Return their names."""
     stale = tuple(name for name in records.files if name not in live and names.text_number(name))
     for name in stale:
         (directory / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A sitemap index: the entry file of a set that needs more than one shard."""
+"""The sitemap index: the entry file of a set with more than one shard."""
 
 from __future__ import annotations
 
@@ -21,36 +21,40 @@ _TAIL = "</sitemapindex>\n"
 
 
 class IndexedFile(NamedTuple):
-    """A file as the index of its set names it; `first` is its first URL, `modified` has a time zone."""
+    """A file that an index lists."""
 
     section: str
     number: int
     first: str
+    """First URL in the file."""
     url: str
+    """Public URL of the file."""
     modified: datetime
+    """Time, with a zone, when the bytes of the file changed."""
 
 
 def set_index(files: Iterable[IndexedFile]) -> bytes:
-    """The index of a set: the default section, the others by name, the news. Raises IndexOverflowError.
+    """Return the index of a set. Raises IndexOverflowError.
 
-    The shards of a section stand in the order of their pages, which move to later ones only: who reads them in turn
-    misses none. News move on by the number of their file, as newer ones come.
+    The default section comes first, then the other sections by name, then the news. The shards of a section are in the
+    order of their pages. Pages move to later shards only, so a client that reads the shards in turn misses no page.
+    Articles move to the next number as newer ones come, so the news are in the order of their numbers.
     """
-    in_order = sorted(files, key=_place_in_index)
+    in_order = sorted(files, key=_index_rank)
     return serialise_index([(file.url, f"{file.modified.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}") for file in in_order])
 
 
 def section_rank(section: str) -> tuple[bool, str]:
-    """What sections are sorted by."""
+    """Return the sort key of a section: by name, with the news last."""
     return section == NEWS_SECTION, section
 
 
-def _place_in_index(file: IndexedFile) -> tuple[tuple[bool, str], str, int]:
+def _index_rank(file: IndexedFile) -> tuple[tuple[bool, str], str, int]:
     return section_rank(file.section), "" if file.section == NEWS_SECTION else file.first, file.number
 
 
 def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:
-    """The index of (loc, lastmod) rows, in their order. Raises IndexOverflowError."""
+    """Return the index of (loc, lastmod) rows, in their order. Raises IndexOverflowError."""
     if len(rows) > MAX_SITEMAPS:
         raise IndexOverflowError(
             f"an index lists at most {MAX_SITEMAPS} sitemaps, not {len(rows)}: raise max-urls or max-bytes"
@@ -67,7 +71,7 @@ def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:
 
 
 def read_index(file: BinaryIO) -> list[str]:
-    """The locs of an index that `serialise_index` wrote; of any other file no more than its head is read."""
+    """Return the locs of an index that `serialise_index` wrote; [] for any other file, without reading its body."""
     head = file.read(len(_HEAD))
     if head != _HEAD.encode():
         return []

@@ -1,8 +1,9 @@
-"""Which shard an entry belongs to: the one it was in, so that a new page rewrites one shard and not all that follow.
+"""Assigns entries to shards. An entry stays in its shard, so that a new page rewrites one shard only.
 
-A live shard holds the URLs from its first one up to the first one of the next. What doesn't fit any more goes to the
-next shard when that has room, else to a new number; so a live shard never begins later than before, and pages move
-between live shards in one direction only. Without live shards, each is filled to its limits in turn.
+A live shard holds the URLs from its first one up to the first one of the next live shard. Entries that do not fit any
+more go to the next live shard if it has room, else to a shard with a new number. So no live shard begins later than
+before, and pages move between live shards in one direction only. Without live shards, each shard is filled to its
+limits in turn.
 """
 
 from __future__ import annotations
@@ -26,35 +27,39 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.records import PublishedFile
 
 _HEAD_BYTES = 1 << 16
+"""Bytes of a shard that are read to find its first URL."""
 _FIRST_LOC = re.compile(rb"<url><loc>([^<]*)</loc>")
 
 
 class LiveShard(NamedTuple):
-    """A shard of the last publication; `size` is in uncompressed bytes."""
+    """A shard that is live now."""
 
     number: int
     first: str
+    """First URL in the file."""
     urls: int
     size: int
+    """Uncompressed bytes."""
     section: str = ""
 
 
 def read_live_set(directory: Path, names: Names, recorded: Mapping[str, PublishedFile]) -> dict[str, LiveShard]:
-    """The shards that are live now, by name. After a publish that was killed these are not just those on record."""
+    """Return the live shards by name. After a killed publication they differ from the recorded files."""
     live: dict[str, LiveShard] = {}
     for name in _live_names(directory / names.entry, names, recorded) if recorded else ():
-        section, number = names.place(name) or ("", 0)
+        section, number = names.section_and_number(name) or ("", 0)
         if number and name == names.shard(number, section):
-            # What is on no record counts as full: it takes no page from another shard.
+            # A shard without a record counts as full, so that it takes no page from another shard.
             urls = recorded[name].urls if name in recorded else MAX_URLS
             shard = read_live_shard(directory / name, number=number, urls=urls, gzip=names.gzip, section=section)
             if shard is not None:
-                live[name] = _as_recorded(shard, recorded.get(name))
+                live[name] = _with_recorded_first(shard, recorded.get(name))
     return live
 
 
-def _as_recorded(shard: LiveShard, recorded: PublishedFile | None) -> LiveShard:
-    """Pages come in the order of their URLs as they were crawled; on the disk some characters of them are encoded."""
+def _with_recorded_first(shard: LiveShard, recorded: PublishedFile | None) -> LiveShard:
+    """Return the shard with the recorded spelling of its first URL. The file has some characters percent-encoded, but
+    entries come in the order of their URLs as crawled."""
     if recorded is not None and recorded.first != shard.first == rfc3986(recorded.first):
         return shard._replace(first=recorded.first)
     return shard
@@ -68,7 +73,7 @@ def _live_names(entry: Path, names: Names, recorded: Iterable[str]) -> Iterable[
 
 
 def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: str = "") -> LiveShard | None:
-    """What the file on the disk says of itself; None when it is missing or no longer what we wrote."""
+    """Return the shard with the first URL and the size of its file; None for a file that is missing or not ours."""
     if not path.is_file():
         return None
     try:
@@ -89,28 +94,29 @@ def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: 
 
 
 class Layout:
-    """Of one section; `taken` are numbers that no new shard may have, beside those of the live ones."""
+    """Assigns the entries of one section, in their order, to numbers of shards."""
 
     def __init__(
         self, live: Iterable[LiveShard], *, max_urls: int, max_bytes: int, taken: Collection[int] = ()
     ) -> None:
-        self._ahead = deque(sorted(live, key=lambda shard: shard.first))
+        """`taken` are further numbers that no new shard may have."""
+        self._following = deque(sorted(live, key=lambda shard: shard.first))
         self._max_urls = max_urls
         self._max_bytes = max_bytes
-        used = {shard.number for shard in self._ahead}.union(taken)
+        used = {shard.number for shard in self._following}.union(taken)
         self._new_numbers = (number for number in count(1) if number not in used)
 
     def begins(self, loc: str) -> bool:
-        """Whether another live shard's range begins at or before `loc`."""
-        return bool(self._ahead) and loc >= self._ahead[0].first
+        """Return whether the next live shard begins at or before `loc`."""
+        return bool(self._following) and loc >= self._following[0].first
 
     def next_number(self, loc: str, size: int) -> int:
-        """The number of the shard that begins with this entry of `size` bytes. Ranges that became empty are skipped."""
+        """Return the number of the shard that begins with this entry of `size` bytes. Empty live shards are skipped."""
         number = None
         while self.begins(loc):
-            number = self._ahead.popleft().number
-        if number is None and self._ahead and self._has_room(self._ahead[0], size):
-            number = self._ahead.popleft().number
+            number = self._following.popleft().number
+        if number is None and self._following and self._has_room(self._following[0], size):
+            number = self._following.popleft().number
         return next(self._new_numbers) if number is None else number
 
     def _has_room(self, shard: LiveShard, size: int) -> bool:

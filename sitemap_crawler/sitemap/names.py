@@ -1,4 +1,4 @@
-"""The names and public URLs of a set's files, all derived from the entry file's URL."""
+"""File names and public URLs of a sitemap set, all derived from the URL of its entry file."""
 
 from __future__ import annotations
 
@@ -8,48 +8,56 @@ from urllib.parse import quote, unquote, urlsplit
 
 from sitemap_crawler.exceptions import EntryNameError
 
-# What a path segment holds unescaped beside letters, digits and `-._~`, https://www.rfc-editor.org/rfc/rfc3986#section-3.3
 _SEGMENT_CHARACTERS = "!$&'()*+,;=:@"
+"""Characters that a path segment holds unescaped in addition to letters, digits and `-._~`,
+https://www.rfc-editor.org/rfc/rfc3986#section-3.3"""
 _UNUSABLE = re.compile(r"[/\\\x00-\x1f\x7f]")
-# File systems take 255 bytes; the section, the number, the endings and the temporary file's own are added to the name.
 _MAX_NAME_BYTES = 160
+"""Bytes of the entry file's name. File systems allow 255; sections, numbers, endings and the ending of temporary files
+are added to the name."""
 
-# Sections that are no group of pages: the same pages' news, and their images and videos in files of their own.
+# Sections that are no groups of pages: the news, images and videos of pages that other sections list.
 NEWS_SECTION = "news"
 IMAGES_SECTION = "images"
 VIDEOS_SECTION = "videos"
 MEDIA_SECTIONS = frozenset({IMAGES_SECTION, VIDEOS_SECTION})
 RESERVED_SECTIONS = MEDIA_SECTIONS | {NEWS_SECTION}
 MAX_SECTION_NAME = 40
+"""Characters."""
 TEXT_SECTION = ".txt"
-"""The section of a text sitemap, and `.rss` and `.atom` those of the feeds: no group of pages can have that name."""
+"""Section of a text sitemap. A feed has `.rss` or `.atom`. The dot keeps them apart from the sections of pages."""
 
 _SECTION = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _NUMBER = r"[1-9][0-9]{0,8}"
 
 
 class Names(NamedTuple):
-    """`map.xml` gives `map-1.xml`, … for the default section, `map-posts-1.xml`, … for the section `posts`.
+    """The names of one set.
 
-    News are `map-news.xml`, `map-news-2.xml`, …; other formats `map.txt`, `map-1.txt`, …, `map.rss`, `map.atom`. An
-    entry of another ending keeps it: `map.php-1.xml`. So two entries of one directory share names only when they differ
-    in nothing but `.xml`, or one is named like a section of the other.
+    The entry file `map.xml` gives `map-1.xml`, … for the default section and `map-posts-1.xml`, … for the section
+    `posts`. News are `map-news.xml`, `map-news-2.xml`, …; other formats `map.txt`, `map-1.txt`, …, `map.rss`,
+    `map.atom`. Any other ending stays in the names: `map.php-1.xml`. So the sets of two entry files in one directory
+    share names only if the entry files differ in nothing but `.xml`, or one is named like a section of the other.
     """
 
     entry: str
+    """Name of the entry file."""
     entry_url: str
     gzip: bool = False
+    """Whether the shards are compressed. The entry file never is."""
 
     @classmethod
     def for_sitemap(cls, sitemap_url: str, *, gzip: bool = False) -> Names:
+        """Return the names of the set whose entry file has this URL. Raises EntryNameError."""
         return cls(entry=entry_name(sitemap_url), entry_url=sitemap_url, gzip=gzip)
 
     def shard(self, number: int, section: str = "") -> str:
+        """Return the name of a shard. Numbers begin with 1."""
         parts = [self._stem, section, "" if section == NEWS_SECTION and number == 1 else str(number)]
         return f"{'-'.join(filter(None, parts))}.xml{'.gz' if self.gzip else ''}"
 
-    def place(self, name: str) -> tuple[str, int] | None:
-        """Section and number of the shard called `name`, plain or compressed; None when there is no such shard."""
+    def section_and_number(self, name: str) -> tuple[str, int] | None:
+        """Return section and number of the shard called `name`, compressed or not; None for any other name."""
         match = re.fullmatch(
             rf"{re.escape(self._stem)}-(?:(?P<news>{NEWS_SECTION})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))"
             r"\.xml(?:\.gz)?",
@@ -62,29 +70,29 @@ class Names(NamedTuple):
         first_news_by_number = section == NEWS_SECTION and match["number"] == "1"
         return None if len(section) > MAX_SECTION_NAME or first_news_by_number else (section, number)
 
-    def beside(self, ending: str, number: int = 0) -> str:
-        """A file of another format, by its ending; number 0 is the first one."""
+    def other_format(self, ending: str, number: int = 0) -> str:
+        """Return the name of a file of another format. `ending` has no dot. Numbers begin with 0."""
         return f"{self._stem}-{number}.{ending}" if number else f"{self._stem}.{ending}"
 
     def text_number(self, name: str) -> int | None:
-        """The number of the text sitemap called `name`; None when there is no such text sitemap."""
+        """Return the number of the text sitemap called `name`; None for any other name."""
         match = re.fullmatch(rf"{re.escape(self._stem)}(?:-({_NUMBER}))?\.txt", name, re.ASCII)
         return int(match[1] or 0) if match else None
 
     def derives(self, name: str) -> bool:
-        """Whether the entry file, a shard of it or a file of another format is called `name`."""
-        if name in (self.entry, self.beside("rss"), self.beside("atom")):
+        """Return whether the entry file, a shard or a file of another format is called `name`."""
+        if name in (self.entry, self.other_format("rss"), self.other_format("atom")):
             return True
-        return self.place(name) is not None or self.text_number(name) is not None
+        return self.section_and_number(name) is not None or self.text_number(name) is not None
 
     def url(self, name: str) -> str:
-        """The public URL of the file called `name`, which stands beside the entry file."""
+        """Return the public URL of the file called `name` in the directory of the entry file."""
         if name == self.entry:
             return self.entry_url
         return self.entry_url[: self.entry_url.rindex("/") + 1] + quote(name, safe=_SEGMENT_CHARACTERS)
 
     def name(self, url: str) -> str:
-        """The name of the file at a public URL beside the entry file, else the empty string."""
+        """Return the name of the file with this public URL; "" for a URL outside the directory of the entry file."""
         name = unquote(url.rpartition("/")[2])
         return name if self.url(name) == url else ""
 
@@ -98,7 +106,7 @@ def is_section_name(name: str) -> bool:
 
 
 def entry_name(sitemap_url: str) -> str:
-    """The file name that is the last segment of the URL's path, decoded. Raises EntryNameError."""
+    """Return the last segment of the URL's path, decoded, as a file name. Raises EntryNameError."""
     try:
         parts = urlsplit(sitemap_url)
         name = unquote(parts.path.rpartition("/")[2], errors="strict")

@@ -1,6 +1,6 @@
-"""One article as the bytes of one `<url>` element of a news sitemap.
+"""One article, and its `<url>` element in a news sitemap.
 
-The rules are those of https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
+The rules: https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from sitemap_crawler.sitemap.shard import TAIL, Frame
 from sitemap_crawler.utils.text import one_line
 
 NEWS_NAMESPACE = "http://www.google.com/schemas/sitemap-news/0.9"
-# Articles of one file.
 MAX_ARTICLES = 1_000
-# "Created in the last two days", in seconds.
-WINDOW = 2 * 86_400
-# By how much a site's clock may be ahead of ours, in seconds.
-_SKEW = 300
-# Characters. Google names no limit and shortens what it shows: a bound on what a hostile page can make us write.
+"""Articles of one file."""
+MAX_AGE_SECONDS = 2 * 86_400
+"""Age up to which an article is listed: "created in the last two days"."""
+_MAX_SKEW_SECONDS = 300
+"""Time by which a site's clock may be ahead."""
 MAX_TITLE = 1_000
+"""Characters of a title. Google names no limit; this one bounds the text that a hostile page can have written."""
 
 NEWS_FRAME = Frame(
     (
@@ -32,24 +32,28 @@ NEWS_FRAME = Frame(
 )
 
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:-([a-z0-9-]{1,60}))?", re.ASCII)
-# https://www.loc.gov/standards/iso639-2/php/code_list.php: uncoded, several, none, undetermined
 _NO_LANGUAGE = frozenset({"mis", "mul", "und", "zxx"})
-# Where Chinese is written in the traditional script, https://www.unicode.org/cldr/charts/latest/supplemental/likely_subtags.html
+"""Uncoded, several, undetermined and no language, https://www.loc.gov/standards/iso639-2/php/code_list.php"""
 _TRADITIONAL = frozenset({"hk", "mo", "tw"})
+"""Regions that write Chinese in the traditional script,
+https://www.unicode.org/cldr/charts/latest/supplemental/likely_subtags.html"""
 
 
 class NewsEntry(NamedTuple):
-    """`name` and `language` are the publication's; `publication_date` is a W3C datetime with a zone, or a date."""
+    """One article of a news sitemap."""
 
     loc: str
     name: str
+    """Name of the publication."""
     language: str
+    """Language code of the publication."""
     publication_date: str
+    """A W3C datetime with a zone, or a date."""
     title: str
 
 
 def serialise(entry: NewsEntry) -> bytes:
-    """One `<url>` element and a line end, UTF-8."""
+    """Return the `<url>` element and a line end, in UTF-8."""
     return (
         f"<url><loc>{escape(rfc3986(entry.loc))}</loc><news:news>"
         f"<news:publication><news:name>{escape(one_line(entry.name, MAX_TITLE))}</news:name>"
@@ -60,24 +64,24 @@ def serialise(entry: NewsEntry) -> bytes:
 
 
 def is_recent(published: float, now: float) -> bool:
-    """Whether a news sitemap written at `now` may list it; both in seconds since 1970.
+    """Return whether a news sitemap written at `now` may list the article. Both times are in seconds since 1970.
 
-    A date without a time counts as its midnight in UTC, so that its article leaves rather too early than too late.
+    A date without a time counts as its midnight in UTC, so that its article is dropped too early rather than too late.
     """
-    return now - WINDOW <= published <= now + _SKEW
+    return now - MAX_AGE_SECONDS <= published <= now + _MAX_SKEW_SECONDS
 
 
 def publication_date(published: float, *, has_time: bool) -> str:
-    """Seconds since 1970 as the W3C datetime of a NewsEntry."""
+    """Return seconds since 1970 as a W3C datetime, or as a date if the time of day is unknown."""
     moment = datetime.fromtimestamp(published, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if has_time else "%Y-%m-%d")
 
 
 def news_language(tag: str) -> str | None:
-    """The code that Google wants for a language tag such as `en-GB` or `pt_BR`; None for what is no language.
+    """Return the code that Google demands for a language tag such as `en-GB` or `pt_BR`; None for an invalid tag.
 
     "Use an ISO 639 language code (two or three letters). Exception: for Simplified Chinese use zh-cn, for Traditional
-    Chinese zh-tw." What a tag says of the script decides, then its region; Chinese without either is simplified.
+    Chinese zh-tw." The script of the tag decides, else its region. Chinese without either is simplified.
     """
     match = _LANGUAGE.fullmatch(tag.strip().lower().replace("_", "-")) if len(tag) < 100 else None
     if match is None or match[1] in _NO_LANGUAGE:

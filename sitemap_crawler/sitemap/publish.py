@@ -1,11 +1,11 @@
-"""Makes a sorted stream of entries the live set of files, at no instant leaving it broken.
+"""Publishes a sorted stream of entries as the live set of files, which is complete at every instant.
 
-Everything is first staged in temporary files and on the disk; then only renames are left, in an order in which the
-entry file never names a file that is missing and a URL stands in its new shard before it leaves the old one.
+All files are first written as temporary files and synchronised to disk, so that only renames are left. In the order of
+the renames the entry file never names a missing file, and a URL is in its new shard before it leaves the old one.
 
-That order serves pages that stay in their section, or leave the default one for a section that is new. When the rules
-have changed, any page may move anywhere: then no live shard is replaced. The new ones have other numbers, one rename
-of the entry file switches over, and the old ones are removed.
+That order suffices for pages that stay in their section, or leave the default section for a new one. After a change of
+the section rules any page may move anywhere. Then no live shard is replaced: the new shards have other numbers, one
+rename of the entry file switches to them, and the old shards are removed.
 """
 
 from __future__ import annotations
@@ -43,15 +43,18 @@ def publish(
     rules: str = "",
     approve: Callable[[int], None] = lambda _: None,
 ) -> Publication:
-    """Write the set of `entries`, which come sorted by loc, each loc once in a section. `previous`: the files of the
-    last call. `news` is iterated when `entries` has come to its end. An entry of images or videos follows that of its
-    page. `rules`: the signature of the rules that gave the entries their sections. `approve` is told how many pages the
-    files hold before any of them is live, and may raise.
+    """Publish the set of `entries`.
 
-    `announce` is told of the files that `previous` lacks before any of them is live: a caller who remembers them as
-    previous ones leaves no stray file behind when the process is killed, and may change the rules after that.
-    Raises NothingToPublishError, EntryNameError, IndexOverflowError, OSError and whatever `entries` raises. The live
-    set is then untouched or, after a failure while renaming, a mixture of old and new files of which each is whole.
+    `entries` are sorted by loc, with each loc once in a section; images and videos with an entry of their own follow
+    their page. `previous` are the files of the last publication. `news` is iterated after `entries`. `rules` is the
+    signature of the rules that gave the entries their sections.
+
+    `approve` is called with the number of pages before any file is live, and may raise an exception. `announce` is then
+    called with the files that `previous` lacks. A caller that adds them to the previous files leaves no stray file
+    behind when the process is killed, even if the rules change afterwards.
+
+    Raises NothingToPublishError, EntryNameError, IndexOverflowError, OSError and every exception of `entries`. The live set
+    is then untouched or, after a failure while renaming, a mixture of old and new files, each complete.
     """
     names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
     records = Records(names, previous, now, rules)
@@ -65,12 +68,12 @@ def publish(
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
         publisher = _Publisher(target, names, records, stager)
 
-        def approved(new: Sequence[PublishedFile]) -> None:
+        def approve_and_announce(new: Sequence[PublishedFile]) -> None:
             approve(serialiser.listed)
             announce(new)
 
         articles = _serialised_news(news, serialiser, max_bytes=target.max_bytes)
-        outputs = publisher.publish(chain([first], batches), articles, approved)
+        outputs = publisher.publish(chain([first], batches), articles, approve_and_announce)
         removed = publisher.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
@@ -79,13 +82,13 @@ def publish(
 def _serialised_news(
     entries: Iterable[NewsEntry], serialiser: Serialiser, *, max_bytes: int
 ) -> Iterator[tuple[str, bytes]]:
-    """Loc and serialised entry, newest first, of the pages that the serialiser has listed."""
+    """Yield loc and serialised article, newest first, of the pages that the serialiser has not omitted."""
     in_order = sorted(entries, key=_newest_first)
-    largest = max_bytes - news.NEWS_FRAME.size
+    max_article_bytes = max_bytes - news.NEWS_FRAME.size
     omitted = set(serialiser.omitted)
     for entry in in_order:
         data = news.serialise(entry)
-        if len(data) > largest:
+        if len(data) > max_article_bytes:
             serialiser.omitted_extras.append(entry.loc)
         elif entry.loc not in omitted:
             yield entry.loc, data
@@ -97,6 +100,8 @@ def _newest_first(entry: NewsEntry) -> tuple[float, str]:
 
 
 class _Publisher:
+    """Stages the files of one publication and makes them live."""
+
     def __init__(self, target: Target, names: Names, records: Records, stager: Stager) -> None:
         self._target = target
         self._directory = target.directory
@@ -111,9 +116,10 @@ class _Publisher:
         articles: Iterable[tuple[str, bytes]],
         announce: Callable[[Sequence[PublishedFile]], None],
     ) -> tuple[OutputFile, ...]:
+        """Make the files of the set live. Return all of them, the entry file first. The old shards remain."""
         self._stager.remove_leftovers(self._records.files)
-        sections = self._stager.shards(batches, self._layout)
-        shards = self._stager.news(articles)
+        sections = self._stager.write_shards(batches, self._layout)
+        shards = self._stager.write_news(articles)
         if not shards and sections.keys() == {""} and self._stager.fit_one_file(sections[""]):
             entry = self._stager.join_into_entry(sections[""])
         else:
@@ -129,30 +135,36 @@ class _Publisher:
         announce([output for output in outputs if output.name not in self._records.files])
         self._stager.move(shard for shard in shards if shard in changed and shard.name not in self._live)
         self._stager.move(growing)
-        # Backwards, as a live shard only ever takes pages from those before it: see Layout.
+        # Last shard first, because a live shard takes pages only from the shards before it: see Layout.
         self._stager.move(shard for shard in reversed(shards) if shard in changed and shard.name in self._live)
         self._stager.move([entry] if entry in changed else [])
         return outputs
 
     def remove_stale(self, names: set[str]) -> tuple[str, ...]:
-        """Remove the shards that we recorded and that are not among `names`; nothing else in the directory is ours."""
-        stale = [name for name in self._records.files if name not in names and self._names.place(name) is not None]
+        """Remove the recorded shards that are not in `names`. Other files in the directory are not ours."""
+        recorded = (name for name in self._records.files if name not in names)
+        stale = [name for name in recorded if self._names.section_and_number(name) is not None]
         for name in stale:
             (self._directory / name).unlink(missing_ok=True)
         return tuple(stale)
 
     def _layout(self, section: str) -> Layout:
+        """Return the layout of a section. Shards written with other rules stay as they are and keep their numbers."""
         if section == NEWS_SECTION or (section and not is_section_name(section)):
             raise ValueError(f"{section!r} is no section of pages")
         live = {name: shard for name, shard in self._live.items() if shard.section == section}
         usable = [shard for name, shard in live.items() if self._records.has_current_rules(name)]
         taken = {shard.number for shard in live.values()}
-        places = (self._names.place(name) for name in self._records.files if not self._records.has_current_rules(name))
+        outdated = (name for name in self._records.files if not self._records.has_current_rules(name))
+        places = map(self._names.section_and_number, outdated)
         taken.update(place[1] for place in places if place is not None and place[0] == section)
         return Layout(usable, max_urls=self._target.max_urls, max_bytes=self._target.max_bytes, taken=taken)
 
     def _stage_growing(self, shards: Sequence[StagedFile], changed: set[StagedFile]) -> list[StagedFile]:
-        """An index of the live shards and the new ones: live while URLs leave the former for the latter."""
+        """Stage an index of the live and the new shards, which is live while URLs move from the first to the second.
+
+        Return an empty list if no URL can move.
+        """
         new = [shard for shard in shards if shard.name not in self._live]
         if not new or all(shard.name not in self._live for shard in changed if shard.number):
             return []
@@ -164,7 +176,7 @@ class _Publisher:
         return [self._write_index([*rows, *map(self._indexed, new)])]
 
     def _write_index(self, rows: Iterable[IndexedFile]) -> StagedFile:
-        return self._stager.write(self._names.entry, set_index(rows))
+        return self._stager.write_bytes(self._names.entry, set_index(rows))
 
     def _indexed(self, file: StagedFile) -> IndexedFile:
         url = self._names.url(file.name)

@@ -1,4 +1,4 @@
-"""What is known of the files of a set: where they are written, what was published, what is to be recorded."""
+"""The files of a set as values: where they are written, what was published, what is recorded."""
 
 from __future__ import annotations
 
@@ -16,69 +16,89 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """Where a set is written; the limits are those of one file, `max_bytes` counts uncompressed bytes."""
+    """Where a set is written, and the limits of one file."""
 
     directory: Path
     sitemap_url: str
+    """Public URL of the entry file."""
     max_urls: int = MAX_URLS
     max_bytes: int = MAX_BYTES
+    """Uncompressed bytes."""
     gzip: bool = False
+    """Whether the shards are compressed."""
 
 
 class StagedFile(NamedTuple):
-    """`size` is uncompressed, `file_bytes` on the disk; the entry file has number 0."""
+    """A finished file that is not live yet."""
 
     name: str
     section: str
     number: int
+    """Number of the shard; 0 for the entry file."""
     path: Path
+    """The temporary file."""
     destination: Path
+    """The live file that it replaces or becomes."""
     first: str
+    """First URL in the file; "" for an index or a feed."""
     urls: int
+    """Number of entries; 0 for an index."""
     size: int
+    """Uncompressed bytes."""
     file_bytes: int
+    """Bytes on disk."""
     sha256: str
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """`urls` counts entries, an index has none; `bytes` is the size on the disk; `modified`: when the bytes changed;
-    `first`: the first URL of a shard, which holds those of its section from there to the first one of the next;
-    `rules`: the signature of the rules that gave the pages their sections."""
+    """A live file as the inventory remembers it."""
 
     name: str
     url: str
+    """Public URL."""
     urls: int
+    """Number of entries; 0 for an index."""
     bytes: int
+    """Bytes on disk."""
     sha256: str
     modified: datetime
+    """Time when the bytes changed."""
     first: str
+    """First URL of a shard. The shard holds the URLs of its section up to the first one of the next shard."""
     section: str = ""
     rules: str = ""
+    """Signature of the rules that gave the pages their sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile(PublishedFile):
-    """`written` is False for a file that already had these bytes and was not touched."""
+    """A file of a publication."""
 
     written: bool = field(kw_only=True)
+    """False for a live file that already had these bytes and was not touched."""
 
 
 class Publication(NamedTuple):
-    """`files` begins with the entry file; `listed` counts pages; `omitted`: URLs too long, or whose entry alone is too
-    large for a file; `omitted_extras`: those whose images, videos or news alone are, in files of their own."""
+    """The result of publishing a set."""
 
     files: tuple[OutputFile, ...]
+    """The live files. The entry file comes first."""
     listed: int
+    """Number of pages."""
     omitted: tuple[str, ...] = ()
+    """URLs of the pages that are too long, or whose entry is too large for a file."""
     removed: tuple[str, ...] = ()
+    """Names of the removed files."""
     omitted_extras: tuple[str, ...] = ()
+    """URLs of the pages whose images, videos or news, in files of their own, are too large for a file."""
 
 
 class Records:
-    """What is on record of a set's files, and what is to be recorded. Raises ValueError for a time without a zone."""
+    """The files of the last publication, and the records of the next one."""
 
     def __init__(self, names: Names, previous: Sequence[PublishedFile], now: datetime, rules: str = "") -> None:
+        """`rules` is the signature of the current section rules. Raises ValueError for a time without a zone."""
         if any(moment.tzinfo is None for moment in (now, *(file.modified for file in previous))):
             raise ValueError("now and the times of the previous files need a time zone")
         self.files = {file.name: file for file in previous}
@@ -87,10 +107,11 @@ class Records:
         self._names = names
 
     def modified(self, file: StagedFile) -> datetime:
+        """Return the time when the bytes of the file changed: now, unless the record has the same bytes."""
         recorded = self.files.get(file.name)
         if recorded is None or recorded.sha256 != file.sha256:
             return self.now
-        # A clock may have been wrong then.
+        # The clock may have been ahead at the last publication.
         return min(recorded.modified.astimezone(UTC), self.now)
 
     def output(self, file: StagedFile, *, written: bool) -> OutputFile:
@@ -108,7 +129,7 @@ class Records:
         )
 
     def has_current_rules(self, name: str) -> bool:
-        """Whether the pages of a live shard have their section by the rules of now. What is on no record is taken for
-        a file of the last publication."""
+        """Return whether a live shard was written with the current section rules. A file without a record counts as
+        written by the last publication."""
         files = [self.files[name]] if name in self.files else self.files.values()
         return all(file.rules == self.rules for file in files)

@@ -1,7 +1,7 @@
-"""Sections: groups of pages that have sitemaps of their own, by rules about the URL or by its first directory.
+"""Sections: groups of pages with sitemaps of their own, by rules about the URL or by its first directory.
 
-Which section a URL belongs to depends on the URL and the rules alone, so that it never moves while these stay the same.
-The one exception bounds the sections that a site can make us write: see `Sections.assigner`.
+The section of a URL depends on the URL and the rules alone, so a page stays in its section while the rules stay.
+The only exception is the limit on the number of sections: see `Sections.assigner`.
 """
 
 from __future__ import annotations
@@ -17,30 +17,35 @@ from sitemap_crawler.sitemap.names import MAX_SECTION_NAME, RESERVED_SECTIONS, i
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Each is a temporary file that is open while a set is written, and at least one file of the set.
+# Each section takes an open temporary file while a set is written, and at least one file of the set.
 MAX_RULES = 100
+"""Sections by rules."""
 MAX_DIRECTORIES = 100
+"""Sections by directories."""
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Sections(NamedTuple):
-    """The first rule that is found in a URL names its section, else its first directory below `prefix` does.
+    """The rules that give each URL its section.
 
-    `prefix` is empty where directories do not count. The section of what neither names is the default one, "".
+    The first rule whose expression matches names the section, else the first directory below `prefix` does. Any other
+    URL belongs to the default section, "".
     """
 
     rules: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    """Name of a section and expression."""
     prefix: str = ""
+    """Prefix of the scope; "" if directories are no sections."""
 
     @classmethod
     def parse(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:
-        """From rules as the user writes them, `NAME=RE`, and the scope's prefix. Raises SectionError."""
+        """Return the sections of rules `NAME=RE` and of the scope's prefix. Raises SectionError."""
         return cls._checked([_split(rule) for rule in rules], prefix if by_directory else "")
 
     @classmethod
     def from_signature(cls, signature: str) -> Self:
-        """Those whose signature this is. Raises SectionError."""
+        """Return the sections with this signature. Raises SectionError."""
         try:
             pairs, prefix = json.loads(signature) if signature else ([], "")
             rules = [(str(name), str(pattern)) for name, pattern in pairs]
@@ -56,25 +61,25 @@ class Sections(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The rules as a text, empty without any: equal ones put every URL into the same section."""
+        """The rules as a text; "" without rules. Equal signatures put every URL into the same section."""
         if not self.rules and not self.prefix:
             return ""
         return json.dumps([[(name, pattern.pattern) for name, pattern in self.rules], self.prefix])
 
     def section_of(self, url: str) -> str:
-        """The section that the rules and the directory name, whether or not there is room for it."""
+        """Return the section by the rules and the directory, without regard to MAX_DIRECTORIES."""
         for name, pattern in self.rules:
             if pattern.search(url):
                 return name
         return _directory_section(url, self.prefix) if self.prefix else ""
 
     def assigner(self, published: Iterable[str] = ()) -> Callable[[str], str]:
-        """A function that gives the listed URLs, taken in their order, their sections.
+        """Return a function that gives listed URLs, in their order, their sections.
 
-        Of the directories at most `MAX_DIRECTORIES` are sections: first those of the sections in `published`, which are
-        those of the files that the same rules have published, then others as they come. The pages of the rest are in
-        the default section. So a page never leaves the section that its directory has: it only can, when another
-        directory is gone, go from the default section to a new one.
+        At most MAX_DIRECTORIES directories are sections. The sections in `published`, which the same rules have
+        published, come first, then further directories in the order of the URLs. The pages of all other directories
+        are in the default section. So a page never leaves the section of its directory. It can only go from the default
+        section to a new one, after another directory is gone.
         """
         named = {name for name, _ in self.rules} | {""}
         admitted = set(published) - named - RESERVED_SECTIONS
@@ -92,7 +97,7 @@ class Sections(NamedTuple):
 
 
 def _directory_section(url: str, prefix: str) -> str:
-    """The first directory below the prefix as a section's name; empty when there is none, or none that can be one."""
+    """Return the section name of the first directory below the prefix; "" without a directory or a usable name."""
     path = url.removeprefix(prefix).partition("?")[0].partition("#")[0]
     directory, slash, _ = path.partition("/")
     if not slash or not url.startswith(prefix):

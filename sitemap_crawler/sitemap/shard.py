@@ -1,4 +1,4 @@
-"""One sitemap file being written: open, then full, then finalised, then written to its place."""
+"""One sitemap file while it is written: open, full, finalised."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from sitemap_crawler.sitemap.limits import IMAGE_NAMESPACE, SITEMAP_NAMESPACE, V
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# All extensions are always declared: so the head's bytes don't depend on what only the last entry may need.
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     f'<urlset xmlns="{SITEMAP_NAMESPACE}" xmlns:image="{IMAGE_NAMESPACE}" xmlns:video="{VIDEO_NAMESPACE}"'
     f' xmlns:xhtml="{XHTML_NAMESPACE}">\n'
 ).encode()
+"""Declares every extension, used or not, so that the head's bytes do not depend on the entries that follow."""
 TAIL = b"</urlset>\n"
 
-_BLOCK = 1 << 18
-# A gzip stream, whose header zlib writes with no time and no file name; https://zlib.net/manual.html#Advanced
+_BLOCK_BYTES = 1 << 18
+"""Bytes that are written, compressed or read at once."""
 GZIP_WBITS = 31
+"""A gzip stream. zlib writes its header without a time or a file name; https://zlib.net/manual.html#Advanced"""
 
 
 class Frame(NamedTuple):
-    """What a format has before its first entry and after its last one."""
+    """The bytes of a format before its first entry and after its last one."""
 
     head: bytes
     tail: bytes
@@ -38,6 +39,7 @@ class Frame(NamedTuple):
 
 URLSET = Frame(HEAD, TAIL)
 EMPTY_SIZE = URLSET.size
+"""Bytes of a sitemap without entries."""
 
 
 def read_body(file: BinaryIO, *, size: int, gzip: bool, frame: Frame = URLSET) -> Iterator[bytes]:
@@ -46,7 +48,7 @@ def read_body(file: BinaryIO, *, size: int, gzip: bool, frame: Frame = URLSET) -
     plain.read(len(frame.head))
     left = size - frame.size
     while left:
-        block = plain.read(min(left, _BLOCK))
+        block = plain.read(min(left, _BLOCK_BYTES))
         if not block:
             raise OSError(f"a temporary sitemap lost {left} bytes")
         left -= len(block)
@@ -54,17 +56,16 @@ def read_body(file: BinaryIO, *, size: int, gzip: bool, frame: Frame = URLSET) -
 
 
 class Shard:
-    """Streams entries to `file`, in bytes that depend on nothing but the entries.
-
-    `size` counts uncompressed bytes, head and closing tag included, so it is the size of the file if it ended now.
-    """
+    """Writer of one sitemap file. The same entries always give the same bytes."""
 
     def __init__(self, file: BinaryIO, *, max_urls: int, max_bytes: int, gzip: bool, frame: Frame = URLSET) -> None:
         self.urls = 0
         self.size = frame.size
+        """Uncompressed bytes of the file if it ended now, with head and tail."""
         self.full = False
         self.finalised = False
         self.file_bytes = 0
+        """Bytes on disk. Complete when the shard is finalised."""
         self._file = file
         self._max_urls = max_urls
         self._max_bytes = max_bytes
@@ -74,25 +75,25 @@ class Shard:
         self._buffer = bytearray(frame.head)
 
     def fits(self, size: int) -> bool:
-        """Whether an entry of `size` serialised bytes fits; the first that does not makes the shard full."""
+        """Return whether an entry of `size` serialised bytes fits. The first one that does not marks the shard full."""
         if not self.has_room(size):
             self.full = True
         return not self.full
 
     def has_room(self, size: int, *, urls: int = 1) -> bool:
-        """Whether `urls` entries of `size` serialised bytes fit together."""
+        """Return whether `urls` entries of `size` serialised bytes together fit."""
         return not self.full and self.urls + urls <= self._max_urls and self.size + size <= self._max_bytes
 
     def add(self, body: bytes, *, urls: int = 1) -> None:
-        """Append `urls` serialised entries, which the caller knows to fit."""
+        """Append `urls` serialised entries. The caller has checked that they fit."""
         self._buffer += body
         self.urls += urls
         self.size += len(body)
-        while len(self._buffer) >= _BLOCK:
+        while len(self._buffer) >= _BLOCK_BYTES:
             self._flush()
 
     def finalise(self) -> None:
-        """Write the frame's end and close the file; `file_bytes` and `sha256` are then those of the file."""
+        """Write the tail and close the file. `file_bytes` and `sha256` are final afterwards."""
         self._buffer += self._tail
         while self._buffer:
             self._flush()
@@ -106,9 +107,9 @@ class Shard:
         return self._hash.hexdigest()
 
     def _flush(self) -> None:
-        # All blocks have one size: what the compressor makes of them can't depend on how the entries came.
-        data = bytes(self._buffer[:_BLOCK])
-        del self._buffer[:_BLOCK]
+        # Blocks of one size keep the compressed bytes independent of the sizes of the calls of `add`.
+        data = bytes(self._buffer[:_BLOCK_BYTES])
+        del self._buffer[:_BLOCK_BYTES]
         self._write(data if self._compressor is None else self._compressor.compress(data))
 
     def _write(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""A set's files before they are live: each whole in a temporary file, then moved to its place."""
+"""The files of a set before they are live: complete temporary files, which are then moved to their destination."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 class OpenShard(NamedTuple):
+    """A shard that is being written, and the file that it becomes: see StagedFile."""
+
     name: str
     section: str
     number: int
@@ -47,6 +49,8 @@ class OpenShard(NamedTuple):
 
 
 class Stager:
+    """Writes the temporary files of a set, and moves them to their destination."""
+
     def __init__(self, directory: Path, names: Names, staging: files.Staging, *, max_urls: int, max_bytes: int) -> None:
         self._directory = directory
         self._names = names
@@ -54,18 +58,20 @@ class Stager:
         self._max_urls = max_urls
         self._max_bytes = max_bytes
 
-    def shards(self, batches: Iterable[EntryBatch], layout_of: Callable[[str], Layout]) -> dict[str, list[StagedFile]]:
-        """Stream entries into the shards of each section; one file of each is open."""
-        lanes: dict[str, _Lane] = {}
+    def write_shards(
+        self, batches: Iterable[EntryBatch], layout_of: Callable[[str], Layout]
+    ) -> dict[str, list[StagedFile]]:
+        """Write all batches into shards. Return the shards by section. One file of each section is open at a time."""
+        writers: dict[str, _SectionWriter] = {}
         for batch in batches:
-            lane = lanes.get(batch.section)
-            if lane is None:
-                lane = lanes[batch.section] = _Lane(self, batch.section, layout_of(batch.section))
-            lane.add(batch)
-        return {section: lane.finish() for section, lane in lanes.items()}
+            writer = writers.get(batch.section)
+            if writer is None:
+                writer = writers[batch.section] = _SectionWriter(self, batch.section, layout_of(batch.section))
+            writer.add(batch)
+        return {section: writer.finish() for section, writer in writers.items()}
 
-    def news(self, articles: Iterable[tuple[str, bytes]]) -> list[StagedFile]:
-        """Files of (loc, serialised entry), which come newest first; within a file they are sorted by loc."""
+    def write_news(self, articles: Iterable[tuple[str, bytes]]) -> list[StagedFile]:
+        """Write files of (loc, serialised entry), newest first. Within a file they are sorted by loc."""
         staged = []
         for number, batch in enumerate(self._news_batches(articles), 1):
             batch.sort()
@@ -76,12 +82,13 @@ class Stager:
         return staged
 
     def fit_one_file(self, shards: Sequence[StagedFile], *, share: int = 1) -> bool:
-        """Whether the shards' entries fit together into one file, or into one `share`-th of a file."""
+        """Return whether the entries of the shards fit together into one `share`-th of a file."""
         size = EMPTY_SIZE + sum(shard.size - EMPTY_SIZE for shard in shards)
         return sum(shard.urls for shard in shards) * share <= self._max_urls and size * share <= self._max_bytes
 
     def join_small_neighbours(self, shards: Sequence[StagedFile]) -> list[StagedFile]:
-        """Join what fills no more than half a file: a site that shrinks must not end with many small shards."""
+        """Join neighbours that together fill at most half a file. Otherwise a site that shrinks would end with many
+        small shards."""
         groups: list[list[StagedFile]] = []
         for shard in shards:
             if groups and self.fit_one_file([*groups[-1], shard], share=2):
@@ -91,11 +98,11 @@ class Stager:
         return [self._join(group, group[0].number) if len(group) > 1 else group[0] for group in groups]
 
     def join_into_entry(self, shards: Sequence[StagedFile]) -> StagedFile:
-        """The entry file as one sitemap, never compressed, of all entries."""
+        """Join all shards into the entry file, which is never compressed."""
         return self._join(shards, 0)
 
-    def write(self, name: str, data: bytes, *, section: str = "", urls: int = 0) -> StagedFile:
-        """A file with these bytes."""
+    def write_bytes(self, name: str, data: bytes, *, section: str = "", urls: int = 0) -> StagedFile:
+        """Write a file with these bytes."""
         path, destination, file = self.create(name)
         with file:
             file.write(data)
@@ -103,13 +110,13 @@ class Stager:
         return StagedFile(name, section, 0, path, destination, "", urls, len(data), len(data), digest)
 
     def create(self, name: str) -> tuple[Path, Path, BinaryIO]:
-        """The temporary file of a file called `name`, the place that it will be moved to, and it opened."""
+        """Open a temporary file for the file called `name`. Return its path, its destination and the open file."""
         destination = files.destination_of(self._directory / name)
         path, file = self._staging.create(destination)
         return path, destination, file
 
     def open_shard(self, section: str, number: int, first: str, *, frame: Frame = URLSET) -> OpenShard:
-        """A shard, compressed if they are; with number 0 the entry file, which never is."""
+        """Open a shard; with number 0 the entry file, which is never compressed."""
         gzip = self._names.gzip and number != 0
         name = self._names.shard(number, section) if number else self._names.entry
         path, destination, file = self.create(name)
@@ -117,7 +124,7 @@ class Stager:
         return OpenShard(name, section, number, path, destination, first, shard)
 
     def find_changed(self, staged: Iterable[StagedFile]) -> set[StagedFile]:
-        """Those whose bytes are not live; the others' temporary files are removed, as the live ones are not touched."""
+        """Return the files whose bytes differ from the live ones. Remove the temporary files of all others."""
         changed = set()
         for file in staged:
             if files.has_bytes(file.destination, size=file.file_bytes, sha256=file.sha256):
@@ -136,7 +143,7 @@ class Stager:
             files.sync_directory(directory)
 
     def remove_leftovers(self, recorded: Iterable[str]) -> None:
-        """The temporary files of a killed publish; `recorded` are the names of files that were live."""
+        """Remove the temporary files of a killed publication. `recorded` are the names of the last published files."""
         files.remove_leftovers(self._directory, self._names.derives)
         for name in sorted({self._names.entry, *filter(self._names.derives, recorded)}):
             path = self._directory / name
@@ -144,11 +151,12 @@ class Stager:
                 files.remove_leftovers(target.parent, target.name.__eq__)
 
     def _news_batches(self, articles: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
-        most = min(MAX_ARTICLES, self._max_urls)
+        """Yield the articles of each file."""
+        max_articles = min(MAX_ARTICLES, self._max_urls)
         batch: list[tuple[str, bytes]] = []
         size = NEWS_FRAME.size
         for loc, data in articles:
-            if batch and (len(batch) == most or size + len(data) > self._max_bytes):
+            if batch and (len(batch) == max_articles or size + len(data) > self._max_bytes):
                 yield batch
                 batch, size = [], NEWS_FRAME.size
             batch.append((loc, data))
@@ -167,8 +175,8 @@ class Stager:
         return joined.finalise()
 
 
-class _Lane:
-    """The shards of one section, one after the other."""
+class _SectionWriter:
+    """Writes the shards of one section, one after the other."""
 
     def __init__(self, stager: Stager, section: str, layout: Layout) -> None:
         self._stager = stager
@@ -179,7 +187,7 @@ class _Lane:
 
     def add(self, batch: EntryBatch) -> None:
         data = b"".join(batch.data)
-        # Sorted as they are, none of them begins another range if the last one does not.
+        # The locs are sorted: if the last one stays before the next live shard, all of them do.
         if self._open is not None and not self._layout.begins(batch.locs[-1]):
             shard = self._open.shard
             if shard.has_room(len(data), urls=len(batch.data)):
@@ -195,6 +203,7 @@ class _Lane:
         self._open.shard.add(data)
 
     def finish(self) -> list[StagedFile]:
+        """Finalise the open shard. Return all shards."""
         if self._open is not None:
             self._staged.append(self._open.finalise())
             self._open = None

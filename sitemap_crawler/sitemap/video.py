@@ -1,4 +1,4 @@
-"""One video, and its bytes as one `<video:video>` element."""
+"""One video of a page, and its `<video:video>` element."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from sitemap_crawler.sitemap.limits import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Stricter than W3C Datetime: the published schema has neither a year alone nor a time without seconds.
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
+"""Stricter than W3C Datetime: the published schema allows neither a year alone nor a time without seconds."""
 _COUNTRY = re.compile("[A-Z]{2}")
 _RELATIONSHIPS = ("allow", "deny")
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """One video on a page; the texts and the URLs are already plain (no markup, absolute)."""
+    """A video on a page. Texts have no markup, URLs are absolute."""
 
     thumbnail_loc: str
     title: str
@@ -54,21 +54,25 @@ class Video:
     live: bool | None = None
 
     def fields(self) -> dict[str, Any]:
-        """What is known of it, as JSON can hold it; `of` makes the video of it again."""
+        """Return the known values, for JSON. `from_fields` is the inverse."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None and value != ()}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Video:
-        # JSON makes a list of a tuple.
+        """Return the video that `fields()` described."""
+        # JSON turns a tuple into a list.
         return cls(**{**fields, "tags": tuple(fields.get("tags", ()))})
 
 
 def serialise_video(video: Video, page: str) -> str:
-    """The element; nothing for a video without a required value. What an optional value may not be is left out."""
+    """Return the element; "" for a video without a required value. Invalid optional values are left out.
+
+    `page` is the URL of the page that shows the video.
+    """
     thumbnail = rfc3986(video.thumbnail_loc)
     title, description = _text(video.title, MAX_VIDEO_TITLE), _text(video.description, MAX_VIDEO_DESCRIPTION)
-    # Neither may be the page itself.
+    # The protocol forbids the page itself as either of them.
     locs = (rfc3986(loc or "") for loc in (video.content_loc, video.player_loc))
     content, player = (None if loc == rfc3986(page) else loc for loc in locs)
     if not (thumbnail and title and description and (content or player)):
@@ -81,7 +85,7 @@ def serialise_video(video: Video, page: str) -> str:
         parts.append(_element("player_loc", player))
     parts.extend(_numbers_and_dates(video))
     parts.extend(_tags(video))
-    parts.extend(_audience(video))
+    parts.extend(_audience_and_state(video))
     return f"<video:video>{''.join(parts)}</video:video>"
 
 
@@ -104,14 +108,14 @@ def _tags(video: Video) -> Iterator[str]:
         yield _element("tag", tag)
 
 
-def _audience(video: Video) -> Iterator[str]:
+def _audience_and_state(video: Video) -> Iterator[str]:
     yield from _yes_no("family_friendly", video.family_friendly)
-    yield from _related("restriction", video.restriction)
+    yield from _allow_or_deny("restriction", video.restriction)
     yield from _yes_no("requires_subscription", video.requires_subscription)
     uploader = without_forbidden(video.uploader or "")
     if 0 < len(uploader) <= MAX_VIDEO_UPLOADER:
         yield _element("uploader", uploader)
-    yield from _related("platform", video.platform)
+    yield from _allow_or_deny("platform", video.platform)
     yield from _yes_no("live", video.live)
 
 
@@ -120,11 +124,11 @@ def _yes_no(name: str, value: bool | None) -> Iterator[str]:
         yield _element(name, "yes" if value else "no")
 
 
-def _related(name: str, value: str | None) -> Iterator[str]:
-    relationship, *words = (value or "").split() or [""]
-    legal = VIDEO_PLATFORMS.issuperset(words) if name == "platform" else all(map(_COUNTRY.fullmatch, words))
-    if words and legal and relationship in _RELATIONSHIPS:
-        yield f'<video:{name} relationship="{relationship}">{" ".join(words)}</video:{name}>'
+def _allow_or_deny(name: str, value: str | None) -> Iterator[str]:
+    relationship, *targets = (value or "").split() or [""]
+    valid = VIDEO_PLATFORMS.issuperset(targets) if name == "platform" else all(map(_COUNTRY.fullmatch, targets))
+    if targets and valid and relationship in _RELATIONSHIPS:
+        yield f'<video:{name} relationship="{relationship}">{" ".join(targets)}</video:{name}>'
 
 
 def _element(name: str, text: str) -> str:

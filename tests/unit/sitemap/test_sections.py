@@ -196,4 +196,4 @@ def test_published_sections_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_directory_gives_a_name_that_a_file_can_have(directory: str) -> None:
     names = Names.for_sitemap(f"{DOCS}map.xml")
     section = Sections.parse([], by_directory=True, prefix=DOCS).section_of(f"{DOCS}{directory}/x")
-    assert names.place(names.shard(3, section)) == (section, 3)
+    assert names.section_and_number(names.shard(3, section)) == (section, 3)

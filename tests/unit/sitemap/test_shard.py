@@ -295,7 +295,7 @@ def test_a_url_elsewhere_has_no_name(url):
 )
 def test_the_section_and_the_number_of_a_name(name, place):
     names = Names.for_sitemap("https://e.example/map.xml", gzip=name.endswith(".gz"))
-    assert names.place(name) == place
+    assert names.section_and_number(name) == place
     assert names.derives(name) is (place is not None or name in ("map.xml", "map.txt", "map-1.txt"))
     if place is not None:
         assert names.shard(place[1], place[0]) == name
@@ -311,7 +311,7 @@ def test_the_section_and_the_number_of_a_name(name, place):
 )
 def test_names_of_text_files(entry, first, third):
     names = Names.for_sitemap(f"https://e.example/d/{entry}", gzip=True)
-    assert (names.beside("txt"), names.beside("txt", 2)) == (first, third)
+    assert (names.other_format("txt"), names.other_format("txt", 2)) == (first, third)
     assert (names.text_number(first), names.text_number(third)) == (0, 2)
     assert names.url(third) == f"https://e.example/d/{third}"
 
