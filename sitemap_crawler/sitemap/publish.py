@@ -53,8 +53,8 @@ def publish(
     called with the files that `previous` lacks. A caller that adds them to the previous files leaves no stray file
     behind when the process is killed, even if the rules change afterwards.
 
-    Raises NothingToPublishError, EntryNameError, IndexOverflowError, OSError and every exception of `entries`. The live set
-    is then untouched or, after a failure while renaming, a mixture of old and new files, each complete.
+    Raises NothingToPublishError, EntryNameError, IndexOverflowError, OSError and every exception of `entries`. The live
+    set is then untouched or, after a failure while renaming, a mixture of old and new files, each complete.
     """
     names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
     records = Records(names, previous, now, rules)
