@@ -14,9 +14,9 @@ class LikenessPipeline(ReadingPipeline):
     def process_item(self, item: Page) -> Page:
         suspect = item.suspect
         if item.document is not None and suspect is not None and suspect.needs_content:
-            from sitemap_crawler.extract.content.signature import likeness
+            from sitemap_crawler.extract.content.signature import signature
 
-            item.likeness = likeness(
+            item.likeness = signature(
                 item.document,
                 dateless=suspect.pattern is not None,
                 name_of=suspect.name_of,

@@ -1,16 +1,16 @@
-"""A fingerprint of what a page says: the same while its main content is the same, whatever else its bytes do."""
+"""A fingerprint of the content of a page: it changes with the main content, but not with each rendering."""
 
 from __future__ import annotations
 
 import re
+import string
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from sitemap_crawler.extract.content.counters import content_words
-from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_of
+from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -18,23 +18,24 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.document import Document
 
-SIZE = 8  # bytes; among a million pages two that differ share one with a chance of 1 in 37 million
+FINGERPRINT_BYTES = 8
+"""Size of a fingerprint. Among a million different pages, two share one with a chance of 1 in 37 million."""
 
-_MEDIA = ("area", "embed", "iframe", "img", "source", "video")
-_REFERENCES = ("a", *_MEDIA)
+_MEDIA_TAGS = ("area", "embed", "iframe", "img", "source", "video")
+_REFERENCE_TAGS = ("a", *_MEDIA_TAGS)
 _LAZY_URLS = ("data-src", "data-lazy-src", "data-original", "data-lazy")
-_PIXEL = frozenset({"0", "1", "2", "0px", "1px", "2px"})
+_PIXEL_SIZES = frozenset({"0", "1", "2", "0px", "1px", "2px"})
 _IMAGE_FILE = re.compile(r"\.(?:avif|gif|ico|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
 
-_STATED = frozenset({"availability", "highprice", "lowprice", "price", "pricecurrency"})
-_STRUCTURED = re.compile(
+_MICRODATA_PROPERTIES = frozenset({"availability", "highprice", "lowprice", "price", "pricecurrency"})
+_JSON_LD_PROPERTY = re.compile(
     r'"(articleBody|availability|description|headline|highPrice|lowPrice|price|priceCurrency)"'
     r'\s*+:\s*+("(?:[^"\\]++|\\.)*+"|[0-9.]++)',
     re.DOTALL,
 )
 
-# Of references: session ids, tokens against forgery and Unix times; and the key of an address that Cloudflare hides.
-# Each pattern begins with one of a few characters, so that all others cost next to nothing.
+# Volatile parts of references: session ids, tokens against request forgery and Unix times, and the key of an e-mail
+# address that Cloudflare hides. Each pattern begins with one of a few characters, so all other text costs little time.
 _VOLATILE = re.compile(
     r"""[?&;](?:(?:aspsessionid\w*|authenticity_token|cfid|cftoken|csrf[\w-]*|form_build_id|form_key|jsessionid|_?nonce
     |oscsid|phpsessid|sectok|session_?id|tok|_?token|_wpnonce|zenid)=[^&;\#?\s]*+
@@ -42,77 +43,117 @@ _VOLATILE = re.compile(
     |(?:[\w-]{1,20}=)?1[0-9]{9}(?:[0-9]{3})?(?:\.[0-9]+)?(?=[&;\#\s]|\Z))""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PROTECTED = "/cdn-cgi/l/email-protection#"
-_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
+_CLOUDFLARE_EMAIL = "/cdn-cgi/l/email-protection#"
+_CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
+
+# Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 5 minutes ago, 12
+# likes, 7 readers like this, Downloads: 12, 3 people are online, 12 Aufrufe. A mark is the common part of all spellings
+# of a word. A unit may stand between the number and the mark.
+_COUNTER_MARKS = (b"iew", b"omment", b"ago", b"ike", b"nline", b"ownload", b"ufruf")
+_UNITS = frozenset(
+    f"{unit}{plural}".encode()
+    for unit in ("second", "sec", "minute", "min", "hour", "day", "week", "month", "year")
+    for plural in ("", "s")
+) | {b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a"}
+_UNITS |= {
+    f"{who}{what}".encode()
+    for who in ("people", "users", "visitors", "guests", "readers")
+    for what in ("l", "o", "areo")
+}
+_LETTERS = string.ascii_letters.encode()
+_NUMERALS = b"0123456789.,'"
+_NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
+_NUMBER_AFTER = re.compile(rb"(?:s|ed)?([:(]?%s\)?(?:times)?)" % _NUMBER)
+
+# Statements of when and how fast a page was generated, or of its copyright.
+_WINDOW_BYTES = 60  # on either side of a mark
+_END_BYTES = 500  # at the end of the text
+_GENERATED_MARKS = (b"second", b"quer", b"odified", b"pdated", b"dited", b"evised", b"opyright", b"ccessed", b"\xa9")
+_DATE = (
+    rb"(?:[0-9]{1,4}[-/.,:]?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sat|sun)(?:day)?[.,]?"
+    rb"|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    rb"|nov(?:ember)?|dec(?:ember)?)[.,]?|at|t|z|[ap]\.?m\.?|gmt|utc|ce[s]?t|[ep][ds]t|[+-](?=[0-9])){1,20}"
+)
+_GENERATED = re.compile(
+    rb"(?i:[0-9.]+(?:seconds?|milliseconds|ms)(?:with[0-9]+quer(?:y|ies))?|[0-9]+(?:sql|db|database)?quer(?:y|ies)"
+    rb"|accessed%s(?:times)?"
+    rb"|(?:last|page)-?(?:modified|updated|edited|changed|revised)(?:on|at)?:?%s"
+    rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
+)
+
+# This includes the bytes of the no-break space. Other characters with these bytes also differ in their other bytes.
+_WHITE_SPACE = b" \t\n\r\f\v\xc2\xa0"
 
 # Bounds on hostile pages; real ones stay far below.
-
-_MAX_STATED = 200
+_MAX_STATED = 200  # properties of microdata
 _MAX_SCRIPTS = 50
-_MAX_SCRIPT = 1_000_000  # characters
+_MAX_SCRIPT_LENGTH = 1_000_000  # characters
 
 
 def fingerprint(document: Document) -> bytes:
-    """Return SIZE bytes that stand for the title and the words, links, images and prices of the main content.
+    """Return the hash of the title, and of the words, links, images and prices of the main content.
 
-    Of structured data only what a product or an article says of itself counts; the rest of it repeats the page or is
-    about its date, its ratings and its site.
+    Of structured data, only the texts and prices of products and articles count. The rest repeats the page or describes
+    its date, its ratings and its site.
     """
-    content = content_of(document)
-    digest = blake2b(_title(document), digest_size=SIZE)
-    for part in (content.text, content.references, _structured(document)):
+    content = read_main_content(document)
+    digest = blake2b(_title_text(document), digest_size=FINGERPRINT_BYTES)
+    for part in (content.text, content.references, _json_ld_properties(document)):
         digest.update(b"\0")
         digest.update(part)
     return digest.digest()
 
 
 class Content(NamedTuple):
-    """Words without white space; what is linked, and what is embedded or stated as data, a line each."""
+    """Content of a page, without volatile parts."""
 
     text: bytes
+    """Words without white space."""
     links: bytes
-    rest: bytes
+    """References of links, one on each line."""
+    embedded: bytes
+    """References of embedded media and values of microdata, one on each line."""
 
     def __bool__(self) -> bool:
         return bool(self.text or self.references)
 
     @property
     def references(self) -> bytes:
-        return (self.links + b"\n" + self.rest).strip()
+        return (self.links + b"\n" + self.embedded).strip()
 
 
-def content_of(document: Document) -> Content:
-    """Return the main content, or that of the whole body where it is empty."""
+def read_main_content(document: Document) -> Content:
+    """Return the main content, or the content of the whole body if the main content is empty."""
     body = next(document.root.iterchildren("body"), None)
     if body is None:
         body = document.root
     main = next((main for main in document.all("main") if body in main.iterancestors()), None)
     if main is not None:
-        found = _read(document, main, survey(main, document.blocks).left_out)
-        if found:
-            return found
-    seen = survey(body, document.blocks)
-    if seen.main is not None:
-        found = _read(document, seen.main, seen.left_out)
-        if seen.kind == MAIN + 1 and found:
-            return found
-        # The only article of a page may be a teaser, and the element that is called "content" a shell.
-        rest = _read(document, body, seen.left_out)
-        if found and 2 * len(found.text) >= len(rest.text):
-            return found
+        content = _read_content(document, main, survey(main, document.blocks).excluded)
+        if content:
+            return content
+    surveyed = survey(body, document.blocks)
+    if surveyed.main is not None:
+        content = _read_content(document, surveyed.main, surveyed.excluded)
+        if surveyed.kind == MAIN + 1 and content:
+            return content
+        # The only article of a page may be a teaser, and an element with the name "content" may be an empty shell.
+        whole = _read_content(document, body, surveyed.excluded)
+        if content and 2 * len(content.text) >= len(whole.text):
+            return content
     else:
-        rest = _read(document, body, seen.left_out)
-    if rest:
-        return rest
-    return _read(document, body, {element for element in seen.left_out if element.tag in CODE_TAGS})
+        whole = _read_content(document, body, surveyed.excluded)
+    if whole:
+        return whole
+    return _read_content(document, body, {element for element in surveyed.excluded if element.tag in CODE_TAGS})
 
 
-def _read(document: Document, root: etree._Element, left_out: set[etree._Element]) -> Content:
-    above: set[etree._Element] = set()  # what has something in it that is left out
-    elsewhere: set[etree._Element] = set()  # what is not in root, or in something that is left out itself
-    inside: set[etree._Element] = set()  # the references in what is left out
-    tags = _REFERENCES if any(map(document.all, _MEDIA)) else ("a",)
-    for element in left_out:
+def _read_content(document: Document, root: etree._Element, excluded: set[etree._Element]) -> Content:
+    above: set[etree._Element] = set()  # elements of root with an excluded element inside
+    elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
+    inside: set[etree._Element] = set()  # elements with references inside excluded elements
+    tags = _REFERENCE_TAGS if any(map(document.all, _MEDIA_TAGS)) else ("a",)
+    for element in excluded:
         ancestors: list[etree._Element] = []
         for ancestor in element.iterancestors():
             if ancestor is root or ancestor in above:
@@ -120,26 +161,65 @@ def _read(document: Document, root: etree._Element, left_out: set[etree._Element
                 inside.update(element.iter(*tags))
                 break
             ancestors.append(ancestor)
-            if ancestor in left_out or ancestor in elsewhere:
+            if ancestor in excluded or ancestor in elsewhere:
                 elsewhere.update(ancestors)
                 break
         else:
             elsewhere.update(ancestors)
-    text = b"".join(_pieces(root, left_out, above)) if above else text_of(root)
-    stated = _microdata(document, root, left_out)
-    embedded = _embedded(document, root, inside)
-    rest = _lasting(embedded) + b"\n" + stated if embedded else stated
-    return Content(content_words(text), _lasting(_links(document, root, inside)), rest)
+    text = b"".join(_text_pieces(root, excluded, above)) if above else text_bytes(root)
+    values = _microdata_values(document, root, excluded)
+    embedded = _media_references(document, root, inside)
+    embedded_and_stated = _lasting(embedded) + b"\n" + values if embedded else values
+    return Content(_stable_text(text), _lasting(_link_references(document, root, inside)), embedded_and_stated)
 
 
-def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etree._Element]) -> Iterator[bytes]:
-    """Yield the text around what is left out, in as few pieces as there are. The tree belongs to other readers, too."""
+def _stable_text(text: bytes) -> bytes:
+    """Return the text without its white space, counters and generation times.
+
+    White space changes with the markup.
+    """
+    text = text.translate(None, _WHITE_SPACE)
+    for mark in _COUNTER_MARKS:
+        if mark in text:
+            text = _without_counters(text, mark)
+    for mark in _GENERATED_MARKS:
+        position = text.rfind(mark, -_END_BYTES)
+        if position >= 0:
+            start, end = max(0, position - _WINDOW_BYTES), position + _WINDOW_BYTES
+            text = text[:start] + _GENERATED.sub(b"", text[start:end]) + text[end:]
+    return text
+
+
+def _without_counters(text: bytes, mark: bytes) -> bytes:
+    """Return the text without the numbers directly before or after the words with this mark."""
+    parts = text.split(mark)
+    for index, part in enumerate(parts):
+        if index and (number := _NUMBER_AFTER.match(part)):
+            part = part[: number.start(1)] + part[number.end(1) :]
+        if index < len(parts) - 1:
+            part = _without_number_before(part)
+        parts[index] = part
+    return mark.join(parts)
+
+
+def _without_number_before(part: bytes) -> bytes:
+    before = part.rstrip(_LETTERS)
+    if before[-1:].isdigit() and part[len(before) :].lower() in _UNITS:
+        return before.rstrip(_NUMERALS) + part[len(before) :]
+    return part
+
+
+def _text_pieces(root: etree._Element, excluded: set[etree._Element], above: set[etree._Element]) -> Iterator[bytes]:
+    """Yield the text around the excluded elements, in as few pieces as possible.
+
+    The tree stays unchanged, because other readers use it too.
+    """
     yield (root.text or "").encode()
     pending = [(iter(root), "")]
     while pending:
         children, tail = pending[-1]
         for child in children:
-            if child in left_out:
+            if child in excluded:
                 yield (child.tail or "").encode()
             elif child in above:
                 yield (child.text or "").encode()
@@ -152,83 +232,84 @@ def _pieces(root: etree._Element, left_out: set[etree._Element], above: set[etre
             yield tail.encode()
 
 
-def _links(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
+def _link_references(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
     links, hrefs = document.all("a"), document.anchor_hrefs()
     if root.getparent() is not document.root:
-        part = _span(document, root, "a")
+        part = _slice_within(document, root, "a")
         links, hrefs = links[part], hrefs[part]
     if not inside:
         return [href or "" for href in hrefs]
     return [href or "" for link, href in zip(links, hrefs, strict=True) if link not in inside]
 
 
-def _embedded(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
-    tags = [tag for tag in _MEDIA if document.all(tag)]
+def _media_references(document: Document, root: etree._Element, inside: set[etree._Element]) -> list[str]:
+    tags = [tag for tag in _MEDIA_TAGS if document.all(tag)]
     if not tags:
         return []
     if len(tags) == 1:
-        elements: Iterable[etree._Element] = document.all(tags[0])[_span(document, root, tags[0])]
+        elements: Iterable[etree._Element] = document.all(tags[0])[_slice_within(document, root, tags[0])]
     else:
         elements = root.iter(*tags)
-    return [_medium(element) for element in elements if element not in inside]
+    return [_media_reference(element) for element in elements if element not in inside]
 
 
-def _span(document: Document, root: etree._Element, tag: str) -> slice:
-    """Return which of all elements with the tag are in `root`."""
+def _slice_within(document: Document, root: etree._Element, tag: str) -> slice:
+    """Return the slice of all elements with the tag that lies inside `root`."""
     first = next(root.iter(tag), None)
     return slice(0) if first is None else slice_within(root, document.all(tag), first)
 
 
 def _lasting(references: list[str]) -> bytes:
+    """Return the references without their volatile parts, one on each line."""
     joined = "\n".join(references)
     if "?" in joined or ";" in joined:
         joined = _VOLATILE.sub("", joined)
-    if _PROTECTED in joined:
-        joined = _KEY.sub("", joined)
+    if _CLOUDFLARE_EMAIL in joined:
+        joined = _CLOUDFLARE_KEY.sub("", joined)
     return joined.encode()
 
 
-def _microdata(document: Document, root: etree._Element, left_out: set[etree._Element]) -> bytes:
-    stating = (
+def _microdata_values(document: Document, root: etree._Element, excluded: set[etree._Element]) -> bytes:
+    properties = (
         element
         for tag in ("meta", "link")
         for element in document.all(tag)
-        if (element.get("itemprop") or "").lower() in _STATED
+        if (element.get("itemprop") or "").lower() in _MICRODATA_PROPERTIES
     )
-    found = []
-    for element in islice(stating, _MAX_STATED):
+    values = []
+    for element in islice(properties, _MAX_STATED):
         ancestors = set(element.iterancestors())
-        if root in ancestors and left_out.isdisjoint(ancestors):
-            found.append(element.get("content") or element.get("href") or "")
-    return "\n".join(found).encode()
+        if root in ancestors and excluded.isdisjoint(ancestors):
+            values.append(element.get("content") or element.get("href") or "")
+    return "\n".join(values).encode()
 
 
-def _medium(element: etree._Element) -> str:
+def _media_reference(element: etree._Element) -> str:
     if element.tag == "img":
-        return _image(element)
+        return _image_reference(element)
     return element.get("href" if element.tag == "area" else "src") or ""
 
 
-def _image(image: etree._Element) -> str:
-    if image.get("width") in _PIXEL or image.get("height") in _PIXEL:
+def _image_reference(image: etree._Element) -> str:
+    if image.get("width") in _PIXEL_SIZES or image.get("height") in _PIXEL_SIZES:
         return ""
     source = image.get("src") or ""
     if not source or source.startswith("data:"):
         source = next(filter(None, map(image.get, _LAZY_URLS)), source)
     path, _, query = source.partition("?")
-    # What a file's name is followed by says which edition caches should ask for.
+    # The query after the name of a file is the version for caches.
     file = path if query and _IMAGE_FILE.search(path) else source
     return f"{file} {''.join((image.get('alt') or '').split())}"
 
 
-def _title(document: Document) -> bytes:
+def _title_text(document: Document) -> bytes:
     titles = document.all("title")
-    return b" ".join(text_of(titles[0]).split()) if titles else b""
+    return b" ".join(text_bytes(titles[0]).split()) if titles else b""
 
 
-def _structured(document: Document) -> bytes:
-    found = []
+def _json_ld_properties(document: Document) -> bytes:
+    properties = []
     scripts = (script for script in document.all("script") if "ld+json" in script.get("type", ""))
     for script in islice(scripts, _MAX_SCRIPTS):
-        found += _STRUCTURED.findall((script.text or "")[:_MAX_SCRIPT])
-    return "\n".join(map(":".join, found)).encode()
+        properties += _JSON_LD_PROPERTY.findall((script.text or "")[:_MAX_SCRIPT_LENGTH])
+    return "\n".join(map(":".join, properties)).encode()

@@ -1,4 +1,4 @@
-"""Where the main content of a page is, and what beside and in it is none: menus, side bars, comments, scripts."""
+"""The main content of a page, and the elements that are not content: menus, side bars, comments, scripts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sitemap_crawler.extract.document import BLOCK_TAGS, slice_within
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What an element is. Those from _LANDMARK on depend on where it stands, or on what is in it.
+# Kinds of elements. For the kinds from _LANDMARK to _ARTICLE, the position or the content of the element decides.
 _NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _ARTICLE, _BODY = range(10)
-MAIN = 10  # and above: the main content, the lowest is believed first
-_NOTHING_SAID = 100
-_AS_IT_IS = frozenset({_NONE, _CONTENT, _BODY})
-_ALWAYS_OUT = frozenset({_CODE, _NO_CONTENT})
-_BY_TAG = _ALWAYS_OUT | {_BODY}  # whatever its attributes say
+MAIN = 10  # this and higher kinds are the main content; the lowest of them is the most reliable
+_NO_MAIN = 100
+_UNMARKED = frozenset({_NONE, _CONTENT, _BODY})
+_ALWAYS_EXCLUDED = frozenset({_CODE, _NO_CONTENT})
+_BY_TAG = _ALWAYS_EXCLUDED | {_BODY}  # attributes do not change these kinds
 
-# By tag. What is not named here may be anything: its attributes tell.
-_TAGS = dict.fromkeys(BLOCK_TAGS, _NONE) | {
+# Kinds by tag. A tag without an entry may be anything, so its attributes decide.
+_KIND_BY_TAG = dict.fromkeys(BLOCK_TAGS, _NONE) | {
     "article": _ARTICLE,
     "aside": _ASIDE,
     "body": _BODY,
@@ -38,8 +38,8 @@ _TAGS = dict.fromkeys(BLOCK_TAGS, _NONE) | {
     "template": _CODE,
     "textarea": _CODE,
 }
-CODE_TAGS = frozenset(tag for tag, kind in _TAGS.items() if kind == _CODE)
-_ROLES = {
+CODE_TAGS = frozenset(tag for tag, kind in _KIND_BY_TAG.items() if kind == _CODE)
+_KIND_BY_ROLE = {
     "alertdialog": _NO_CONTENT,
     "banner": _LANDMARK,
     "comment": _NO_CONTENT,
@@ -56,35 +56,36 @@ _ROLES = {
 }
 
 
-def _are(kind: int, names: str) -> dict[str, int]:
+def _kinds(kind: int, names: str) -> dict[str, int]:
     return dict.fromkeys(names.split(), kind)
 
 
-# Whole names, in lower case: what is called "has-sidebar" or "comments-open" mostly holds the content, too.
-_EITHER = """
+# Kinds by whole names in lower case. Elements with names such as "has-sidebar" or "comments-open" mostly hold the
+# content too.
+_ID_OR_CLASS = """
     breadcrumb breadcrumbs leftnav mainnav navbar navigation pagination post-navigation related related-posts
     relatedposts rightnav sidebar sidenav topnav
     latest-posts recent-comments recent-posts
     comment-form comments comments-area commentform disqus_thread respond
     cookie-banner cookie-consent cookie-notice cookieconsent
     """
-_IDS = {
-    **_are(MAIN + 2, "dokuwiki__content mw-content-text"),
-    **_are(MAIN + 3, "main-content maincontent"),
-    **_are(MAIN + 4, "content"),
-    **_are(MAIN + 5, "main"),
-    **_are(_LANDMARK, "banner colophon footer header masthead site-footer site-header"),
-    **_are(_LINKS, "links menu"),
-    **_are(_NO_CONTENT, _EITHER),
-    **_are(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary wp-calendar"),
+_KIND_BY_ID = {
+    **_kinds(MAIN + 2, "dokuwiki__content mw-content-text"),
+    **_kinds(MAIN + 3, "main-content maincontent"),
+    **_kinds(MAIN + 4, "content"),
+    **_kinds(MAIN + 5, "main"),
+    **_kinds(_LANDMARK, "banner colophon footer header masthead site-footer site-header"),
+    **_kinds(_LINKS, "links menu"),
+    **_kinds(_NO_CONTENT, _ID_OR_CLASS),
+    **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary wp-calendar"),
 }
-_CLASSES = {
-    **_are(_CONTENT, "admonition footnote footnote-list"),  # an <aside> to docutils
-    **_are(MAIN + 6, "article-body article-content entry-content markdown-body post-content"),
-    **_are(_LANDMARK, "copyright copyright-footer footer header site-footer site-header site-info"),
-    **_are(_LINKS, "menu nav tags widget"),
-    **_are(_NO_CONTENT, _EITHER),
-    **_are(
+_KIND_BY_CLASS = {
+    **_kinds(_CONTENT, "admonition footnote footnote-list"),  # docutils writes these as <aside>
+    **_kinds(MAIN + 6, "article-body article-content entry-content markdown-body post-content"),
+    **_kinds(_LANDMARK, "copyright copyright-footer footer header site-footer site-header site-info"),
+    **_kinds(_LINKS, "menu nav tags widget"),
+    **_kinds(_NO_CONTENT, _ID_OR_CLASS),
+    **_kinds(
         _NO_CONTENT,
         """
         jp-relatedposts more-posts mw-editsection mw-indicators nav-links navbox navfooter navheader pager printfooter
@@ -108,103 +109,108 @@ _CLASSES = {
 }
 
 # Bounds on hostile pages; real ones stay far below.
-_MAX_CONDITIONAL = 200
+_MAX_CONDITIONAL = 200  # elements whose position or content is examined
 _MAX_ARTICLES = 200
-_MAX_MENU = 20_000  # bytes of text
+_MAX_MENU_BYTES = 20_000  # of text
 _MAX_LINKS = 500
 
-_ONLY_LINKS = 0.8  # of the text of what is a menu
+_MIN_LINK_SHARE = 0.8  # of the text of a menu
 
 
 class Survey(NamedTuple):
+    """The main content of an element, and the elements inside it that are not content."""
+
     main: etree._Element | None
-    kind: int  # of `main`: how far to believe it
-    left_out: set[etree._Element]  # what is no content
+    kind: int
+    """The kind of `main`; a lower kind is more reliable."""
+    excluded: set[etree._Element]
 
 
 def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
-    """Tell what the main content of `root` is; `blocks` are all of the page."""
+    """Return the main content of `root`. `blocks` are all block elements of the page."""
     best: etree._Element | None = None
-    best_kind = _NOTHING_SAID
-    left_out = set()
+    best_kind = _NO_MAIN
+    excluded = set()
     articles = []
     conditional = 0
-    for element in _inside(root, blocks):
-        kind = _kind(element)
-        if kind in _AS_IT_IS:
+    for element in _blocks_inside(root, blocks):
+        kind = _kind_of(element)
+        if kind in _UNMARKED:
             continue
-        if kind in _ALWAYS_OUT:
-            left_out.add(element)
+        if kind in _ALWAYS_EXCLUDED:
+            excluded.add(element)
         elif kind == _ARTICLE:
             articles.append(element)
         elif kind < MAIN:
             conditional += 1
-            if conditional <= _MAX_CONDITIONAL and _is_left_out(element, kind):
-                left_out.add(element)
+            if conditional <= _MAX_CONDITIONAL and _is_excluded(element, kind):
+                excluded.add(element)
         elif kind < best_kind:
             best, best_kind = element, kind
     if best is None:
-        best = _only_article(articles, left_out)
-    return Survey(best, best_kind, left_out)
+        best = _only_article(articles, excluded)
+    return Survey(best, best_kind, excluded)
 
 
-def _inside(root: etree._Element, blocks: Sequence[etree._Element]) -> Sequence[etree._Element]:
+def _blocks_inside(root: etree._Element, blocks: Sequence[etree._Element]) -> Sequence[etree._Element]:
     if root.getparent() is None:
         return blocks
     return blocks[slice_within(root, blocks, root)][1:]
 
 
-def _kind(element: etree._Element) -> int:
-    kind = _TAGS[element.tag]
+def _kind_of(element: etree._Element) -> int:
+    kind = _KIND_BY_TAG[element.tag]
     if kind in _BY_TAG:
         return kind
-    attributes: Any = element.items()  # of str, whatever the stubs say
+    attributes: Any = element.items()  # pairs of str; the stubs are wrong
     for name, value in attributes:
         if name == "class":
-            kind = _of_class(value) or kind
+            kind = _kind_of_class(value) or kind
         elif name == "id":
-            kind = _IDS.get(value.lower(), kind)
+            kind = _KIND_BY_ID.get(value.lower(), kind)
         elif name == "role":
-            kind = _ROLES.get(value.lower(), kind)
+            kind = _KIND_BY_ROLE.get(value.lower(), kind)
         elif name == "itemtype" and value.endswith("schema.org/Comment"):
             kind = _NO_CONTENT
     return kind
 
 
-# A site has few class attributes that are on many of its pages.
+# Most pages of a site share a few class attributes.
 @lru_cache(maxsize=4_096)
-def _of_class(value: str) -> int:
-    return min((_CLASSES[name] for name in value.lower().split() if name in _CLASSES), default=_NONE)
+def _kind_of_class(value: str) -> int:
+    return min((_KIND_BY_CLASS[name] for name in value.lower().split() if name in _KIND_BY_CLASS), default=_NONE)
 
 
-def _is_left_out(element: etree._Element, kind: int) -> bool:
+def _is_excluded(element: etree._Element, kind: int) -> bool:
     if kind == _LANDMARK:
-        # https://html.spec.whatwg.org/multipage/sections.html#the-header-element: of that section, not of the page
+        # Inside a section, a header or footer belongs to that section:
+        # https://html.spec.whatwg.org/multipage/sections.html#the-header-element
         return next(element.iterancestors("article", "main", "section"), None) is None
     if kind == _ASIDE:
         return next(element.iterancestors("article"), None) is None
     if kind == _FORM:
-        # ASP.NET has the whole page in a form.
+        # ASP.NET wraps the whole page in a form.
         return next(element.iter("article", "h1", "h2", "main", "table"), None) is None
-    length = len(text_of(element))
-    if length > _MAX_MENU:
+    length = len(text_bytes(element))
+    if length > _MAX_MENU_BYTES:
         return False
-    linked = sum(len(text_of(link)) for link in islice(element.iter("a"), _MAX_LINKS))
-    return linked >= _ONLY_LINKS * length
+    linked = sum(len(text_bytes(link)) for link in islice(element.iter("a"), _MAX_LINKS))
+    return linked >= _MIN_LINK_SHARE * length
 
 
-def _only_article(articles: list[etree._Element], left_out: set[etree._Element]) -> etree._Element | None:
-    """Return the article that is alone, save for those in it and in what is left out."""
-    found = None
+def _only_article(articles: list[etree._Element], excluded: set[etree._Element]) -> etree._Element | None:
+    """Return the only article, apart from articles inside it and inside excluded elements; `None` for several."""
+    only = None
     for article in articles[:_MAX_ARTICLES]:
         ancestors = list(article.iterancestors())
-        if found in ancestors or not left_out.isdisjoint(ancestors):
+        if only in ancestors or not excluded.isdisjoint(ancestors):
             continue
-        if found is not None:
+        if only is not None:
             return None
-        found = article
-    return found
+        only = article
+    return only
 
 
-def text_of(element: etree._Element) -> bytes:
+def text_bytes(element: etree._Element) -> bytes:
+    """Return the text of an element in UTF-8, white space included."""
     return etree.tostring(element, method="text", encoding="utf-8", with_tail=False)

@@ -1,4 +1,4 @@
-"""A page's content as far as it tells one page of a calendar, or of a list without end, from the next."""
+"""A signature of a page that is equal for similar pages, such as the pages of a calendar or of an endless list."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.extract.content.fingerprint import SIZE, content_of
-from sitemap_crawler.extract.content.main_content import text_of
+from sitemap_crawler.extract.content.fingerprint import FINGERPRINT_BYTES, read_main_content
+from sitemap_crawler.extract.content.main_content import text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.extract.document import Document
 
 MAX_REFERENCES = 500
+"""Maximum number of links that are resolved and named. Later links count as written."""
 MAX_METAS = 1_000
+"""Maximum number of meta elements read on one page."""
 
 _DIGITS = b"0123456789"
 _WHITE_SPACE = b" \t\r\n\f\v"
@@ -27,35 +29,36 @@ _DATE_WORDS = re.compile(
 )
 
 
-def likeness(
+def signature(
     document: Document, *, dateless: bool, name_of: Callable[[str], str], without: Iterable[str] = ()
 ) -> bytes:
-    """Return SIZE bytes that stand for the main content; `dateless`: without digits and the names of months and days.
+    """Return FINGERPRINT_BYTES bytes that stand for the main content.
 
-    A link counts by what `name_of` makes of its URL, what is embedded by itself: a page may be a picture, whose name is
-    a date. The words `without` count for nothing.
+    With `dateless`, digits and the names of months and days do not count. A link counts as the name that `name_of`
+    returns for its URL. Embedded media count as written, because a page may be one picture with a date as its name. The
+    words in `without` do not count.
     """
-    content = content_of(document)
+    content = read_main_content(document)
     titles = document.all("title")
-    words = (text_of(titles[0]) if titles else b"").translate(None, _WHITE_SPACE) + b"\0" + content.text
+    text = (text_bytes(titles[0]) if titles else b"").translate(None, _WHITE_SPACE) + b"\0" + content.text
     for word in without:
-        words = words.replace(word.encode(), b"")
+        text = text.replace(word.encode(), b"")
     if dateless:
-        words = _DATE_WORDS.sub(b"", words.translate(None, _DIGITS))
-    digest = blake2b(words, digest_size=SIZE)
+        text = _DATE_WORDS.sub(b"", text.translate(None, _DIGITS))
+    digest = blake2b(text, digest_size=FINGERPRINT_BYTES)
     hrefs = content.links.decode().split("\n")
-    named = dict.fromkeys(name_of(document.resolve(href) or href) for href in islice(hrefs, MAX_REFERENCES))
-    embedded = content.rest.decode()
+    names = dict.fromkeys(name_of(document.resolve(href) or href) for href in islice(hrefs, MAX_REFERENCES))
+    embedded = content.embedded.decode()
     for word in without:
         embedded = embedded.replace(word, "")
-    for name in (*named, *hrefs[MAX_REFERENCES:], embedded, *_shared_images(document)):
+    for name in (*names, *hrefs[MAX_REFERENCES:], embedded, *_preview_images(document)):
         digest.update(b"\0")
         digest.update(name.encode())
     return digest.digest()
 
 
-def _shared_images(document: Document) -> Iterator[str]:
-    """What it shows to those who share it."""
+def _preview_images(document: Document) -> Iterator[str]:
+    """Yield the images for a preview of the page in social networks."""
     for meta in islice(document.all("meta"), MAX_METAS):
         if meta.get("property") == "og:image":
             yield meta.get("content") or ""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemap_crawler.extract.content.fingerprint import SIZE, fingerprint
+from sitemap_crawler.extract.content.fingerprint import FINGERPRINT_BYTES, fingerprint
 from tests.support.reading_page import page
 
 TEXT = "<p>The harbour opens at six. <a href='/tides'>Tides</a> <img src='quay.jpg' alt='The quay'></p>"
@@ -185,7 +185,7 @@ def test_content_counts(frame: str, markup: str) -> None:
 
 
 def test_the_size_is_fixed() -> None:
-    assert len(of(TEXT)) == len(of("<p>")) == SIZE
+    assert len(of(TEXT)) == len(of("<p>")) == FINGERPRINT_BYTES
 
 
 SAME = [
@@ -313,13 +313,13 @@ HOSTILE = [
 def test_hostile_pages_take_linear_time(markup: str) -> None:
     document = page(markup)
     started = process_time()
-    assert len(fingerprint(document)) == SIZE
+    assert len(fingerprint(document)) == FINGERPRINT_BYTES
     assert process_time() - started < 3
 
 
 @given(markup=st.text(alphabet=st.sampled_from(list("<>/ \"'=&;abdefilmnorstuvwxy012ago©")), max_size=400))
 def test_no_markup_makes_it_fail(markup: str) -> None:
-    assert len(of(f"<body>{markup}")) == SIZE
+    assert len(of(f"<body>{markup}")) == FINGERPRINT_BYTES
 
 
 names = st.sampled_from(["div", "main", "article", "nav", "header", "aside", "form", "p", "ul", "script", "table"])
