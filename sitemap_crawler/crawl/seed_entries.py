@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.extract.alternates import sorted_out
+from sitemap_crawler.extract.alternates import check_alternates
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sitemap_crawler.extract.sitemap_xml import Named
+    from sitemap_crawler.extract.sitemap_xml import SitemapEntry
 
 MAX_EXAMPLE = 80
 """Characters of an entry that is shown."""
@@ -44,9 +44,9 @@ class SeedEntries:
             return None
         return url
 
-    def versions(self, named: Named) -> tuple[tuple[str, str], ...]:
+    def versions(self, named: SitemapEntry) -> tuple[tuple[str, str], ...]:
         """Code and URL of each language version that can be used."""
-        found = sorted_out((code, self._normalise_version(url)) for code, url in named.alternates)
+        found = check_alternates((code, self._normalise_version(url)) for code, url in named.alternates)
         if found.invalid:
             self._code = self._code or found.invalid[0]
             self._without_code += 1

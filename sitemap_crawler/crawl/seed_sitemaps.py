@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from sitemap_crawler.extract.sitemap_xml import Named
+    from sitemap_crawler.extract.sitemap_xml import SitemapEntry
 
 logger = logging.getLogger(__name__)
 
@@ -161,9 +161,9 @@ class _Seeds:
         if file is None:
             self._forget_claims(seed)
             return (f"is no sitemap, feed or list of URLs; correct or remove it in {seed.named_by}",)
-        if file.index and seed.level >= MAX_LEVEL:
+        if file.is_index and seed.level >= MAX_LEVEL:
             return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
-        resolver = self._sitemaps if file.index else self._pages
+        resolver = self._sitemaps if file.is_index else self._pages
         entries = SeedEntries("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
             # Leave the loop to others: a file can be long. Not after the last one, or what it names would be asked for
@@ -171,7 +171,7 @@ class _Seeds:
             await asyncio.sleep(0)
             if self._ending():
                 return ()
-            if file.index:
+            if file.is_index:
                 for url in filter(None, (entries.url(named.loc) for named in batch)):
                     self._queue.add(Seed(url, seed.url, seed.level + 1))
             else:
@@ -186,7 +186,7 @@ class _Seeds:
             return entries.problems()
         return (*entries.problems(), f"{damage}: URLs may be missing; mend it where it is written")
 
-    def _take_batch(self, batch: Iterable[Named], entries: SeedEntries, seed: Seed) -> None:
+    def _take_batch(self, batch: Iterable[SitemapEntry], entries: SeedEntries, seed: Seed) -> None:
         scope, wanted = self._job.rules.scope, self._job.options.alternates
         claims: dict[str, dict[str, str]] = {}
         for named in batch:

@@ -1,4 +1,4 @@
-"""The language versions of a page that it names: `hreflang` links of its head and of `Link:` headers."""
+"""The language versions that a page names, in `hreflang` links of its head and of `Link:` headers."""
 
 from __future__ import annotations
 
@@ -18,26 +18,31 @@ if TYPE_CHECKING:
 
 X_DEFAULT = "x-default"
 
-# Bounds on hostile pages; the largest real sets have fewer than two hundred versions.
 MAX_ALTERNATES = 500
+"""Maximum number of language versions of one page. The largest real sets have fewer than 200."""
 MAX_REPORTED = 5
-MAX_REPORTED_LENGTH = 40  # characters
-_MAX_LINKS = 2_000
+"""Maximum number of invalid codes, and of conflicting codes, that are kept of one page."""
+MAX_REPORTED_LENGTH = 40
+"""Maximum number of characters of an invalid code that is kept. No valid code is longer."""
+_MAX_LINKS = 2_000  # read in one head
 
-# Language of ISO 639-1, script of ISO 15924, region of ISO 3166-1 alpha 2; so neither en_GB nor es-419 is a code:
+# Language of ISO 639-1, script of ISO 15924, region of ISO 3166-1 alpha 2. So en_GB and es-419 are not codes:
 # https://developers.google.com/search/docs/specialty/international/localized-versions#language-codes
 _CODE = re.compile(r"([a-z]{2})(?:-([a-z]{4}))?(?:-([a-z]{2}))?", re.IGNORECASE | re.ASCII)
 
-# A link with one of these media types names a feed or an oEmbed answer, in whatever language.
-_DATA = re.compile(r"(?!application/xhtml\+xml)[^;]*(?:[/+]xml|json|oembed)\s*(?:;|$)", re.IGNORECASE)
+# Media types of feeds and oEmbed answers. A link with one of them does not name a language version.
+_DATA_TYPE = re.compile(r"(?!application/xhtml\+xml)[^;]*(?:[/+]xml|json|oembed)\s*(?:;|$)", re.IGNORECASE)
 
 
 class Alternates(NamedTuple):
-    """What a page says of its language versions, itself among them if it names itself."""
+    """The language versions that a page names, including itself if it names itself."""
 
-    valid: tuple[tuple[str, str], ...] = ()  # code and absolute URL, each code once; a URL may have several
-    invalid: tuple[str, ...] = ()  # some of the codes that are none, as written, shortened
-    conflicting: tuple[str, ...] = ()  # codes that name several URLs, with two of these: they count for none
+    valid: tuple[tuple[str, str], ...] = ()
+    """Code and absolute URL, each code once. A URL may have several codes."""
+    invalid: tuple[str, ...] = ()
+    """Some of the invalid codes, as written, shortened."""
+    conflicting: tuple[str, ...] = ()
+    """Some of the codes with several URLs, each with two of its URLs. These codes are not among the valid ones."""
 
 
 _ALTERNATE = "alternate"
@@ -51,38 +56,41 @@ def find_alternates(
     url: str,
     resolve: Callable[[str, str, str], str | None],
 ) -> Alternates:
-    """Return what `<link rel=alternate hreflang>` in the head and `Link:` headers say together.
+    """Return the versions that `<link rel=alternate hreflang>` in the head and `Link:` headers name together.
 
-    `headers` has lower-case names; `url` is the page's own URL; `resolve` makes a URL of a reference, its base and its
-    charset, or `None`.
+    `headers` has lower-case names. `url` is the URL of the page. `resolve` takes a reference, its base and its charset,
+    and returns a URL or `None`.
     """
-    named = [*_in_page(document), *_in_headers(headers.get("link", ()), url, resolve)]
-    return sorted_out(named) if named else _NONE
+    pairs = [*_pairs_in_head(document), *_pairs_in_headers(headers.get("link", ()), url, resolve)]
+    return check_alternates(pairs) if pairs else _NONE
 
 
 def language_code(text: str) -> str | None:
-    """Return an hreflang value in its usual form (`en-GB`, `zh-Hant-TW`, `x-default`), `None` when it is not valid."""
+    """Return an hreflang value in its usual form (`en-GB`, `zh-Hant-TW`, `x-default`), or `None` if it is invalid."""
     # The cache must not keep long texts of hostile pages.
-    return _language_code(text) if len(text) <= MAX_REPORTED_LENGTH else None
+    return _cached_language_code(text) if len(text) <= MAX_REPORTED_LENGTH else None
 
 
-def sorted_out(named: Iterable[tuple[str, str | None]]) -> Alternates:
-    """Return what the pairs of a code, as written, and a URL, `None` for what is none, say together."""
+def check_alternates(pairs: Iterable[tuple[str, str | None]]) -> Alternates:
+    """Return the valid, the invalid and the conflicting ones of pairs of a code and a URL.
+
+    The codes are as written. `None` stands for an unusable URL.
+    """
     urls: dict[str, set[str]] = {}
     invalid: dict[str, None] = {}
-    for text, url in named:
+    for text, url in pairs:
         code = language_code(text)
         if code is None:
             if len(invalid) < MAX_REPORTED:
                 invalid[text[:MAX_REPORTED_LENGTH]] = None
         elif url is not None and len(url) <= MAX_LOC:
             urls.setdefault(code, set()).add(url)
-    valid = [(code, next(iter(found))) for code, found in urls.items() if len(found) == 1]
-    conflicting = [f"{code} ({', '.join(sorted(found)[:2])})" for code, found in urls.items() if len(found) > 1]
+    valid = [(code, next(iter(targets))) for code, targets in urls.items() if len(targets) == 1]
+    conflicting = [f"{code} ({', '.join(sorted(targets)[:2])})" for code, targets in urls.items() if len(targets) > 1]
     return Alternates(tuple(valid[:MAX_ALTERNATES]), tuple(invalid), tuple(conflicting[:MAX_REPORTED]))
 
 
-def _in_page(document: Document | None) -> Iterator[tuple[str, str | None]]:
+def _pairs_in_head(document: Document | None) -> Iterator[tuple[str, str | None]]:
     if document is None or not any(
         link.get("hreflang") is not None for rel, link in document.link_elements() if _ALTERNATE in rel
     ):
@@ -94,7 +102,7 @@ def _in_page(document: Document | None) -> Iterator[tuple[str, str | None]]:
             yield code, document.resolve(href)
 
 
-def _in_headers(
+def _pairs_in_headers(
     link_headers: Sequence[str], url: str, resolve: Callable[[str, str, str], str | None]
 ) -> Iterator[tuple[str, str | None]]:
     for target, parameters in parse_link_header(link_headers):
@@ -106,22 +114,24 @@ def _in_headers(
 
 
 def _names_version(rel: str | None, media: str | None, media_type: str | None) -> bool:
-    """Tell whether it is a page in another language: with `media` it is one for another device, which Google does not
-    want to be mixed with hreflang."""
+    """Return whether a link names a page in another language.
+
+    A link with `media` names a page for another device, and Google wants no such links together with hreflang.
+    """
     if _ALTERNATE not in rel_tokens(rel) or (media or "all").strip().lower() not in ("", "all"):
         return False
-    return not media_type or _DATA.match(media_type) is None
+    return not media_type or _DATA_TYPE.match(media_type) is None
 
 
 @lru_cache(maxsize=1_024)
-def _language_code(text: str) -> str | None:
+def _cached_language_code(text: str) -> str | None:
     text = text.strip()
     if text.lower() == X_DEFAULT:
         return X_DEFAULT
     parts = _CODE.fullmatch(text)
     if parts is None:
         return None
-    # Loads a megabyte of tables, which a site in one language need not wait for.
+    # The import loads a megabyte of tables, which a site in one language does not need.
     import pycountry
 
     language, script, region = parts.groups()

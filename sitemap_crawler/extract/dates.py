@@ -1,4 +1,4 @@
-"""Dates as servers and pages write them, and whether to believe a `Last-Modified`."""
+"""Dates in the forms that servers and pages write, and the credibility of a `Last-Modified` header."""
 
 from __future__ import annotations
 
@@ -7,39 +7,48 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 MAX_DATE_LENGTH = 100
-_SKEW = timedelta(minutes=1)
-_GENERATED = timedelta(seconds=2)
+"""Maximum number of characters of a date."""
+# A date may be later than the response by this difference between clocks.
+_MAX_SKEW = timedelta(minutes=1)
+# A page whose date is this close to the response was generated for it.
+_GENERATION_TIME = timedelta(seconds=2)
+# A server whose clock is off by more than this is not believed.
 _WRONG_CLOCK = timedelta(days=1)
+# The web is not older.
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 
 
-# The pages of a site answer at the same seconds, and were often made at the same time.
+# Many pages of a site have the same `Date` and often the same `Last-Modified`.
 @lru_cache(maxsize=256)
 def parse_http_date(text: str | None) -> datetime | None:
-    """Return the UTC time of any of the three forms of RFC 9110, section 5.6.7, and of RFC 822."""
+    """Return the UTC time of a date in one of the three forms of RFC 9110, section 5.6.7, or in the form of RFC 822.
+
+    Return `None` for any other text.
+    """
     if not text or len(text) > MAX_DATE_LENGTH:
         return None
     try:
-        return _utc(parsedate_to_datetime(text))
-    except (ValueError, TypeError, IndexError, OverflowError):  # the last three by malformed parts
+        return _in_utc(parsedate_to_datetime(text))
+    except (ValueError, TypeError, IndexError, OverflowError):  # malformed parts raise the last three
         return None
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """Return the UTC time of an ISO 8601 or HTTP date; a zone that is not stated is UTC."""
+    """Return the UTC time of an ISO 8601 or HTTP date, or `None`. A date without a zone is in UTC."""
     if not text or len(text) > MAX_DATE_LENGTH:
         return None
     try:
-        return _utc(datetime.fromisoformat(text.strip()))
+        return _in_utc(datetime.fromisoformat(text.strip()))
     except (ValueError, OverflowError):
         return parse_http_date(text)
 
 
 def last_modified(header: str | None, date_header: str | None, *, fetched: datetime) -> datetime | None:
-    """Return a `Last-Modified` (UTC) that can be believed.
+    """Return the UTC time of a `Last-Modified` header if it is credible, else `None`.
 
-    Not believed: unreadable, in the future, before the web, or the time of the response itself, which is what
-    generated pages send. The server's own clock (`Date`) decides, unless it is more than a day off.
+    An unreadable date, a date in the future and a date before the web are not credible. The time of the response is not
+    credible either, because servers send it for generated pages. The clock of the server (`Date`) decides, unless it is
+    more than a day off.
     """
     modified = parse_http_date(header)
     if modified is None or modified < _EARLIEST:
@@ -47,10 +56,10 @@ def last_modified(header: str | None, date_header: str | None, *, fetched: datet
     answered = parse_http_date(date_header)
     if answered is None or abs(answered - fetched) > _WRONG_CLOCK:
         answered = fetched
-    if modified > answered + _SKEW or min(abs(modified - answered), abs(modified - fetched)) <= _GENERATED:
+    if modified > answered + _MAX_SKEW or min(abs(modified - answered), abs(modified - fetched)) <= _GENERATION_TIME:
         return None
     return modified
 
 
-def _utc(moment: datetime) -> datetime:
+def _in_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What kind of file a response is."""
+"""The media type of a response, by its header or by its first bytes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import lru_cache
 
 OCTET_STREAM = "application/octet-stream"
 DECOMPRESSION_BOMB = "decompression bomb"
-"""Takes the place of the type of a body that is none worth reading, whatever its header says."""
+"""Replacement for the media type of a response whose body was dropped because it decompresses to too many bytes."""
 
-_SNIFFED = 1_024  # bytes; what browsers read is 1,445: https://mimesniff.spec.whatwg.org/#reading-the-resource-header
+# Browsers sniff 1,445 bytes: https://mimesniff.spec.whatwg.org/#reading-the-resource-header
+_SNIFFED_BYTES = 1_024
 _ESSENCE = re.compile(r"[ \t\r\n]*+([\w!#$%&'*+.^`|~-]++/[\w!#$%&'*+.^`|~-]++)[ \t\r\n]*+(?:[;,]|\Z)", re.ASCII)
 
 # https://mimesniff.spec.whatwg.org/#determining-the-computed-mime-type-of-a-resource
-_MEANINGLESS = frozenset({"*/*", "application/unknown", "unknown/unknown"})
+_UNKNOWN_TYPES = frozenset({"*/*", "application/unknown", "unknown/unknown"})
 
 # https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type, with meta and link added
 _HTML = re.compile(
@@ -23,8 +24,8 @@ _HTML = re.compile(
 )
 _XML = re.compile(rb"\s*+<\?xml\b")
 _XHTML = re.compile(rb"<(?:!doctype\s++html|html)[\s>]", re.IGNORECASE)
-_GZIP = b"\x1f\x8b\x08"
-_MAGIC = (
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_TYPE_BY_MAGIC = (
     (b"%PDF-", "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -35,28 +36,28 @@ _MAGIC = (
 
 
 def media_type(content_type: str | None, body: bytes) -> str:
-    """Return the type and subtype in lower case, sniffed from the body when the header does not say."""
-    if body.startswith(_GZIP):
-        # Packed once more than the header says, or a file under the wrong name: browsers show neither.
+    """Return type and subtype in lower case, from the header, or from the body if the header states none."""
+    if body.startswith(_GZIP_MAGIC):
+        # The body is compressed twice, or the server sent a gzip file with a wrong type. Browsers show neither.
         return "application/gzip"
-    return _stated(content_type) or _sniff(body)
+    return _stated_type(content_type) or _sniffed_type(body)
 
 
-# A site sends a handful of different headers with all its pages.
+# The pages of a site have few different headers.
 @lru_cache(maxsize=256)
-def _stated(content_type: str | None) -> str | None:
+def _stated_type(content_type: str | None) -> str | None:
     match = _ESSENCE.match(content_type or "")
     essence = match[1].lower() if match else None
-    return None if essence in _MEANINGLESS else essence
+    return None if essence in _UNKNOWN_TYPES else essence
 
 
-def _sniff(body: bytes) -> str:
-    for magic, essence in _MAGIC:
+def _sniffed_type(body: bytes) -> str:
+    for magic, essence in _TYPE_BY_MAGIC:
         if body.startswith(magic):
             return essence
-    start = body[:_SNIFFED].removeprefix(b"\xef\xbb\xbf")
+    start = body[:_SNIFFED_BYTES].removeprefix(b"\xef\xbb\xbf")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        start = start[2:].replace(b"\0", b"")  # enough of UTF-16 to see tags in it
+        start = start[2:].replace(b"\0", b"")  # sufficient to find tags in UTF-16
     if _HTML.match(start):
         return "text/html"
     if _XML.match(start):

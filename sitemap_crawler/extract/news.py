@@ -1,4 +1,4 @@
-"""Whether a page is a news article, and what a news sitemap has to say of it."""
+"""The news article that a page is, with the values that a news sitemap needs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.extract.document import Document
     from sitemap_crawler.extract.page_dates import PageDate
 
-# https://schema.org/NewsArticle and its subtypes, and the blog posting whose only use is to cover an event. A plain
-# Article or BlogPosting is none: encyclopedias and manuals call their pages so.
-_NEWS = frozenset(
+# https://schema.org/NewsArticle and its subtypes, and the type of live coverage. Plain Article and BlogPosting are not
+# news: encyclopedias and manuals use these types.
+_NEWS_TYPES = frozenset(
     {
         "analysisnewsarticle",
         "askpublicnewsarticle",
@@ -42,11 +42,11 @@ _NEWS = frozenset(
         "reviewnewsarticle",
     }
 )
-_PUBLISHED = "article:published_time"  # https://ogp.me/#type_article
-_META = frozenset({_PUBLISHED, "og:title", "og:locale"})
+_PUBLISHED_META = "article:published_time"  # https://ogp.me/#type_article
+_META_NAMES = frozenset({_PUBLISHED_META, "og:title", "og:locale"})
 
-# Text in JSON is plain, but many sites escape it as for HTML. Where that was done there is nothing that it would have
-# replaced: "Q&amp;A" was escaped, "Q&A in 5 < 6 &amp; minutes" is meant as it stands.
+# Text that was escaped for HTML. Text in JSON is plain, but many sites escape it. Escaped text has no characters that
+# escaping replaces: "Q&amp;A" was escaped, "Q&A in 5 < 6 &amp; minutes" was not.
 _ESCAPED = re.compile(r"(?:[^&<>]++|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});)*+")
 
 # Bounds on hostile pages; real ones stay far below.
@@ -57,27 +57,30 @@ _MAX_HEADINGS = 50
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """What a page says of itself as news; the title is plain text on one line."""
+    """The values of a news article."""
 
     title: str
+    """Plain text on one line."""
     published: float
-    """Seconds since 1970; of a date without a time, its midnight in UTC."""
+    """Seconds since 1970. A date without a time counts as its midnight in UTC."""
     has_time: bool
+    """Whether the page states the time of publication in addition to the date."""
     language: str | None
-    """As a news sitemap writes it; None when the page does not say."""
+    """Language in the form of a news sitemap; `None` if the page states none."""
 
 
 def find_article(document: Document, now: datetime) -> Article | None:
-    """Return the article that the page is; None when it says of itself neither that it is news nor when it appeared.
+    """Return the news article of the page.
 
-    A time of publication that is not credible (as in `modified_date`) is none.
+    Return `None` if the page states neither that it is news nor when it was published, or has no title. A date that is
+    not credible, by the rules of `modified_date`, does not count.
     """
     article = _own_article(document)
-    metas = _metas(document)
-    if article is None and _PUBLISHED not in metas:
+    metas = _meta_contents(document)
+    if article is None and _PUBLISHED_META not in metas:
         return None
     article = article or {}
-    date = _first_credible([article.get("datePublished"), metas.get(_PUBLISHED)], now)
+    date = _first_credible([article.get("datePublished"), metas.get(_PUBLISHED_META)], now)
     title = next(filter(None, _titles(document, article, metas)), None) if date else None
     if date is None or title is None:
         return None
@@ -86,30 +89,35 @@ def find_article(document: Document, now: datetime) -> Article | None:
 
 
 def _own_article(document: Document) -> dict[str, Any] | None:
-    """Return the news article in JSON-LD that is this page: it names the page, or is the only one and names none."""
-    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
-    articles = [value for value in found if not _NEWS.isdisjoint(type_names(value.get("@type")))]
+    """Return the JSON-LD object of the news article that is this page.
+
+    The object names the URL of the page, or is the only news article and names no URL.
+    """
+    objects = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
+    articles = [value for value in objects if not _NEWS_TYPES.isdisjoint(type_names(value.get("@type")))]
     if not articles:
         return None
     urls = own_urls(document)
     ranked = [(ownership_rank(article, document, urls), article) for article in articles[:_MAX_ARTICLES]]
-    own = [article for place, article in ranked if place == 0]
+    own = [article for rank, article in ranked if rank == 0]
     if own:
         return next((article for article in own if "datePublished" in article), own[0])
-    unnamed = [article for place, article in ranked if place]
-    # A front page may describe its teasers without saying where they lead.
-    distinct = {(_string(article.get("headline")), _string(article.get("datePublished"))) for article in unnamed}
+    unnamed = [article for rank, article in ranked if rank]
+    # A front page may describe its teasers without their URLs.
+    distinct = {
+        (_text_or_empty(article.get("headline")), _text_or_empty(article.get("datePublished"))) for article in unnamed
+    }
     return unnamed[0] if len(distinct) == 1 else None
 
 
-def _metas(document: Document) -> dict[str, str]:
-    """Return the first value of each property that matters here."""
-    found: dict[str, str] = {}
+def _meta_contents(document: Document) -> dict[str, str]:
+    """Return the first content of each meta element in _META_NAMES, by name."""
+    contents: dict[str, str] = {}
     for meta in islice(document.all("meta"), _MAX_METAS):
         name = (meta.get("property") or meta.get("name") or "").strip().lower()
-        if name in _META:
-            found.setdefault(name, meta.get("content") or "")
-    return found
+        if name in _META_NAMES:
+            contents.setdefault(name, meta.get("content") or "")
+    return contents
 
 
 def _first_credible(values: list[object], now: datetime) -> PageDate | None:
@@ -119,7 +127,7 @@ def _first_credible(values: list[object], now: datetime) -> PageDate | None:
 
 def _titles(document: Document, article: dict[str, Any], metas: dict[str, str]) -> Iterator[str]:
     for name in ("headline", "name"):
-        text = _string(article.get(name))[:MAX_INPUT]
+        text = _text_or_empty(article.get(name))[:MAX_INPUT]
         yield one_line(unescape(text) if "&" in text and _ESCAPED.fullmatch(text) else text, MAX_TITLE)
     yield one_line(metas.get("og:title", ""), MAX_TITLE)
     for heading in document.all("h1")[:_MAX_HEADINGS]:
@@ -130,12 +138,12 @@ def _titles(document: Document, article: dict[str, Any], metas: dict[str, str]) 
 def _languages(document: Document, article: dict[str, Any], metas: dict[str, str]) -> Iterator[str]:
     stated = article.get("inLanguage")
     for value in stated[:1] if isinstance(stated, list) else [stated]:
-        # https://schema.org/Language keeps the code beside the name
-        yield _string(value.get("alternateName") if isinstance(value, dict) else value)
+        # An object of https://schema.org/Language has the code as its alternate name.
+        yield _text_or_empty(value.get("alternateName") if isinstance(value, dict) else value)
     for element in document.all("html")[:1]:
         yield element.get("lang") or element.get("xml:lang") or ""
     yield metas.get("og:locale", "")
 
 
-def _string(value: object) -> str:
+def _text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""When a page says that it was last modified."""
+"""The date of the last change that a page states."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.document import Document
 
-_SKEW = timedelta(minutes=5)
-_GENERATED = timedelta(seconds=2)
+# A date may be later than the response by this difference between clocks.
+_MAX_SKEW = timedelta(minutes=5)
+# A page whose date is this close to the response was generated for it.
+_GENERATION_TIME = timedelta(seconds=2)
+# The web is not older.
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-_TIME = re.compile(r":|\dT\d\d", re.IGNORECASE)
+_HAS_TIME = re.compile(r":|\dT\d\d", re.IGNORECASE)
 
-# In the order in which they are believed; what they are called in the inventory.
-_META = {
+# Sources in the inventory by the name of the meta element; the most reliable come first.
+_SOURCE_BY_META = {
     "article:modified_time": "article:modified_time",
     "og:updated_time": "og:updated_time",
     "dcterms.modified": "meta",
@@ -41,28 +44,32 @@ _META = {
     "last-modified": "meta",
     "revised": "meta",
 }
-_META_ATTRIBUTES = ("property", "name", "http-equiv")
+_NAME_ATTRIBUTES = ("property", "name", "http-equiv")
 
 # Bounds on hostile pages; real ones stay far below.
 _MAX_METAS = 1_000
 _MAX_TIMES = 1_000
-_MAX_TEXTS = 20
+_MAX_TEXTS = 20  # pieces of text of one element
 
 
 @dataclass(frozen=True, slots=True)
 class PageDate:
-    moment: datetime  # UTC; midnight of a date without time
+    """A date that a page states."""
+
+    moment: datetime
+    """Time in UTC; midnight for a date without a time."""
     has_time: bool
-    source: str  # json-ld, article:modified_time, og:updated_time, meta or microdata
+    source: str
+    """json-ld, article:modified_time, og:updated_time, meta or microdata."""
 
 
 def modified_date(document: Document, *, now: datetime) -> PageDate | None:
-    """Return the date of the last change that the page states of itself, if it is credible.
+    """Return the first credible date of the last change that the page states, or `None`.
 
-    Not credible: unreadable, in the future, before the web, or the time at which the page was made for us. When it
-    was published is not when it was modified.
+    An unreadable date, a date in the future, a date before the web and the time of the response are not credible. The
+    date of publication does not count.
     """
-    for text, source in _stated(document):
+    for text, source in _stated_dates(document):
         date = credible(text, source, now)
         if date is not None:
             return date
@@ -70,57 +77,60 @@ def modified_date(document: Document, *, now: datetime) -> PageDate | None:
 
 
 def credible(text: str, source: str, now: datetime) -> PageDate | None:
-    """Return the date that a text is; `None` when it is not credible, as in `modified_date`."""
+    """Return the date in a text; `None` if it is not credible by the rules of `modified_date`."""
     text = text.strip()
     moment = parse_date(text)
-    if moment is None or not _EARLIEST <= moment <= now + _SKEW:
+    if moment is None or not _EARLIEST <= moment <= now + _MAX_SKEW:
         return None
-    has_time = _TIME.search(text) is not None
-    if has_time and abs(now - moment) <= _GENERATED:
+    has_time = _HAS_TIME.search(text) is not None
+    if has_time and abs(now - moment) <= _GENERATION_TIME:
         return None
     return PageDate(moment, has_time, source)
 
 
-def _stated(document: Document) -> Iterator[tuple[str, str]]:
-    for text in _in_json(document):
+def _stated_dates(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the dates as written with their sources, the most reliable first."""
+    for text in _json_ld_dates(document):
         yield text, "json-ld"
-    yield from _in_meta(document)
-    for text in _in_microdata(document):
+    yield from _meta_dates(document)
+    for text in _microdata_dates(document):
         yield text, "microdata"
 
 
-def _in_json(document: Document) -> Iterator[str]:
-    """Yield the dates of what is about this page, then of pages, then of articles that do not say what they are about.
+def _json_ld_dates(document: Document) -> Iterator[str]:
+    """Yield the dates of objects about this page, then of pages and then of articles that name no URL.
 
-    An object that names another page is not believed.
+    Objects that name another page do not count.
     """
-    found = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
-    objects = [value for value in found if "dateModified" in value]
+    values = (value for root in json_ld_roots(document) for value in objects_in(root, without=FOREIGN_PROPERTIES))
+    objects = [value for value in values if "dateModified" in value]
     if not objects:
         return
     own = own_urls(document)
     ranked: tuple[list[str], list[str], list[str]] = ([], [], [])
     for value in objects:
-        place = ownership_rank(value, document, own)
+        rank = ownership_rank(value, document, own)
         date = value["dateModified"]
-        if place is not None and isinstance(date, str):
-            ranked[place].append(date)
+        if rank is not None and isinstance(date, str):
+            ranked[rank].append(date)
     for dates in ranked:
         yield from dates
 
 
-def _in_meta(document: Document) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
+def _meta_dates(document: Document) -> list[tuple[str, str]]:
+    contents: dict[str, str] = {}
     for meta in islice(document.all("meta"), _MAX_METAS):
-        for attribute in _META_ATTRIBUTES:
+        for attribute in _NAME_ATTRIBUTES:
             name = (meta.get(attribute) or "").strip().lower()
-            if name in _META:
-                found.setdefault(name, meta.get("content") or "")
-    return [(found[name], source) for name, source in _META.items() if name in found] if found else []
+            if name in _SOURCE_BY_META:
+                contents.setdefault(name, meta.get("content") or "")
+    if not contents:
+        return []
+    return [(contents[name], source) for name, source in _SOURCE_BY_META.items() if name in contents]
 
 
-def _in_microdata(document: Document) -> list[str]:
-    """Return the date of the only thing on the page that has one."""
+def _microdata_dates(document: Document) -> list[str]:
+    """Return the date of the only item on the page with a date; the list is empty for several items."""
     dates: dict[etree._Element | None, str] = {}
     for elements in (islice(document.all("meta"), _MAX_METAS), islice(document.all("time"), _MAX_TIMES)):
         for element in elements:
@@ -130,11 +140,11 @@ def _in_microdata(document: Document) -> list[str]:
             if item is None or not (PAGE_TYPES | ARTICLE_TYPES).isdisjoint(
                 type_names((item.get("itemtype") or "").split())
             ):
-                dates.setdefault(item, _written(element))
+                dates.setdefault(item, _date_text(element))
     return list(dates.values()) if len(dates) == 1 else []
 
 
-def _written(element: etree._Element) -> str:
+def _date_text(element: etree._Element) -> str:
     return (
         element.get("content") or element.get("datetime") or "".join(map(str, islice(element.itertext(), _MAX_TEXTS)))
     )

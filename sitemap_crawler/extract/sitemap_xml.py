@@ -1,8 +1,9 @@
-"""The entries of a sitemap or a feed in XML that comes in pieces, in whatever state it is.
+"""The entries of a sitemap or a feed in XML, read in pieces, also from damaged files.
 
-No XML parser reads it: a strict one ends at the first error, such as a bare & in a URL; a lenient one drops that & and
-goes on with a wrong URL, and takes hundreds of megabytes for what a DOCTYPE declares or a million attributes. Tags and
-text are enough here, and entities that don't exist can't be expanded.
+The module uses no XML parser. A strict parser ends at the first error, such as a bare & in a URL. A lenient parser
+drops that & and continues with a wrong URL; it also needs hundreds of megabytes for the declarations of a DOCTYPE or
+for a million attributes. Tags and text are sufficient to find entries, and entities that are not declared cannot
+expand.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_LOC_LENGTH = 8_192
-"""Characters; what is longer is no URL that could be crawled."""
+"""Maximum number of characters of a URL. Longer URLs cannot be crawled."""
 MAX_MARKUP = 1_048_576
-"""Characters of one tag or comment."""
+"""Maximum number of characters of one tag or comment."""
 MAX_ATTRIBUTES = 16_384
-"""Characters of them in which URLs are looked for."""
+"""Maximum number of characters read of the attributes of one tag."""
 MAX_DEPTH = 64
-"""Elements in one another; deeper ones are no entries."""
+"""Maximum nesting depth of elements that is tracked. Deeper elements are not entries."""
 
 # The elements that name URLs, by root: https://www.sitemaps.org/protocol.html, https://www.rssboard.org/rss-specification
-# and https://www.rfc-editor.org/rfc/rfc4287#section-4.2.7. Told by their parents, as namespaces are often wrong.
-ENTRIES = {
+# and https://www.rfc-editor.org/rfc/rfc4287#section-4.2.7. The parent identifies them, as namespaces are often wrong.
+ENTRY_ELEMENTS = {
     "urlset": ("url", "loc"),
     "sitemapindex": ("sitemap", "loc"),
     "rss": ("item", "link"),
     "feed": ("entry", "link"),
 }
-# Whose entries may name language versions,
+# The root whose entries may name language versions:
 # https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
-_WITH_VERSIONS = "urlset"
+_ROOT_WITH_ALTERNATES = "urlset"
 
-# Possessive, as what never ends must not be tried in every way. The last alternative is what begins and does not end.
+# Possessive quantifiers prevent backtracking in markup that never ends. The last alternative is unfinished markup.
 _MARKUP = re.compile(
     r"<(/?)([^\s<>/!?][^\s<>/]*+)(?P<tag>[^<>]*+)>"
     r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<!--.*?-->|<\?.*?\?>|<![^-\[<>][^<>]*+>|(?P<unfinished><!--|<!\[CDATA\[|<\?)",
@@ -48,44 +49,45 @@ _REFERENCE = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#x([0-9A-Fa-f]
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
-class Named(NamedTuple):
-    """An entry, all as it is written."""
+class SitemapEntry(NamedTuple):
+    """An entry of a foreign sitemap, as written."""
 
     loc: str
     alternates: tuple[tuple[str, str], ...] = ()
-    """Code and URL of each language version that it names."""
+    """Code and URL of each language version that the entry names."""
 
 
 class XmlReader:
-    """Finds the root and the entries in markup that comes in pieces."""
+    """Parser that finds the root and the entries in pieces of markup."""
 
     def __init__(self) -> None:
         self.root: str | None = None
         self.damage: str | None = None
-        """What keeps the text from being read to its end: `is ...`, `has ...`."""
+        """Reason why the text cannot be read to its end, as `is ...` or `has ...`."""
         self.too_long = 0
-        """Entries that were passed over as longer than MAX_LOC_LENGTH."""
+        """Number of skipped entries with more than MAX_LOC_LENGTH characters."""
         self._open: list[str] = []
         self._rest = ""
         self._loc: str | None = None
-        """The text of the URL that is being read."""
-        self._named: str | None = None
-        """The URL of the entry that is being read, once that is known."""
+        """Text of the current URL; `None` outside of URLs."""
+        self._entry_url: str | None = None
+        """URL of the current entry; `None` until its element ends."""
         self._alternates: list[tuple[str, str]] = []
-        self._found: list[Named] = []
+        self._entries: list[SitemapEntry] = []
 
-    def batches(self, texts: Iterable[str]) -> Iterator[list[Named]]:
+    def batches(self, texts: Iterable[str]) -> Iterator[list[SitemapEntry]]:
+        """Yield the entries of each piece of text, and then the last entries."""
         for text in texts:
             yield self.feed(text)
             if self.damage is not None:
                 break
         self._end_entry()
-        yield self._found
+        yield self._entries
         if self.damage is None and self._open:
             self.damage = "is XML that ends too early"
 
-    def feed(self, text: str) -> list[Named]:
-        """The entries that end in this piece."""
+    def feed(self, text: str) -> list[SitemapEntry]:
+        """Return the entries that end in this piece."""
         text = self._rest + text
         position = 0
         for markup in _MARKUP.finditer(text):
@@ -93,103 +95,103 @@ class XmlReader:
             if kind == "unfinished":
                 break
             if self._loc is not None:
-                self._characters(_without_references(text[position : markup.start()]))
+                self._add_text(_resolve_references(text[position : markup.start()]))
             position = markup.end()
             if kind == "tag":
                 slash, written, attributes = markup.group(1, 2, 3)
                 name = written.rpartition(":")[2]
                 if slash:
-                    self._end(name)
+                    self._end_tag(name)
                 else:
-                    self._start(name, attributes)
+                    self._start_tag(name, attributes)
             elif kind == "cdata":
-                self._characters(markup[kind])
+                self._add_text(markup[kind])
         self._rest = text[position:]
         if len(self._rest) > MAX_MARKUP:
             self.damage = f"has a tag, comment or text of more than {MAX_MARKUP:,} characters"
-        found, self._found = self._found, []
-        return found
+        entries, self._entries = self._entries, []
+        return entries
 
-    def _start(self, name: str, attributes: str) -> None:
+    def _start_tag(self, name: str, attributes: str) -> None:
         if self.root is None:
             self.root = name
-        # Markup in the midst of a URL is an error, and the URL unknown.
+        # Markup inside a URL is an error; the URL is unknown.
         self._loc = None
-        if self._open and (self._open[-1], name) == ENTRIES.get(self.root):
+        if self._open and (self._open[-1], name) == ENTRY_ELEMENTS.get(self.root):
             if self.root == "feed":
-                self._link(attributes)
+                self._add_feed_link(attributes)
             else:
                 self._loc = ""
-        elif self.root == _WITH_VERSIONS:
+        elif self.root == _ROOT_WITH_ALTERNATES:
             if name == "url":
                 self._end_entry()
             elif name == "link" and self._open[-1:] == ["url"]:
-                self._alternate(attributes)
+                self._add_alternate(attributes)
         if not attributes.endswith("/") and len(self._open) < MAX_DEPTH:
             self._open.append(name)
 
-    def _end(self, name: str) -> None:
+    def _end_tag(self, name: str) -> None:
         if self._loc is not None:
-            self._add(self._loc)
+            self._add_url(self._loc)
             self._loc = None
         if name in self._open:
-            # What was left open in it ends with it.
+            # The end of an element also ends unclosed elements inside it.
             while self._open.pop() != name:
                 pass
         if name == "url":
             self._end_entry()
 
-    def _characters(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._loc is not None and len(self._loc) <= MAX_LOC_LENGTH:
             self._loc += text
 
-    def _link(self, attributes: str) -> None:
+    def _add_feed_link(self, attributes: str) -> None:
         values = _attributes(attributes)
         if values.get("rel", "alternate") == "alternate":
-            self._add(values.get("href", ""))
+            self._add_url(values.get("href", ""))
 
-    def _alternate(self, attributes: str) -> None:
+    def _add_alternate(self, attributes: str) -> None:
         if "hreflang" not in attributes or len(self._alternates) >= MAX_ALTERNATES:
             return
         values = _attributes(attributes)
         url, code = values.get("href", "").strip(), values.get("hreflang", "").strip()
-        # With `media` it is a page for another device.
+        # A link with `media` names a page for another device.
         is_version = "alternate" in values.get("rel", "").lower().split() and not values.get("media")
         if is_version and url and code and len(url) <= MAX_LOC_LENGTH:
-            # What is longer than the longest code stays so.
+            # One more character than the longest valid code keeps a longer code invalid.
             self._alternates.append((code[: MAX_REPORTED_LENGTH + 1], url))
 
-    def _add(self, written: str) -> None:
+    def _add_url(self, written: str) -> None:
         loc = written.strip()
         if len(loc) > MAX_LOC_LENGTH:
             self.too_long += 1
-        elif loc and self.root == _WITH_VERSIONS:
-            if self._named is not None:
+        elif loc and self.root == _ROOT_WITH_ALTERNATES:
+            if self._entry_url is not None:
                 self._end_entry()
-            self._named = loc
+            self._entry_url = loc
         elif loc:
-            self._found.append(Named(loc))
+            self._entries.append(SitemapEntry(loc))
 
     def _end_entry(self) -> None:
-        if self._named is not None:
-            self._found.append(Named(self._named, tuple(self._alternates)))
-            self._named = None
+        if self._entry_url is not None:
+            self._entries.append(SitemapEntry(self._entry_url, tuple(self._alternates)))
+            self._entry_url = None
         if self._alternates:
             self._alternates = []
 
 
 def _attributes(written: str) -> dict[str, str]:
-    """Those that matter here."""
-    found = _ATTRIBUTE.findall(written[:MAX_ATTRIBUTES])
-    return {name: _without_references(double or single) for name, double, single in found}
+    """Return the values of rel, hreflang, href and media."""
+    values = _ATTRIBUTE.findall(written[:MAX_ATTRIBUTES])
+    return {name: _resolve_references(double or single) for name, double, single in values}
 
 
-def _without_references(text: str) -> str:
-    """Text with XML's own references resolved; any other & is one that somebody forgot to escape."""
-    return _REFERENCE.sub(_character, text) if "&" in text else text
+def _resolve_references(text: str) -> str:
+    """Return the text with the predefined references of XML resolved. Any other & stays, as an unescaped character."""
+    return _REFERENCE.sub(_resolve_reference, text) if "&" in text else text
 
 
-def _character(reference: re.Match[str]) -> str:
+def _resolve_reference(reference: re.Match[str]) -> str:
     name, decimal, hexadecimal = reference.groups()
     if name:
         return _ENTITIES[name]

@@ -1,4 +1,7 @@
-"""The embedded players of the large video sites. Nothing is fetched from them: what a page doesn't say is missing."""
+"""The embedded players of the large video sites.
+
+Nothing is fetched from these sites, so values that the page does not state are missing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.images import real_url
 from sitemap_crawler.extract.text import MAX_TITLE, caption, page_description, page_title
-from sitemap_crawler.extract.videos.draft import MAX_VIDEOS, Draft, is_inert
+from sitemap_crawler.extract.videos.draft import MAX_VIDEOS, VideoDraft, is_inert
 from sitemap_crawler.utils.text import one_line
 
 if TYPE_CHECKING:
@@ -18,30 +21,40 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.document import Document
 
-_MAX_FRAMES = 1_000
-# Lazy-loading scripts keep the player's URL in the others until the frame is in view.
+_MAX_FRAMES = 1_000  # of each tag
+# Lazy-loading scripts keep the URL of the player in the data attributes until the frame is in view.
 _SOURCES = ("src", "data-src", "data-lazy-src")
 _TAGS = ("iframe", "embed")
 
 
 class Player(NamedTuple):
-    url: str  # without the parameters that only say how it plays
-    key: str  # the same for every URL of this video
+    """An embedded player of one video."""
+
+    url: str
+    """URL without the parameters that only control the playback."""
+    key: str
+    """Identifier of the video, the same for all its URLs."""
     thumbnail: str | None
 
 
 class _Service(NamedTuple):
+    """The form of the player URLs of a video site."""
+
     name: str
-    path: re.Pattern[str]  # its groups identify the video
-    parameter: str | None = None  # of the query; identifies the video too
-    unlisted: str | None = None  # a parameter without which an unlisted video doesn't play
+    path: re.Pattern[str]
+    """Pattern of the path; its groups identify the video."""
+    parameter: str | None = None
+    """Query parameter that also identifies the video."""
+    unlisted: str | None = None
+    """Query parameter that an unlisted video needs to play."""
 
 
 def _service(name: str, path: str, parameter: str | None = None, unlisted: str | None = None) -> _Service:
     return _Service(name, re.compile(path, re.ASCII), parameter, unlisted)
 
 
-# https://developers.google.com/youtube/player_parameters; playlists and channels have words of eleven letters there.
+# https://developers.google.com/youtube/player_parameters
+# Playlists and channels have words of eleven letters in the place of the video.
 _YOUTUBE = _service("youtube", r"/embed/(?!videoseries/?$|live_stream/?$)([\w-]{11})/?")
 _BRIGHTCOVE = _service("brightcove", r"/(\d+)/[\w-]+/index\.html", "videoId")
 _WISTIA = _service("wistia", r"/embed/iframe/(\w+)/?")
@@ -65,8 +78,8 @@ _SERVICES: dict[str, tuple[_Service, ...]] = {
 }
 _URL = re.compile(r"(https?://(?:www\.)?([^/?#:]+))([^?#]*)(?:\?([^#]*))?")
 
-# Pages of a video, which structured data often names instead of the file, and their players.
-_WATCHED = (
+# Patterns of watch pages, which structured data often names instead of the file, and the prefixes of their players.
+_WATCH_PAGES = (
     (
         re.compile(
             r"https?://(?:(?:www\.|m\.)?youtube\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|live/)|youtu\.be/)"
@@ -79,55 +92,55 @@ _WATCHED = (
 )
 _YOUTUBE_THUMBNAIL = re.compile(r"https?://(?:i\d?\.ytimg|img\.youtube)\.com/vi(?:_webp)?/([\w-]{11})/.*", re.ASCII)
 
-# What the sites write into the code that they offer for embedding: it names no video.
-_NO_TITLE = re.compile(
+# Titles in the embedding code of the sites. They do not name a video.
+_GENERIC_TITLE = re.compile(
     r"(?:(?:brightcove|dailymotion|facebook|jw|loom|streamable|tiktok|twitch|vimeo|wistia|youtube)(?: |-|$))?"
     r"(?:embed(?:ded)? )?(?:video)?(?: ?(?:player|embed))?",
     re.IGNORECASE,
 )
 
 
-def embedded_players(document: Document) -> list[Draft]:
-    """Return a draft of each, with what the page says of itself where the frame has no text of its own."""
-    found = list(islice(_found(document), MAX_VIDEOS))
-    if not found:
+def embedded_players(document: Document) -> list[VideoDraft]:
+    """Return a draft of each player. The texts of the page replace missing texts of the frame."""
+    players = list(islice(_find_players(document), MAX_VIDEOS))
+    if not players:
         return []
     title, description = page_title(document), page_description(document)
     return [
-        Draft(
+        VideoDraft(
             "embedded video",
             thumbnail=player.thumbnail,
-            title=_own_title(element) or title,
+            title=_frame_title(element) or title,
             description=description,
             player=player.url,
             keys={player.key},
         )
-        for element, player in found
+        for element, player in players
     ]
 
 
 def player_at(url: str) -> Player | None:
-    """Return the player of a large video site that this (normalised) URL is."""
+    """Return the player with this normalised URL, or `None` if the URL is not one of a known player."""
     match = _URL.fullmatch(url)
     if match is None:
         return None
     origin, host, path, query = match.groups("")
     for service in _SERVICES.get(host, ()):
-        identity = service.path.fullmatch(path)
-        video = _parameter(query, service.parameter)
-        if identity is None or (service.parameter and not video):
+        path_match = service.path.fullmatch(path)
+        video = _query_value(query, service.parameter)
+        if path_match is None or (service.parameter and not video):
             continue
-        token = _parameter(query, service.unlisted)
+        token = _query_value(query, service.unlisted)
         kept = [f"{name}={value}" for name, value in ((service.parameter, video), (service.unlisted, token)) if value]
-        number = "/".join(filter(None, (*identity.groups(), video)))
-        where = f"{origin}{path}?{'&'.join(kept)}" if kept else f"{origin}{path}"
-        return Player(where, f"{service.name}:{number}", _thumbnail(service, number))
+        video_id = "/".join(filter(None, (*path_match.groups(), video)))
+        player_url = f"{origin}{path}?{'&'.join(kept)}" if kept else f"{origin}{path}"
+        return Player(player_url, f"{service.name}:{video_id}", _thumbnail(service, video_id))
     return None
 
 
 def player_of_page(url: str) -> Player | None:
-    """Return the player of the video that this page of a large video site shows."""
-    for pattern, player in _WATCHED:
+    """Return the player of the video on the watch page with this URL, or `None`."""
+    for pattern, player in _WATCH_PAGES:
         match = pattern.fullmatch(url)
         if match:
             return player_at(f"{player}{match[1]}")
@@ -135,11 +148,12 @@ def player_of_page(url: str) -> Player | None:
 
 
 def key_of_thumbnail(url: str) -> str | None:
+    """Return the key of the video whose thumbnail has this URL, or `None`."""
     match = _YOUTUBE_THUMBNAIL.fullmatch(url)
     return f"youtube:{match[1]}" if match else None
 
 
-def _found(document: Document) -> Iterator[tuple[etree._Element, Player]]:
+def _find_players(document: Document) -> Iterator[tuple[etree._Element, Player]]:
     for tag in _TAGS:
         for element in islice(document.all(tag), _MAX_FRAMES):
             urls = (real_url(document, element.get(name)) for name in _SOURCES)
@@ -148,15 +162,15 @@ def _found(document: Document) -> Iterator[tuple[etree._Element, Player]]:
                 yield element, player
 
 
-def _own_title(element: etree._Element) -> str:
+def _frame_title(element: etree._Element) -> str:
     title = one_line(element.get("title", ""), MAX_TITLE)
-    return caption(element) if _NO_TITLE.fullmatch(title) else title
+    return caption(element) if _GENERIC_TITLE.fullmatch(title) else title
 
 
-def _parameter(query: str, name: str | None) -> str:
+def _query_value(query: str, name: str | None) -> str:
     parameters = (part.partition("=") for part in query.split("&")) if query and name else ()
     return next((value for key, _, value in parameters if key == name), "")
 
 
-def _thumbnail(service: _Service, number: str) -> str | None:
-    return f"https://i.ytimg.com/vi/{number}/hqdefault.jpg" if service is _YOUTUBE else None
+def _thumbnail(service: _Service, video_id: str) -> str | None:
+    return f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg" if service is _YOUTUBE else None

@@ -1,6 +1,6 @@
 """The VideoObjects of a page, in JSON-LD and microdata, https://schema.org/VideoObject
 
-Which properties are looked at: https://developers.google.com/search/docs/appearance/structured-data/video
+The properties that are read: https://developers.google.com/search/docs/appearance/structured-data/video
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitemap_crawler.extract.structured_data import (
 )
 from sitemap_crawler.extract.text import MAX_TITLE
 from sitemap_crawler.extract.videos import values
-from sitemap_crawler.extract.videos.draft import MAX_VIDEOS, Draft
+from sitemap_crawler.extract.videos.draft import MAX_VIDEOS, VideoDraft
 from sitemap_crawler.extract.videos.embeds import key_of_thumbnail, player_at, player_of_page
 from sitemap_crawler.sitemap.limits import MAX_VIDEO_DESCRIPTION, MAX_VIDEO_UPLOADER
 
@@ -32,36 +32,38 @@ if TYPE_CHECKING:
 
     Object = dict[str, Any]
 
-_KINDS = frozenset({"videoobject"})
-_MAX_VALUES = 20_000
-_NO_PROPERTIES = frozenset({"@id", "@type", "@context"})
+_VIDEO_TYPES = frozenset({"videoobject"})
+_MAX_VALUES = 20_000  # objects and lists of one script
+_REFERENCE_KEYS = frozenset({"@id", "@type", "@context"})
 
 
-def video_objects(document: Document) -> list[Draft]:
-    """Return a draft of each that is on this page; it has only the values that the object states."""
-    in_json = any(_is_video(found) for found in json_ld_objects(document))
-    items = list(microdata_items(document, _KINDS))
+def video_objects(document: Document) -> list[VideoDraft]:
+    """Return a draft of each VideoObject of this page, with the values that the object states."""
+    in_json = any(_is_video(data) for data in json_ld_objects(document))
+    items = list(microdata_items(document, _VIDEO_TYPES))
     if not in_json and not items:
         return []
     own = own_urls(document)
-    found = [video for root in json_ld_roots(document) for video in _in_json(document, root, own)] if in_json else []
-    # Lists of teasers are not marked up as lists in microdata.
-    found += [item for item in items if not _is_elsewhere(document, item, own)]
-    by_id = _by_id(document) if in_json else {}
-    return [_draft(document, video, number, by_id) for number, video in enumerate(found[:MAX_VIDEOS], 1)]
+    videos = (
+        [video for root in json_ld_roots(document) for video in _json_ld_videos(document, root, own)] if in_json else []
+    )
+    # Microdata does not mark lists of teasers as lists.
+    videos += [item for item in items if not _is_of_other_page(document, item, own)]
+    by_id = _objects_by_id(document) if in_json else {}
+    return [_draft(document, video, number, by_id) for number, video in enumerate(videos[:MAX_VIDEOS], 1)]
 
 
-def _is_video(found: Object) -> bool:
-    kind = found.get("@type")
+def _is_video(data: Object) -> bool:
+    type_value = data.get("@type")
     # Many pages have dozens of objects of other types.
-    if kind is None or (isinstance(kind, str) and kind[-11:].lower() not in _KINDS):
+    if type_value is None or (isinstance(type_value, str) and type_value[-11:].lower() not in _VIDEO_TYPES):
         return False
-    # One that says nothing of itself is a reference to another.
-    return not _KINDS.isdisjoint(type_names(kind)) and not _NO_PROPERTIES.issuperset(found)
+    # An object without properties of its own is a reference to another object.
+    return not _VIDEO_TYPES.isdisjoint(type_names(type_value)) and not _REFERENCE_KEYS.issuperset(data)
 
 
-def _in_json(document: Document, root: object, own: set[str]) -> Iterator[Object]:
-    """Yield the videos in document order, without those in lists that belong to another page."""
+def _json_ld_videos(document: Document, root: object, own: set[str]) -> Iterator[Object]:
+    """Yield the videos in document order, without the videos of other pages in lists."""
     pending: list[tuple[object, bool]] = [(root, False)]
     for _ in range(_MAX_VALUES):
         if not pending:
@@ -69,7 +71,7 @@ def _in_json(document: Document, root: object, own: set[str]) -> Iterator[Object
         value, listed = pending.pop()
         if isinstance(value, list):
             below = [(part, listed) for part in value]
-        elif isinstance(value, dict) and not (listed and _is_elsewhere(document, value, own)):
+        elif isinstance(value, dict) and not (listed and _is_of_other_page(document, value, own)):
             if _is_video(value):
                 yield value
             below = [(part, listed or name.lower() in OTHER_PAGE_PROPERTIES) for name, part in value.items()]
@@ -78,42 +80,45 @@ def _in_json(document: Document, root: object, own: set[str]) -> Iterator[Object
         pending += [part for part in below if isinstance(part[0], dict | list)][::-1]
 
 
-def _is_elsewhere(document: Document, found: Object, own: set[str]) -> bool:
-    named = stated_urls(document, found)
+def _is_of_other_page(document: Document, data: Object, own: set[str]) -> bool:
+    named = stated_urls(document, data)
     return bool(named) and own.isdisjoint(named)
 
 
-def _by_id(document: Document) -> dict[str, Object]:
-    """Return the objects that others refer to by their @id."""
-    found: dict[str, Object] = {}
+def _objects_by_id(document: Document) -> dict[str, Object]:
+    """Return the objects by their @id, the first of each, without mere references."""
+    by_id: dict[str, Object] = {}
     for value in json_ld_objects(document):
         name = value.get("@id")
-        if isinstance(name, str) and not _NO_PROPERTIES.issuperset(value):
-            found.setdefault(name, value)
-    return found
+        if isinstance(name, str) and not _REFERENCE_KEYS.issuperset(value):
+            by_id.setdefault(name, value)
+    return by_id
 
 
-def _draft(document: Document, found: Object, number: int, by_id: dict[str, Object]) -> Draft:
+def _draft(document: Document, data: Object, number: int, by_id: dict[str, Object]) -> VideoDraft:
     thumbnails = [
-        _whole(part, by_id) for name in ("thumbnailUrl", "thumbnail") for part in values.parts(found.get(name))
+        _dereferenced(part, by_id) for name in ("thumbnailUrl", "thumbnail") for part in values.members(data.get(name))
     ]
-    draft = Draft(
+    draft = VideoDraft(
         f"VideoObject no. {number} of the page",
-        thumbnail=next((url for part in thumbnails for url in _urls(document, part)), None),
-        title=values.plain(found.get("name"), MAX_TITLE),
-        description=values.plain(found.get("description"), MAX_VIDEO_DESCRIPTION),
-        optional=_optional(found, by_id),
+        thumbnail=next((url for part in thumbnails for url in _file_urls(document, part)), None),
+        title=values.plain_text(data.get("name"), MAX_TITLE),
+        description=values.plain_text(data.get("description"), MAX_VIDEO_DESCRIPTION),
+        optional=_optional_values(data, by_id),
     )
-    for url in _urls(document, found.get("contentUrl")):
-        _locate(draft, url, is_content=True)
-    for url in _urls(document, found.get("embedUrl")):
-        _locate(draft, url, is_content=False)
-    draft.keys.update(_keys(found, draft))
+    for url in _file_urls(document, data.get("contentUrl")):
+        _set_location(draft, url, is_content=True)
+    for url in _file_urls(document, data.get("embedUrl")):
+        _set_location(draft, url, is_content=False)
+    draft.keys.update(_keys(data, draft))
     return draft
 
 
-def _locate(draft: Draft, url: str, *, is_content: bool) -> None:
-    """Note a URL as what it is: plugins write players and their pages as contentUrl, and files as embedUrl."""
+def _set_location(draft: VideoDraft, url: str, *, is_content: bool) -> None:
+    """Set the player or the content of the draft, whichever the URL is.
+
+    Plugins write players and their pages as contentUrl, and files as embedUrl.
+    """
     if values.is_flash(url):
         return
     player = player_at(url) or player_of_page(url)
@@ -126,8 +131,8 @@ def _locate(draft: Draft, url: str, *, is_content: bool) -> None:
         draft.player = draft.player or url
 
 
-def _keys(found: Object, draft: Draft) -> Iterator[str]:
-    name = found.get("@id")
+def _keys(data: Object, draft: VideoDraft) -> Iterator[str]:
+    name = data.get("@id")
     if isinstance(name, str) and name:
         yield f"@id {name}"
     key = key_of_thumbnail(draft.thumbnail) if draft.thumbnail else None
@@ -135,76 +140,74 @@ def _keys(found: Object, draft: Draft) -> Iterator[str]:
         yield key
 
 
-def _optional(found: Object, by_id: dict[str, Object]) -> dict[str, Any]:
-    dates = (values.w3c_date(found.get(name)) for name in ("uploadDate", "datePublished"))
+def _optional_values(data: Object, by_id: dict[str, Object]) -> dict[str, Any]:
+    dates = (values.w3c_date(data.get(name)) for name in ("uploadDate", "datePublished"))
     optional = {
-        "duration": values.seconds(found.get("duration")),
-        "expiration_date": values.w3c_date(found.get("expires"), last_year=MAXYEAR),
-        "rating": values.rating(found.get("aggregateRating")),
-        "view_count": _views(found),
+        "duration": values.duration_seconds(data.get("duration")),
+        "expiration_date": values.w3c_date(data.get("expires"), last_year=MAXYEAR),
+        "rating": values.rating(data.get("aggregateRating")),
+        "view_count": _view_count(data),
         "publication_date": next(filter(None, dates), None),
-        "tags": values.words(found.get("keywords")) or None,
-        "family_friendly": values.yes_no(found.get("isFamilyFriendly")),
-        "restriction": _restriction(found),
-        "requires_subscription": _subscription(found.get("requiresSubscription")),
-        "uploader": _uploader(found, by_id),
-        "live": _live(found.get("publication")),
+        "tags": values.tags(data.get("keywords")) or None,
+        "family_friendly": values.boolean(data.get("isFamilyFriendly")),
+        "restriction": _restriction(data),
+        "requires_subscription": _requires_subscription(data.get("requiresSubscription")),
+        "uploader": _uploader(data, by_id),
+        "live": _is_live(data.get("publication")),
     }
     return {name: value for name, value in optional.items() if value is not None}
 
 
-def _views(found: Object) -> int | None:
-    for counter in values.parts(found.get("interactionStatistic")):
+def _view_count(data: Object) -> int | None:
+    for counter in values.members(data.get("interactionStatistic")):
         if isinstance(counter, dict):
             action = counter.get("interactionType")
             names = type_names(action.get("@type") if isinstance(action, dict) else action)
-            views = values.count(counter.get("userInteractionCount"))
+            views = values.whole_number(counter.get("userInteractionCount"))
             if "watchaction" in names and views is not None:
                 return views
-    return values.count(found.get("interactionCount"))
+    return values.whole_number(data.get("interactionCount"))
 
 
-def _restriction(found: Object) -> str | None:
+def _restriction(data: Object) -> str | None:
     for name, relationship in (("regionsAllowed", "allow"), ("ineligibleRegion", "deny")):
-        codes = values.countries(found.get(name))
+        codes = values.country_codes(data.get(name))
         if codes:
             return f"{relationship} {codes}"
     return None
 
 
-def _subscription(value: object) -> bool | None:
-    return (
-        True
-        if isinstance(value, dict) and "mediasubscription" in type_names(value.get("@type"))
-        else values.yes_no(value)
-    )
+def _requires_subscription(value: object) -> bool | None:
+    if isinstance(value, dict) and "mediasubscription" in type_names(value.get("@type")):
+        return True
+    return values.boolean(value)
 
 
-def _uploader(found: Object, by_id: dict[str, Object]) -> str | None:
+def _uploader(data: Object, by_id: dict[str, Object]) -> str | None:
     for name in ("author", "creator", "publisher"):
-        for part in values.parts(found.get(name)):
-            text = values.plain(_whole(part, by_id), MAX_VIDEO_UPLOADER + 1)
+        for part in values.members(data.get(name)):
+            text = values.plain_text(_dereferenced(part, by_id), MAX_VIDEO_UPLOADER + 1)
             if 0 < len(text) <= MAX_VIDEO_UPLOADER:
                 return text
     return None
 
 
-def _live(value: object) -> bool | None:
-    events = (part for part in values.parts(value) if isinstance(part, dict))
+def _is_live(value: object) -> bool | None:
+    events = (part for part in values.members(value) if isinstance(part, dict))
     return next(
-        (live for live in (values.yes_no(event.get("isLiveBroadcast")) for event in events) if live is not None), None
+        (live for live in (values.boolean(event.get("isLiveBroadcast")) for event in events) if live is not None), None
     )
 
 
-def _whole(value: object, by_id: dict[str, Object]) -> object:
+def _dereferenced(value: object, by_id: dict[str, Object]) -> object:
     name = value.get("@id") if isinstance(value, dict) else None
     return by_id.get(name, value) if isinstance(name, str) else value
 
 
-def _urls(document: Document, value: object) -> Iterator[str]:
-    """Yield the usable URLs of a file or a player; the @id of an object that stands elsewhere is none."""
+def _file_urls(document: Document, value: object) -> Iterator[str]:
+    """Yield the usable URLs of a file or a player. The @id of a referenced object is not such a URL."""
     for text in reference_texts(value, "contentUrl", "url"):
-        # Some write a whole <iframe> where its URL belongs.
+        # Some pages write a whole <iframe> instead of its URL.
         url = None if "<" in text else real_url(document, text)
         if url:
             yield url

@@ -1,4 +1,4 @@
-"""Values of structured data as the sitemap's video extension wants them; `None` for what it does not allow."""
+"""Values of structured data in the form of the video extension of sitemaps; `None` for values it does not allow."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from sitemap_crawler.utils.text import MAX_INPUT, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MAX_PARTS = 500
-_MAX_TAG = 100
+_MAX_MEMBERS = 500  # members of a list, tags of a text
+_MAX_TAG_LENGTH = 100  # characters
 _MAX_COUNT = 10**15
-# Outside them stand "always" and mistakes; what expires in the year 9999 is meant to stay.
+# Years outside of this range are errors or mean "always"; a video that expires in the year 9999 does not expire.
 _FIRST_YEAR = 1990
 _LAST_YEAR = 2099
 
-# https://www.w3.org/TR/xmlschema-2/#duration without years and months, which have no length.
+# https://www.w3.org/TR/xmlschema-2/#duration without years and months, which have no fixed length.
 _DURATION = re.compile(
     r"P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})(?:[.,]\d{1,9})?S)?)?",
     re.ASCII | re.IGNORECASE,
 )
-_SECONDS = (604_800, 86_400, 3_600, 60, 1)
+_UNIT_SECONDS = (604_800, 86_400, 3_600, 60, 1)
 _NUMBER = re.compile(r"(\d{1,15})(?:[.,](\d{1,15}))?", re.ASCII)
 _COUNTRY = re.compile("[A-Z]{2}")
 _SEPARATORS = re.compile(r"[\s,;]+")
-_YES_NO = {"true": True, "yes": True, "false": False, "no": False}
+_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 
 # https://developers.google.com/search/docs/appearance/video#supported-video-files
-_FILE = re.compile(
+_VIDEO_FILE = re.compile(
     r"[^?#]*\.(?:3g2|3gp|asf|avi|divx|m2v|m3u|m3u8|m4v|mkv|mov|mp4|mpe?g|ogv|qvt|ram|rm|vob|webm|wmv|xap)(?:[?#].*)?",
     re.IGNORECASE,
 )
 
-# Plain text by the vocabulary; plugins often write markup. Only tags that are HTML's: a "<film>" may be meant.
+# Markup that plugins write into texts, which are plain by the vocabulary. Only HTML tags
+# count: "<film>" may be text.
 _INLINE_TAG = re.compile(r"</?(?:a|b|code|em|font|i|small|span|strong|sub|sup|u)(?:\s[^<>]*)?>", re.IGNORECASE)
 _BLOCK_TAG = re.compile(
     r"</?(?:br|div|h[1-6]|hr|iframe|img|li|ol|p|table|td|tr|ul)(?:[\s/][^<>]*)?>",
@@ -47,9 +48,9 @@ _BLOCK_TAG = re.compile(
 )
 
 
-def plain(value: object, limit: int) -> str:
-    """Return the first text of a value in any of its forms."""
-    text = next(_texts(value), "")[:MAX_INPUT]
+def plain_text(value: object, limit: int) -> str:
+    """Return the first text of a value on one line, without markup and character references."""
+    text = next(_texts_of(value), "")[:MAX_INPUT]
     if "<" in text:
         text = _BLOCK_TAG.sub(" ", _INLINE_TAG.sub("", text))
     if "&" in text:
@@ -57,22 +58,22 @@ def plain(value: object, limit: int) -> str:
     return one_line(text, limit)
 
 
-def parts(value: object) -> Iterator[object]:
-    """Yield the members of a list, or the only value that there is."""
+def members(value: object) -> Iterator[object]:
+    """Yield the members of a list, or the value itself if it is not a list."""
     if value is not None:
-        yield from islice(value, _MAX_PARTS) if isinstance(value, list) else (value,)
+        yield from islice(value, _MAX_MEMBERS) if isinstance(value, list) else (value,)
 
 
-def seconds(value: object) -> int | None:
-    """Return the whole seconds of an ISO 8601 duration."""
-    match = _DURATION.fullmatch(next(_texts(value), "").strip())
-    total = sum(int(part or 0) * unit for part, unit in zip(match.groups(), _SECONDS, strict=True)) if match else 0
+def duration_seconds(value: object) -> int | None:
+    """Return the seconds of an ISO 8601 duration, without fractions; `None` outside the limits of the extension."""
+    match = _DURATION.fullmatch(next(_texts_of(value), "").strip())
+    total = sum(int(part or 0) * unit for part, unit in zip(match.groups(), _UNIT_SECONDS, strict=True)) if match else 0
     return total if 1 <= total <= MAX_VIDEO_DURATION else None
 
 
 def w3c_date(value: object, *, last_year: int = _LAST_YEAR) -> str | None:
-    """Return a day, or a time in UTC where the value has a time and its zone."""
-    text = next(_texts(value), "").strip()
+    """Return the date, or the time in UTC if the value has a time with its zone."""
+    text = next(_texts_of(value), "").strip()
     if not text or len(text) > MAX_DATE_LENGTH:
         return None
     try:
@@ -86,65 +87,73 @@ def w3c_date(value: object, *, last_year: int = _LAST_YEAR) -> str | None:
     try:
         return moment.astimezone(UTC).isoformat(timespec="seconds")
     except OverflowError:
-        # In UTC it is in the year 10000.
+        # In UTC the time is in the year 10000.
         return moment.isoformat(timespec="seconds")
 
 
 def rating(value: object) -> float | None:
-    """Return the value of an aggregateRating on a scale that ends at 5."""
-    for found in parts(value):
-        if not isinstance(found, dict):
+    """Return the value of an aggregateRating, converted to a scale up to 5."""
+    for part in members(value):
+        if not isinstance(part, dict):
             continue
-        given, best = _number(found.get("ratingValue")), _number(found.get("bestRating"))
+        given, best = _number(part.get("ratingValue")), _number(part.get("bestRating"))
         best = MAX_VIDEO_RATING if best is None else best
         if given is not None and 0 <= given <= best and best > 0:
             return round(given * MAX_VIDEO_RATING / best, 2)
     return None
 
 
-def count(value: object) -> int | None:
-    # A comma may stand between thousands or before a fraction.
+def whole_number(value: object) -> int | None:
+    """Return a whole number.
+
+    A text with a comma is not read, because the comma may separate thousands or a fraction.
+    """
     if isinstance(value, str) and not value.strip().isdigit():
         return None
     number = _number(value)
     return int(number) if number is not None and number.is_integer() else None
 
 
-def yes_no(value: object) -> bool | None:
-    """Return the truth of `true`, `"True"` or `"https://schema.org/True"`."""
+def boolean(value: object) -> bool | None:
+    """Return the boolean of a value such as `true`, `"yes"` or `"https://schema.org/True"`."""
     if isinstance(value, bool):
         return value
-    return _YES_NO.get(value.strip()[-10:].rpartition("/")[2].lower()) if isinstance(value, str) else None
+    return _BOOLEANS.get(value.strip()[-10:].rpartition("/")[2].lower()) if isinstance(value, str) else None
 
 
-def countries(value: object) -> str | None:
-    """Return country codes with blanks between them; none when one is no code, for what is left would be untrue."""
-    texts = (text[:MAX_INPUT].upper() for part in parts(value) for text in _texts(part))
+def country_codes(value: object) -> str | None:
+    """Return the country codes, separated by spaces.
+
+    Return `None` if any of the codes is invalid, because the remaining codes would be another statement.
+    """
+    texts = (text[:MAX_INPUT].upper() for part in members(value) for text in _texts_of(part))
     codes = {code for text in texts for code in _SEPARATORS.split(text) if code}
     return " ".join(sorted(codes)) if codes and all(map(_COUNTRY.fullmatch, codes)) else None
 
 
-def words(value: object) -> tuple[str, ...]:
-    """Return the tags of a list, or of a text with commas between them."""
-    found: dict[str, str] = {}
-    texts = (text[:MAX_INPUT] for part in parts(value) for text in _texts(part))
-    for word in islice((word for text in texts for word in text.split(",")), _MAX_PARTS):
-        tag = plain(word, MAX_INPUT)
-        if tag and len(tag) <= _MAX_TAG:
-            found.setdefault(tag.casefold(), tag)
-    return tuple(islice(found.values(), MAX_VIDEO_TAGS))
+def tags(value: object) -> tuple[str, ...]:
+    """Return the tags of a list or of a text with commas, each once whatever its case."""
+    by_name: dict[str, str] = {}
+    texts = (text[:MAX_INPUT] for part in members(value) for text in _texts_of(part))
+    for part in islice((part for text in texts for part in text.split(",")), _MAX_MEMBERS):
+        tag = plain_text(part, MAX_INPUT)
+        if tag and len(tag) <= _MAX_TAG_LENGTH:
+            by_name.setdefault(tag.casefold(), tag)
+    return tuple(islice(by_name.values(), MAX_VIDEO_TAGS))
 
 
 def is_flash(url: str) -> bool:
+    """Return whether the URL is that of a Flash file, which browsers no longer play."""
     return url.partition("?")[0].lower().endswith(".swf")
 
 
 def is_file(url: str) -> bool:
-    return _FILE.fullmatch(url) is not None
+    """Return whether the URL has the extension of a video file that Google supports."""
+    return _VIDEO_FILE.fullmatch(url) is not None
 
 
-def _texts(value: object) -> Iterator[str]:
-    for part in parts(value):
+def _texts_of(value: object) -> Iterator[str]:
+    for part in members(value):
         text = (part.get("@value") or part.get("name")) if isinstance(part, dict) else part
         if isinstance(text, str) and text:
             yield text

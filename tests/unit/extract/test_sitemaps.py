@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.extract.sitemaps import PIECE, read_sitemap
+from sitemap_crawler.extract.sitemaps import PIECE_BYTES, read_sitemap
 
 MIB = 1_048_576
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -24,7 +24,7 @@ URLSET = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {NAMESPACE}>{BOTH}</u
 def read(body: str | bytes) -> tuple[bool, list[str], str | None] | None:
     """Whether it is an index, its URLs, and what is wrong with it."""
     file = read_sitemap(body.encode() if isinstance(body, str) else body)
-    return None if file is None else (file.index, [named.loc for named in chain.from_iterable(file)], file.damage)
+    return None if file is None else (file.is_index, [named.loc for named in chain.from_iterable(file)], file.damage)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_urls_are_as_written(written: str, url: str) -> None:
 def test_pieces_hide_nothing() -> None:
     # Whatever stands where one piece ends and the next begins.
     entry = "<url><loc><![CDATA[http://x/]]>?a&amp;b=é</loc><!-- c --></url>"
-    for spaces in range(PIECE - len("<urlset>") - len(entry) - 2, PIECE):
+    for spaces in range(PIECE_BYTES - len("<urlset>") - len(entry) - 2, PIECE_BYTES):
         found = read(f"<urlset>{' ' * spaces}{entry * 2}</urlset>")
         assert found == (False, ["http://x/?a&b=é"] * 2, None)
 
@@ -178,7 +178,7 @@ def test_bytes_of_another_charset_than_is_said() -> None:
     body = b"<urlset><url><loc>http://x/\xe9</loc></url></urlset>"
     assert read(body) == (False, ["http://x/é"], None)
     # What the beginning says counts to the end.
-    late = f"<urlset><url><loc>http://x/é</loc></url>{' ' * PIECE}".encode() + body[8:]
+    late = f"<urlset><url><loc>http://x/é</loc></url>{' ' * PIECE_BYTES}".encode() + body[8:]
     assert read(late) == (False, ["http://x/é", "http://x/\ufffd"], None)
 
 
@@ -394,7 +394,7 @@ def test_language_versions_belong_to_one_entry(body: str, expected: list[tuple[s
 
 def test_pieces_hide_no_language_version() -> None:
     entry = f"<url><loc>{A}</loc>{link('x-default', 'http://x/?a&amp;b=é')}</url>"
-    for spaces in range(PIECE - len("<urlset>") - len(entry) - 2, PIECE, 3):
+    for spaces in range(PIECE_BYTES - len("<urlset>") - len(entry) - 2, PIECE_BYTES, 3):
         assert versions(f"<urlset>{' ' * spaces}{entry * 2}</urlset>") == [(A, [("x-default", "http://x/?a&b=é")])] * 2
 
 

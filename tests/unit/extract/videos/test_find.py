@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.extract.document import Document, parse_document
-from sitemap_crawler.extract.videos.find import MAX_VIDEOS, MAX_WARNINGS, find_videos
+from sitemap_crawler.extract.videos.draft import MAX_VIDEOS
+from sitemap_crawler.extract.videos.find import MAX_WARNINGS, find_videos
 from sitemap_crawler.sitemap.video import Video
 from sitemap_crawler.urls.normalise import Resolver
 
