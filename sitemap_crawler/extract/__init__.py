@@ -1,1 +1,1 @@
-"""Pure functions that read one response: what it says, where it leads, and whether it wants to be listed."""
+"""Pure functions that read one response: its content, its links, its robots directives and its canonical."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.extract.document import Document
 
 X_DEFAULT = "x-default"
+"""Code of the version for all other languages."""
 
 MAX_ALTERNATES = 500
 """Maximum number of language versions of one page. The largest real sets have fewer than 200."""
@@ -116,7 +117,7 @@ def _pairs_in_headers(
 def _names_version(rel: str | None, media: str | None, media_type: str | None) -> bool:
     """Return whether a link names a page in another language.
 
-    A link with `media` names a page for another device, and Google wants no such links together with hreflang.
+    A link with `media` names a page for another device. Google asks not to mix such links with hreflang.
     """
     if _ALTERNATE not in rel_tokens(rel) or (media or "all").strip().lower() not in ("", "all"):
         return False

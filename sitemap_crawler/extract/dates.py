@@ -8,14 +8,15 @@ from functools import lru_cache
 
 MAX_DATE_LENGTH = 100
 """Maximum number of characters of a date."""
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+"""Earliest credible date of a page: the web is not older."""
+GENERATION_TIME = timedelta(seconds=2)
+"""A page whose date is at most this far from the response was generated for the response."""
+
 # A date may be later than the response by this difference between clocks.
 _MAX_SKEW = timedelta(minutes=1)
-# A page whose date is this close to the response was generated for it.
-_GENERATION_TIME = timedelta(seconds=2)
 # A server whose clock is off by more than this is not believed.
 _WRONG_CLOCK = timedelta(days=1)
-# The web is not older.
-_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 
 
 # Many pages of a site have the same `Date` and often the same `Last-Modified`.
@@ -51,12 +52,12 @@ def last_modified(header: str | None, date_header: str | None, *, fetched: datet
     more than a day off.
     """
     modified = parse_http_date(header)
-    if modified is None or modified < _EARLIEST:
+    if modified is None or modified < EARLIEST:
         return None
     answered = parse_http_date(date_header)
     if answered is None or abs(answered - fetched) > _WRONG_CLOCK:
         answered = fetched
-    if modified > answered + _MAX_SKEW or min(abs(modified - answered), abs(modified - fetched)) <= _GENERATION_TIME:
+    if modified > answered + _MAX_SKEW or min(abs(modified - answered), abs(modified - fetched)) <= GENERATION_TIME:
         return None
     return modified
 

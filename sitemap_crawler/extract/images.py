@@ -148,6 +148,18 @@ def real_url(document: Document, value: str | None) -> str | None:
     return url
 
 
+def url_of_image(document: Document, image: etree._Element) -> str | None:
+    """Return the URL of an `<img>`; `None` for a tracking pixel, a spacer, a hidden image or an image without a URL."""
+    attributes = image.attrib
+    if _is_pixel(attributes):
+        return None
+    url = real_url(document, attributes.get("src"))
+    if url:
+        return url
+    lazy = (real_url(document, attributes.get(name)) for name in _LAZY_URLS)
+    return next(filter(None, lazy), None) or _largest_candidate_url(document, attributes, (*_LAZY_SRCSETS, "srcset"))
+
+
 def parse_srcset(value: str) -> list[Candidate]:
     """Return the valid ones of the first _MAX_CANDIDATES candidates, in their order."""
     candidates = []
@@ -183,17 +195,6 @@ def _images_in_templates(document: Document) -> set[etree._Element]:
         if template not in inert and template.get("shadowrootmode") is None:
             inert.update(template.iter("img", "picture", "template"))
     return inert
-
-
-def url_of_image(document: Document, image: etree._Element) -> str | None:
-    attributes = image.attrib
-    if _is_pixel(attributes):
-        return None
-    url = real_url(document, attributes.get("src"))
-    if url:
-        return url
-    lazy = (real_url(document, attributes.get(name)) for name in _LAZY_URLS)
-    return next(filter(None, lazy), None) or _largest_candidate_url(document, attributes, (*_LAZY_SRCSETS, "srcset"))
 
 
 def _url_of_picture(document: Document, picture: etree._Element) -> str | None:

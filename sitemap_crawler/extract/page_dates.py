@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.extract.dates import parse_date
+from sitemap_crawler.extract.dates import EARLIEST, GENERATION_TIME, parse_date
 from sitemap_crawler.extract.structured_data import (
     ARTICLE_TYPES,
     FOREIGN_PROPERTIES,
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 # A date may be later than the response by this difference between clocks.
 _MAX_SKEW = timedelta(minutes=5)
-# A page whose date is this close to the response was generated for it.
-_GENERATION_TIME = timedelta(seconds=2)
-# The web is not older.
-_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 _HAS_TIME = re.compile(r":|\dT\d\d", re.IGNORECASE)
 
 # Sources in the inventory by the name of the meta element; the most reliable come first.
@@ -44,6 +40,7 @@ _SOURCE_BY_META = {
     "last-modified": "meta",
     "revised": "meta",
 }
+_DATED_TYPES = PAGE_TYPES | ARTICLE_TYPES
 _NAME_ATTRIBUTES = ("property", "name", "http-equiv")
 
 # Bounds on hostile pages; real ones stay far below.
@@ -80,10 +77,10 @@ def credible(text: str, source: str, now: datetime) -> PageDate | None:
     """Return the date in a text; `None` if it is not credible by the rules of `modified_date`."""
     text = text.strip()
     moment = parse_date(text)
-    if moment is None or not _EARLIEST <= moment <= now + _MAX_SKEW:
+    if moment is None or not EARLIEST <= moment <= now + _MAX_SKEW:
         return None
     has_time = _HAS_TIME.search(text) is not None
-    if has_time and abs(now - moment) <= _GENERATION_TIME:
+    if has_time and abs(now - moment) <= GENERATION_TIME:
         return None
     return PageDate(moment, has_time, source)
 
@@ -137,9 +134,9 @@ def _microdata_dates(document: Document) -> list[str]:
             if "dateModified" not in (element.get("itemprop") or "").split():
                 continue
             item = next((above for above in element.iterancestors() if above.get("itemscope") is not None), None)
-            if item is None or not (PAGE_TYPES | ARTICLE_TYPES).isdisjoint(
-                type_names((item.get("itemtype") or "").split())
-            ):
+            # A date outside of all items is that of the page.
+            types = type_names((item.get("itemtype") or "").split()) if item is not None else PAGE_TYPES
+            if not types.isdisjoint(_DATED_TYPES):
                 dates.setdefault(item, _date_text(element))
     return list(dates.values()) if len(dates) == 1 else []
 

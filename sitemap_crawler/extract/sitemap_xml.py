@@ -187,7 +187,10 @@ def _attributes(written: str) -> dict[str, str]:
 
 
 def _resolve_references(text: str) -> str:
-    """Return the text with the predefined references of XML resolved. Any other & stays, as an unescaped character."""
+    """Return the text with character references and the predefined entities resolved.
+
+    Any other & is a character that a site forgot to escape, and stays.
+    """
     return _REFERENCE.sub(_resolve_reference, text) if "&" in text else text
 
 

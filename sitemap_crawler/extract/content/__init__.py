@@ -1,1 +1,1 @@
-"""The main content of a page: where it stands, its fingerprint, its similarity to other pages."""
+"""The main content of a page: its position, its fingerprint, and its similarity to other pages."""

@@ -1,4 +1,4 @@
-"""The images of a page: which URL an <img> or a <picture> stands for, which it states of itself, what is no image."""
+"""The images of a page: the URLs of <img> and <picture>, stated images, and elements that are not images."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_these_are_no_images(body: str) -> None:
 
 
 def og(*pairs: str) -> str:
-    """Meta tags of `name=content` each; the name is what follows og:image."""
+    """Return meta tags for pairs of `name=content`; the name is the part after og:image."""
     split = (pair.partition("=") for pair in pairs)
     return "".join(f'<meta property="og:image{name}" content="{content}">' for name, _, content in split)
 

@@ -1,4 +1,4 @@
-"""Which pages are news articles, and their title, time of publication and language."""
+"""News articles: their recognition, title, time of publication and language."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_time_of_publication(where, written, published, has_time):
 )
 @pytest.mark.parametrize("where", ["json", "meta"])
 def test_incredible_times(where, written):
-    """Not readable, in the future, before the web, or made for us just now."""
+    """The dates are unreadable, in the future, before the web, or the time of the response."""
     if where == "json":
         assert find(script(news(datePublished=written))) is None
     else:
@@ -175,7 +175,7 @@ def test_json_comes_before_meta():
 
 
 def test_meta_fills_in_for_json():
-    """An article in JSON-LD need not say everything there; the meta element's first value counts."""
+    """Values that JSON-LD lacks come from the first meta element with each name."""
     article = {"@type": "NewsArticle", "headline": "Headline"}
     later = META.replace("09:00", "10:00")
     assert find(script(article) + META + later) == Article("Headline", NINE, has_time=True, language=None)

@@ -1,4 +1,4 @@
-"""Dates that pages state about themselves: which are read, which one counts, which are not believed."""
+"""Dates that pages state: their sources, their priority and their credibility."""
 
 from __future__ import annotations
 

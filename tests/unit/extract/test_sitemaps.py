@@ -1,4 +1,4 @@
-"""Foreign sitemaps in every state: what can be read counts, and what is hostile costs nothing."""
+"""Foreign sitemaps, intact, damaged and hostile: the readable part counts, and hostile files cost no time or memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URLSET = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {NAMESPACE}>{BOTH}</u
 
 
 def read(body: str | bytes) -> tuple[bool, list[str], str | None] | None:
-    """Whether it is an index, its URLs, and what is wrong with it."""
+    """Return whether the file is an index, its URLs, and its damage."""
     file = read_sitemap(body.encode() if isinstance(body, str) else body)
     return None if file is None else (file.is_index, [named.loc for named in chain.from_iterable(file)], file.damage)
 
@@ -298,7 +298,7 @@ def link(code: str, url: str, *, rel: str = "alternate") -> str:
 
 
 def versions(body: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Each URL with the language versions that it names."""
+    """Return each URL with its language versions."""
     file = read_sitemap(body.encode())
     assert file is not None
     return [(named.loc, list(named.alternates)) for named in chain.from_iterable(file)]

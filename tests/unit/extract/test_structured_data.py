@@ -1,4 +1,4 @@
-"""JSON-LD and microdata: what is found, in which order, and what hostile pages can't do."""
+"""JSON-LD and microdata: the objects, their order, and the limits for hostile pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ld(value: object) -> str:
 
 
 def names(markup: str) -> list[object]:
-    """The names of the objects, so that their order can be read."""
+    """Return the names of the objects, in their order."""
     return [value.get("name") for value in json_ld_objects(page(markup))]
 
 

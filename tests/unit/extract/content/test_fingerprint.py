@@ -1,4 +1,4 @@
-"""What moves the fingerprint of a page, and what does not: pairs of pages as software of all kinds makes them."""
+"""Changes of a page that change its fingerprint and changes that do not, in the markup of many programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def changed(before: str, after: str) -> bool:
     return of(before) != of(after)
 
 
-# Each stands beside the same text, once with 1 and once with 2 in place of the @.
+# Each stands next to the same text, once with 1 and once with 2 in place of the @.
 NOT_CONTENT = [
     "<script>nonce = '@'</script>",
     "<style>.a@ {}</style>",

@@ -1,4 +1,4 @@
-"""Embedded players: which are known, what of their URL is kept, and what is said of the others."""
+"""Embedded players: the known sites, the stored URLs, and warnings about the others."""
 
 from __future__ import annotations
 

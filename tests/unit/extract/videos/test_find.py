@@ -1,4 +1,4 @@
-"""Plain <video> elements, Open Graph videos, and which of all that a page tells are one video."""
+"""Plain <video> elements, Open Graph videos, and the merging of all sources of one video."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VideoObjects of JSON-LD and microdata: whose video it is, and what each property becomes."""
+"""VideoObjects of JSON-LD and microdata: the page to which they belong, and the value of each property."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stated(**more: object) -> dict[str, object]:
 
 
 def fields(**more: object) -> dict[str, object]:
-    """What one property adds to a video."""
+    """Return the fields of a video that one property adds."""
     (video,), warnings = read(script(stated(**more)))
     assert warnings == ()
     required = VIDEO.fields()
