@@ -69,13 +69,12 @@ def diff(which: tuple[str, ...], state: str | None, config: Path | None, *, as_j
 
 @contextmanager
 def _history(state: str | None, config: Path | None, start_url: str | None) -> Iterator[Connection]:
-    from sitemap_crawler.inventory.history import reading
     from sitemap_crawler.inventory.location import find_inventory
     from sitemap_crawler.inventory.lookup import open_inventory
 
     path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
     with open_inventory(path) as inventory:
-        yield reading(inventory)
+        yield inventory.connection
 
 
 @contextmanager

@@ -235,7 +235,7 @@ def _begin(options: Options, store: Store) -> Run:
         options=options.remembered(),
         now=datetime.now(UTC),
     )
-    if run.continued:
+    if run.resumed:
         logger.info("continuing run %d", run.id)
     return run
 

@@ -1,4 +1,4 @@
-"""Past runs: what each of them changed in the published set, how the sets after two of them differ, what is kept."""
+"""Past runs: the changes of each in the published set, and the differences between the sets after two runs."""
 
 from __future__ import annotations
 
@@ -13,39 +13,38 @@ from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.exceptions import UnknownRunError
 from sitemap_crawler.inventory.publications import Change, Changes
+from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import changes, meta, runs, urls
-from sitemap_crawler.inventory.sql import STREAM_ROWS
+from sitemap_crawler.inventory.sql import IN_CHUNK, STREAM_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy import Connection, Select
 
-    from sitemap_crawler.inventory.lookup import Inventory
 
-BATCH_URLS = 500
 _FORGOTTEN = "forgotten_runs"
-"""The row of `meta` with the newest run whose changes are not kept any more."""
+"""Name of the row of `meta` with the newest run whose changes are no longer stored."""
 _KINDS = tuple(Change)
 _INVERSE = {Change.ADDED: Change.REMOVED, Change.CHANGED: Change.CHANGED, Change.REMOVED: Change.ADDED}
 
 
 class PastRun(NamedTuple):
-    """Times in seconds since 1970."""
+    """A run with the number of its changes. Times are in seconds since 1970."""
 
     id: int
     started: float
     finished: float | None
     outcome: str | None
-    """None while it is open."""
+    """None while the run is open."""
     ended_by: str | None
     sitemap_url: str
     changes: Changes | None
-    """None when they are not kept any more."""
+    """None if they are no longer stored."""
 
 
 class Difference(NamedTuple):
-    """The lastmods in seconds since 1970, None where there is none."""
+    """A page that differs between two sets, with its lastmods in seconds since 1970, if it has any."""
 
     kind: Change
     url: str
@@ -54,11 +53,15 @@ class Difference(NamedTuple):
 
 
 class _Publication(NamedTuple):
+    """A publication with changes."""
+
     number: int
     run: int
 
 
 class _Span(NamedTuple):
+    """The publications between the sets after two runs. `start` is None for the empty set before the first run."""
+
     start: int | None
     end: int
     publications: list[_Publication]
@@ -66,28 +69,34 @@ class _Span(NamedTuple):
 
 @dataclass(slots=True)
 class Differences:
-    """Between the set after the run `start` and the one after `end`, in the order of their URLs. A URL takes 25 bytes,
-    so that nothing is held open while they are used, which would keep a crawl's write-ahead log growing."""
+    """The pages that differ between the sets after two runs, in the order of their URLs.
+
+    They are kept in memory, 25 bytes a page. So no query stays open while they are used, which would let the
+    write-ahead log of a crawl grow.
+    """
 
     connection: Connection
     start: int | None
-    """None when nothing came before."""
+    """Number of the earlier run; None if there is none."""
     end: int
+    """Number of the later run."""
     _ids: array[int] = field(default_factory=lambda: array("q"))
     _kinds: bytearray = field(default_factory=bytearray)
     _dates: array[float] = field(default_factory=lambda: array("d"))
 
     def of_kinds(self, *kinds: Change) -> Iterator[Difference]:
+        """Yield the differences of these kinds, in the order of their URLs."""
         numbers = {_KINDS.index(kind) for kind in kinds}
-        wanted = (at for at, kind in enumerate(self._kinds) if kind in numbers)
-        while batch := list(islice(wanted, BATCH_URLS)):
-            query = select(urls.c.id, urls.c.url).where(urls.c.id.in_([self._ids[at] for at in batch]))
-            names = {row.id: row.url for row in self.connection.execute(query)}
-            for at in batch:
-                before, after = (None if isnan(date) else date for date in self._dates[2 * at : 2 * at + 2])
-                yield Difference(_KINDS[self._kinds[at]], names[self._ids[at]], before, after)
+        indices = (index for index, kind in enumerate(self._kinds) if kind in numbers)
+        while batch := list(islice(indices, IN_CHUNK)):
+            query = select(urls.c.id, urls.c.url).where(urls.c.id.in_([self._ids[index] for index in batch]))
+            url_of = {row.id: row.url for row in self.connection.execute(query)}
+            for index in batch:
+                before, after = (None if isnan(date) else date for date in self._dates[2 * index : 2 * index + 2])
+                yield Difference(_KINDS[self._kinds[index]], url_of[self._ids[index]], before, after)
 
     def counts(self) -> Changes:
+        """Return the number of differences of each kind."""
         return Changes(**{str(kind): self._kinds.count(number) for number, kind in enumerate(_KINDS)})
 
     def add(self, url_id: int, kind: Change, before: float | None, after: float | None) -> None:
@@ -96,13 +105,8 @@ class Differences:
         self._dates.extend(nan if date is None else date for date in (before, after))
 
 
-def reading(inventory: Inventory) -> Connection:
-    """The connection over which an open inventory is read."""
-    return inventory._connection
-
-
 def past_runs(connection: Connection) -> list[PastRun]:
-    """The newest first."""
+    """Return all runs, the newest first."""
     forgotten = _forgotten(connection)
     counts = _counts(connection)
     columns = (runs.c.id, runs.c.started, runs.c.finished, runs.c.outcome, runs.c.ended_by, runs.c.sitemap_url)
@@ -113,50 +117,55 @@ def past_runs(connection: Connection) -> list[PastRun]:
 
 
 def find_differences(connection: Connection, *numbers: int) -> Differences:
-    """Of the last publication, of one run, or from the set after one run to the set after another.
+    """Return the differences of the last publication, of one run, or between the sets after two runs.
 
-    Raises UnknownRunError.
+    Raises UnknownRunError if a run is unknown or its changes are no longer stored.
     """
     span = _span_between(connection, *numbers) if numbers else _last_publication(connection)
-    found = Differences(connection, span.start, span.end)
+    differences = Differences(connection, span.start, span.end)
     if not span.publications:
-        return found
+        return differences
     backwards = span.start is not None and span.start > span.end
-    composed = _composed(span.publications[0].number, span.publications[-1].number).subquery()
-    query = select(composed).join(urls, urls.c.id == composed.c.url_id).order_by(urls.c.url)
+    net_changes = _net_changes(span.publications[0].number, span.publications[-1].number).subquery()
+    query = select(net_changes).join(urls, urls.c.id == net_changes.c.url_id).order_by(urls.c.url)
     with connection.execute(query, execution_options={"yield_per": STREAM_ROWS}) as rows:
         for url_id, kind, before, after in rows:
             if backwards:
-                found.add(url_id, _INVERSE[Change(kind)], after, before)
+                differences.add(url_id, _INVERSE[Change(kind)], after, before)
             else:
-                found.add(url_id, Change(kind), before, after)
-    return found
+                differences.add(url_id, Change(kind), before, after)
+    return differences
 
 
 def delete_old_changes(connection: Connection, keep: int) -> None:
-    """Let go of what runs before the newest `keep` changed. The rows of the runs stay: they are few, and others tell
-    their times by them."""
+    """Delete the changes of all runs but the newest `keep`.
+
+    The rows of the runs stay: they are few, and `first_seen` of URLs refers to them.
+    """
     with connection.begin():
         oldest = connection.scalar(select(runs.c.id).order_by(runs.c.id.desc()).offset(keep - 1).limit(1))
         last = connection.scalar(select(func.max(runs.c.id)).where(runs.c.id < oldest)) if oldest else None
         if last is None or last <= _forgotten(connection):
             return
-        gone = [publication.number for publication in _publications(connection) if publication.run <= last]
-        if gone:
-            connection.execute(delete(changes).where(changes.c.publication <= gone[-1]))
+        old = [publication.number for publication in _publications(connection) if publication.run <= last]
+        if old:
+            connection.execute(delete(changes).where(changes.c.publication <= old[-1]))
         statement = insert(meta).values(name=_FORGOTTEN, value=str(last))
         new = {"value": statement.excluded.value}
         connection.execute(statement.on_conflict_do_update(index_elements=[meta.c.name], set_=new))
 
 
 def _forgotten(connection: Connection) -> int:
-    """0 when all is kept."""
+    """Return the number of the newest run whose changes are no longer stored; 0 if there is none."""
     return int(connection.scalar(select(meta.c.value).where(meta.c.name == _FORGOTTEN)) or 0)
 
 
 def _publications(connection: Connection) -> Iterator[_Publication]:
-    """Those that changed something, the oldest first. Each is looked up in the index: together they may have millions
-    of rows. A later one belongs to the same run or to a later one."""
+    """Yield the publications with changes, the oldest first.
+
+    Each is looked up in the index, as together they may have millions of rows. A later publication belongs to the same
+    run or to a later one.
+    """
     number = 0
     query = select(changes.c.publication, changes.c.run).order_by(changes.c.publication).limit(1)
     while row := connection.execute(query.where(changes.c.publication > number)).first():
@@ -164,8 +173,8 @@ def _publications(connection: Connection) -> Iterator[_Publication]:
         number = row.publication
 
 
-def _composed(first: int, last: int) -> Select[Any]:
-    """URL, kind, date before and date after of what the publications from `first` to `last` come to."""
+def _net_changes(first: int, last: int) -> Select[Any]:
+    """Return a query of the net changes of some publications: URL id, kind, lastmod before, lastmod after."""
     touched = (
         select(changes.c.url_id, func.min(changes.c.publication).label("first"), func.max(changes.c.publication))
         .where(changes.c.publication.between(first, last))
@@ -174,34 +183,40 @@ def _composed(first: int, last: int) -> Select[Any]:
     )
     _, first_column, last_column = touched.c
     opening, closing = changes.alias("opening"), changes.alias("closing")
-    was, stays = opening.c.kind != str(Change.ADDED), closing.c.kind != str(Change.REMOVED)
-    kind = case((and_(was, stays), str(Change.CHANGED)), (stays, str(Change.ADDED)), else_=str(Change.REMOVED))
+    was_listed, is_listed = opening.c.kind != str(Change.ADDED), closing.c.kind != str(Change.REMOVED)
+    kind = case(
+        (and_(was_listed, is_listed), str(Change.CHANGED)), (is_listed, str(Change.ADDED)), else_=str(Change.REMOVED)
+    )
     return (
         select(touched.c.url_id, kind.label("kind"), opening.c.before, closing.c.after)
         .join(opening, and_(opening.c.publication == first_column, opening.c.url_id == touched.c.url_id))
         .join(closing, and_(closing.c.publication == last_column, closing.c.url_id == touched.c.url_id))
-        .where(or_(was != stays, and_(was, stays, opening.c.before.is_distinct_from(closing.c.after))))
+        .where(
+            or_(
+                was_listed != is_listed, and_(was_listed, is_listed, opening.c.before.is_distinct_from(closing.c.after))
+            )
+        )
     )
 
 
 def _counts(connection: Connection) -> dict[int, Changes]:
-    """By run."""
+    """Return the number of changes of each run, by its number."""
     of_run: dict[int, list[int]] = {}
     for publication in _publications(connection):
         of_run.setdefault(publication.run, []).append(publication.number)
     counts = {}
     for run, numbers in of_run.items():
-        # What one publication changed needs no composing, and may be a million rows.
-        once = select(changes.c.kind).where(changes.c.publication == numbers[0])
-        rows = (once if len(numbers) == 1 else _composed(numbers[0], numbers[-1])).subquery()
+        # A single publication is its own net change. It may have a million rows.
+        single = select(changes.c.kind).where(changes.c.publication == numbers[0])
+        rows = (single if len(numbers) == 1 else _net_changes(numbers[0], numbers[-1])).subquery()
         query = select(rows.c.kind, func.count()).group_by(rows.c.kind)
         counts[run] = Changes(**{row[0]: row[1] for row in connection.execute(query)})
     return counts
 
 
 def _last_publication(connection: Connection) -> _Span:
-    """A run that changed nothing has published, too."""
-    published = runs.c.outcome.in_(("published", "unchanged"))
+    """Return the span of the last publication, which has no changes if the last run found none."""
+    published = runs.c.outcome.in_(PUBLISHED)
     run = connection.scalar(select(func.max(runs.c.id)).where(published)) or 0
     *earlier, last = [_Publication(0, 0), *_publications(connection)]
     if last.run < run:
@@ -224,7 +239,7 @@ def _span_between(connection: Connection, first: int, second: int | None = None)
         what, usable = f"run {first} changed", forgotten + 1
         if second is not None:
             what, usable = f"changed after run {low}", forgotten
-        raise UnknownRunError(f"what {what} is not kept any more (keep_runs): give a run from {usable} to {newest}")
+        raise UnknownRunError(f"what {what} is no longer stored (keep_runs): give a run from {usable} to {newest}")
     between = [publication for publication in _publications(connection) if low < publication.run <= high]
     return _Span(start, end, between)
 

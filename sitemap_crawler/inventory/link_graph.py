@@ -69,7 +69,7 @@ def _spread(connection: Connection, reach: Reach, level: array[int], depths: Seq
     for url_id in level:
         reach.reached[url_id] = 1
     while level:
-        # Redirects come first: a page of this level may also link to the target of a redirect, which is nearer so.
+        # Redirects come first: their targets are on this level, even if other pages of the level link to them.
         level = _with_redirects(connection, reach, level)
         depth = depths[min(number, len(depths) - 1)]
         for url_id in level:

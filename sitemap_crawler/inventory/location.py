@@ -1,4 +1,4 @@
-"""Which inventory a command reads: the one that was named, the one of a start URL, or the only one there is."""
+"""Location of the inventory that a command reads: the named one, that of a start URL, or the only one."""
 
 from __future__ import annotations
 
@@ -17,135 +17,144 @@ if TYPE_CHECKING:
     from sitemap_crawler.exceptions import InventoryError
     from sitemap_crawler.inventory.lookup import LatestRun
 
-SHOWN = 20
-"""Inventories named when one has to be chosen."""
+MAX_SHOWN = 20
+"""Maximum number of inventories that a message lists."""
 
 
 def default_state_path(sitemap_url: str) -> Path:
-    """One inventory per site: the file's name holds the host for people and a digest for uniqueness."""
+    """Return the default path of a site's inventory. Its name has the host for readers and a digest for uniqueness."""
     digest = blake2b(sitemap_url.encode(), digest_size=4).hexdigest()
     return state_directory() / f"{_host(sitemap_url)}-{digest}.sqlite"
 
 
 def state_path(options: Options) -> Path:
-    """The inventory of a site."""
+    """Return the path of the inventory of a crawl with these options."""
     return Path(options.state) if options.state else default_state_path(options.site_url)
 
 
 def state_directory() -> Path:
+    """Return the user's directory of inventories."""
     from platformdirs import user_state_path
 
     return user_state_path("sitemap-crawler")
 
 
 def find_inventory(*, state: str | None, config: Path | None, start_url: str | None, any_page: bool = False) -> Path:
-    """The inventory that was named, or else searched. With `any_page` any URL in a site's scope means that site, when
-    no crawl began at it.
+    """Return the inventory at `state`, or that of a site file, of a start URL, or the only one.
 
-    Raises LocateError, SpellingError, OptionError for what the site file says, InventoryError when the file is no
-    inventory.
+    With `any_page` the start URL may be any URL in the scope of a site.
+
+    Raises LocateError if no inventory or several match, SpellingError for a start URL that is none, OptionError for an
+    unusable site file, InventoryError if the file cannot be read.
     """
     if state is not None:
         return _named(Path(state.removeprefix("sqlite:///")), start_url, any_page=any_page)
     if config is not None:
         return _configured(config, start_url, any_page=any_page)
-    found = _inventories()
+    inventories = _all_inventories()
     if start_url is not None:
-        return _of_start(found, start_url, any_page=any_page)
-    return _only(found, "give the start URL, or --state")
+        return _of_start_url(inventories, start_url, any_page=any_page)
+    return _only_one(inventories, "give the start URL, or --state")
 
 
 def inventory_for(text: str) -> Path:
-    """The inventory whose scope holds the URL that is spelt `text`, the longest scope first; else the only one."""
+    """Return the inventory with the longest scope that admits the URL spelt `text`, or else the only inventory."""
     asked = absolute_spellings(text)
-    found = _inventories()
-    return _holding(found, asked) or _holding_variant(found, asked) or _only(found, "give the one meant with --state")
+    inventories = _all_inventories()
+    return (
+        _admitting(inventories, asked)
+        or _admitting_variant(inventories, asked)
+        or _only_one(inventories, "give the one meant with --state")
+    )
 
 
-class _Found(NamedTuple):
-    """What is in the user's state directory."""
+class _Inventories(NamedTuple):
+    """The inventories in the user's state directory."""
 
-    known: dict[Path, LatestRun]
-    refused: dict[Path, InventoryError]
-    """Those that can't be read, and why: the one asked for may be among them."""
+    readable: dict[Path, LatestRun]
+    unreadable: dict[Path, InventoryError]
+    """The requested inventory may be among them."""
 
-    def those(self) -> str:
-        """A list for a message, one to a line."""
-        lines = [f"\n  {run.requested_url}  {path}" for path, run in self.known.items()]
-        lines += [f"\n  not readable: {error}" for error in self.refused.values()]
-        more = f"\n  … and {len(lines) - SHOWN:,} more" if len(lines) > SHOWN else ""
-        return ":" + "".join(lines[:SHOWN]) + more if lines else ": crawl it first, or give --state"
+    def listing(self) -> str:
+        """Return the end of a message: a list with one inventory a line, or the remedy if there is none."""
+        lines = [f"\n  {run.requested_url}  {path}" for path, run in self.readable.items()]
+        lines += [f"\n  not readable: {error}" for error in self.unreadable.values()]
+        more = f"\n  … and {len(lines) - MAX_SHOWN:,} more" if len(lines) > MAX_SHOWN else ""
+        return ":" + "".join(lines[:MAX_SHOWN]) + more if lines else ": crawl it first, or give --state"
 
 
-def _inventories() -> _Found:
+def _all_inventories() -> _Inventories:
     from sitemap_crawler.exceptions import InventoryError
     from sitemap_crawler.inventory.lookup import open_inventory
 
-    found = _Found({}, {})
+    inventories = _Inventories({}, {})
     for path in sorted(state_directory().glob("*.sqlite")):
         try:
             with open_inventory(path) as inventory:
-                found.known[path] = inventory.run
+                inventories.readable[path] = inventory.run
         except InventoryError as error:
-            found.refused[path] = error
-    return found
+            inventories.unreadable[path] = error
+    return inventories
 
 
-def _of_start(found: _Found, start_url: str, *, any_page: bool) -> Path:
+def _of_start_url(inventories: _Inventories, start_url: str, *, any_page: bool) -> Path:
     asked = _start_urls(start_url)
     for url in asked:
-        if refused := found.refused.get(default_state_path(default_sitemap_url(url))):
-            raise refused
-    chosen = {path: run for path, run in found.known.items() if _starts_at(run, asked)}
-    if len(chosen) > 1:
-        raise LocateError(f"there are several inventories: give --state{_Found(chosen, {}).those()}")
-    holding = next(iter(chosen), None) or (_holding(found, asked) if any_page else None)
-    if holding is None:
-        raise LocateError(f"no crawl of {shown(start_url)} is known{found.those()}")
-    return holding
+        if error := inventories.unreadable.get(default_state_path(default_sitemap_url(url))):
+            raise error
+    started = {path: run for path, run in inventories.readable.items() if _starts_at(run, asked)}
+    if len(started) > 1:
+        raise LocateError(f"there are several inventories: give --state{_Inventories(started, {}).listing()}")
+    path = next(iter(started), None) or (_admitting(inventories, asked) if any_page else None)
+    if path is None:
+        raise LocateError(f"no crawl of {shown(start_url)} is known{inventories.listing()}")
+    return path
 
 
-def _holding(found: _Found, asked: list[str]) -> Path | None:
-    """The inventory with the longest scope that admits one of the URLs. Raises InventoryError when that, or the only
-    one of the host, can't be read."""
-    best = _longest({path: run for path, run in found.known.items() if _admits(run, asked)})
-    _refuse_longer(found, asked, longest=len(_prefix(found.known[best])) if best else 0)
+def _admitting(inventories: _Inventories, asked: list[str]) -> Path | None:
+    """Return the inventory with the longest scope that admits one of the URLs, or None.
+
+    Raises InventoryError if that one cannot be read, or the only one of the host.
+    """
+    readable = inventories.readable
+    best = _longest({path: run for path, run in readable.items() if _admits(run, asked)})
+    _raise_for_longer(inventories, asked, longest=len(_prefix(readable[best])) if best else 0)
     if best is None:
-        _refuse_host(found, {_host(url) for url in asked})
+        _raise_for_host(inventories, {_host(url) for url in asked})
     return best
 
 
-def _holding_variant(found: _Found, asked: list[str]) -> Path | None:
-    """The same among the http, https, www and apex addresses of a site."""
+def _admitting_variant(inventories: _Inventories, asked: list[str]) -> Path | None:
+    """Return the same for the variants of the URLs with http or https, with and without www."""
     variants = [any_variant(url) for url in asked]
-    prefixes = {path: any_variant(_prefix(run)) for path, run in found.known.items()}
-    holding = [path for path, prefix in prefixes.items() if any(variant.startswith(prefix) for variant in variants)]
-    best = _longest({path: found.known[path] for path in holding})
+    prefixes = {path: any_variant(_prefix(run)) for path, run in inventories.readable.items()}
+    admitting = [path for path, prefix in prefixes.items() if any(variant.startswith(prefix) for variant in variants)]
+    best = _longest({path: inventories.readable[path] for path in admitting})
     if best is None:
         hosts = {_host(url).removeprefix("www.") for url in asked}
-        _refuse_host(found, hosts | {f"www.{host}" for host in hosts})
+        _raise_for_host(inventories, hosts | {f"www.{host}" for host in hosts})
     return best
 
 
-def _refuse_longer(found: _Found, asked: list[str], *, longest: int) -> None:
-    """Raises the error of an unreadable inventory for a directory above one of the URLs, longer than any known."""
-    for url in asked if found.refused else ():
+def _raise_for_longer(inventories: _Inventories, asked: list[str], *, longest: int) -> None:
+    """Raise the error of an unreadable inventory whose scope is longer than `longest` and admits one of the URLs."""
+    for url in asked if inventories.unreadable else ():
         for directory in directories_above(url):
             if len(directory) <= longest:
                 break
-            if refused := found.refused.get(default_state_path(default_sitemap_url(directory))):
-                raise refused
+            if error := inventories.unreadable.get(default_state_path(default_sitemap_url(directory))):
+                raise error
 
 
-def _refuse_host(found: _Found, hosts: set[str]) -> None:
-    """Raises the error of an unreadable inventory of one of the hosts, by its file's name."""
-    for path, refused in found.refused.items():
+def _raise_for_host(inventories: _Inventories, hosts: set[str]) -> None:
+    """Raise the error of an unreadable inventory whose file name has one of the hosts."""
+    for path, error in inventories.unreadable.items():
         if path.stem.rpartition("-")[0] in hosts:
-            raise refused
+            raise error
 
 
-def _longest(holding: dict[Path, LatestRun]) -> Path | None:
-    return max(holding, key=lambda path: (len(_prefix(holding[path])), holding[path].started, path), default=None)
+def _longest(runs: dict[Path, LatestRun]) -> Path | None:
+    return max(runs, key=lambda path: (len(_prefix(runs[path])), runs[path].started, path), default=None)
 
 
 def _prefix(run: LatestRun) -> str:
@@ -190,14 +199,14 @@ def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
     return _named(state_path(options), options.start_url, any_page=any_page)
 
 
-def _only(found: _Found, advice: str) -> Path:
-    """Raises InventoryError when all that is there can't be read."""
-    if len(found.known) > 1:
-        raise LocateError(f"there are several inventories: {advice}{found.those()}")
-    for path in found.known:
+def _only_one(inventories: _Inventories, remedy: str) -> Path:
+    """Return the only inventory. Raises LocateError if there is none or several, InventoryError if it is unreadable."""
+    if len(inventories.readable) > 1:
+        raise LocateError(f"there are several inventories: {remedy}{inventories.listing()}")
+    for path in inventories.readable:
         return path
-    for refused in found.refused.values():
-        raise refused
+    for error in inventories.unreadable.values():
+        raise error
     raise LocateError(f"there is no inventory in {state_directory()}: crawl first, or give --state")
 
 
@@ -209,5 +218,5 @@ def _start_urls(text: str) -> list[str]:
 
 
 def _host(url: str) -> str:
-    """As the name of an inventory's file has it."""
+    """Return the host of a URL in the form of an inventory's file name."""
     return (urlsplit(url).hostname or "").replace(":", "-")

@@ -1,4 +1,4 @@
-"""Answers from an inventory while a crawl may be writing it: reads only, takes no lock, leaves no file behind."""
+"""Read-only access to an inventory, also while a crawl writes it. It takes no lock and leaves no file behind."""
 
 from __future__ import annotations
 
@@ -41,44 +41,48 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 MAX_REFERRERS = 20
-"""Linking pages shown for one URL; the others are only counted."""
+"""Maximum number of linking pages that are shown for one URL. The others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatestRun:
+    """The latest run of an inventory."""
+
     id: int
     requested_url: str
     start_url: str
     sitemap_url: str
     started: float
+    """In seconds since 1970."""
     ended_by: str | None
-    """`finished` when it saw the whole site, `limit`, `refused`; None while it is open or when it was dropped."""
+    """`finished` if the run saw the whole site, `limit` or `refused`. None while it is open or if it was dropped."""
     options: dict[str, Any]
 
 
 class UrlRecord(NamedTuple):
-    """What the inventory holds of one URL; times in seconds since 1970."""
+    """The facts that the inventory holds of one URL. Times are in seconds since 1970."""
 
     id: int
     url: str
     state: int
     depth: int
     named: int | None
+    """Number of the latest run in which a foreign sitemap named the URL."""
     unlinked: bool
-    """In the last finished run nothing led to it: referrer and depth are of old."""
+    """Whether nothing led to the URL in the last finished run. Referrer and depth are older then."""
     status: int | None
-    """Of the last try; None when that had no answer."""
+    """Status of the last request; None if it had no answer."""
     error: str | None
     blocked_by: str | None
     last_fetched: float | None
-    """When what is known of it was last seen, or the last try of what never answered."""
+    """Time of the observation, or of the last request if the URL never answered."""
     decision: str | None
     reason: str | None
     evidence: str | None
     lastmod: float | None
     lastmod_source: str | None
     lastmod_day: bool
-    """The date has no time of day."""
+    """Whether the lastmod has no time of day."""
     referrer: str | None
     canonical: str | None
     redirects_to: str | None
@@ -88,19 +92,24 @@ class UrlRecord(NamedTuple):
 
 
 class Selection(NamedTuple):
+    """The result of a search for URLs."""
+
     ids: array[int]
-    """In the order of their URLs, eight bytes each; at most as many as the limit allows."""
+    """In the order of their URLs, eight bytes each, up to the limit."""
     matching: int
+    """Number of matching URLs without the limit."""
 
 
 class Referrers(NamedTuple):
+    """The pages that link to a URL."""
+
     total: int
     ids: array[int]
-    """Of the first `MAX_REFERRERS` of them."""
+    """Ids of the first MAX_REFERRERS pages."""
 
 
-class _Place(NamedTuple):
-    """Where a published set is, by its entry file."""
+class _PublishedSet(NamedTuple):
+    """The entry file of a published set, and the signature of its section rules."""
 
     directory: str
     entry: str
@@ -109,36 +118,39 @@ class _Place(NamedTuple):
 
 
 class Inventory:
-    """`run` is the latest one, under way or not."""
+    """An inventory that is open for reading."""
 
     def __init__(self, connection: Connection, run: LatestRun) -> None:
-        self._connection = connection
+        self.connection = connection
         self.run = run
+        """The latest run, open or ended."""
 
     def find(self, wanted: Sequence[str]) -> dict[str, UrlRecord]:
-        """Those of the URLs that are known."""
+        """Return the records of the known ones among these URLs."""
         keys = [url_key(url) for url in wanted]
-        found = (entry for chunk in chunks(keys) for entry in self._entries(_ENTRY.where(urls.c.key.in_(chunk))))
-        return {entry.url: entry for entry in found if entry.url in wanted}
+        found = (record for chunk in chunks(keys) for record in self._records(_RECORD.where(urls.c.key.in_(chunk))))
+        return {record.url: record for record in found if record.url in wanted}
 
     def records(self, ids: Sequence[int]) -> list[UrlRecord]:
-        """In the order of `ids`."""
-        found = {entry.id: entry for entry in self._entries(_ENTRY.where(urls.c.id.in_(ids)))}
-        return [found[url_id] for url_id in ids if url_id in found]
+        """Return the records of known URLs in the order of `ids`."""
+        by_id = {record.id: record for record in self._records(_RECORD.where(urls.c.id.in_(ids)))}
+        return [by_id[url_id] for url_id in ids if url_id in by_id]
 
-    def _entries(self, query: Select[Any]) -> Iterator[UrlRecord]:
-        yield from map(UrlRecord._make, self._connection.execute(query))
+    def _records(self, query: Select[Any]) -> Iterator[UrlRecord]:
+        yield from map(UrlRecord._make, self.connection.execute(query))
 
     def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the URLs by their ids."""
         query = select(urls.c.id, urls.c.url)
         return {
             row.id: row.url
             for chunk in chunks(list(ids))
-            for row in self._connection.execute(query.where(urls.c.id.in_(chunk)))
+            for row in self.connection.execute(query.where(urls.c.id.in_(chunk)))
         }
 
     def count(self) -> int:
-        return self._connection.scalar(select(func.count()).select_from(urls)) or 0
+        """Return the number of known URLs."""
+        return self.connection.scalar(select(func.count()).select_from(urls)) or 0
 
     def select(
         self,
@@ -148,8 +160,11 @@ class Inventory:
         pattern: re.Pattern[str] | None = None,
         limit: int | None = None,
     ) -> Selection:
-        """The URLs wanted. Nothing is held open while they are used, which would keep a crawl's write-ahead log
-        growing."""
+        """Return the URLs with this decision, these reasons and this pattern, each if given.
+
+        `decision` may be `unknown`. No query stays open while the result is used, which would let the write-ahead log
+        of a crawl grow.
+        """
         query = select(urls.c.id, urls.c.url).outerjoin(decisions, decisions.c.url_id == urls.c.id)
         if decision is not None:
             query = query.where(decisions.c.decision.is_not_distinct_from(None if decision == "unknown" else decision))
@@ -165,20 +180,22 @@ class Inventory:
         return Selection(ids, matching)
 
     def links_of(self, url: str, limit: int) -> list[str]:
-        """URLs that the page `url` links to, at most `limit` of them."""
+        """Return at most `limit` URLs that a page links to."""
         query = select(observations.c.links).join(urls, urls.c.id == observations.c.url_id)
-        blob = self._connection.scalar(query.where(urls.c.key == url_key(url)))
+        blob = self.connection.scalar(query.where(urls.c.key == url_key(url)))
         ids = [url_id for url_id, _ in zip(decode_links(blob or b""), range(limit), strict=False)]
         return list(self.urls_of(ids).values())
 
     def nofollow_page(self, url: str) -> str | None:
-        """The first page with a nofollow link to `url`, which nothing else names."""
+        """Return the first page with a nofollow link to a URL that nothing else names, or None."""
         query = select(urls.c.url).join(nofollowed, nofollowed.c.referrer == urls.c.id)
-        return self._connection.scalar(query.where(nofollowed.c.key == url_key(url)))
+        return self.connection.scalar(query.where(nofollowed.c.key == url_key(url)))
 
     def referrers(self, wanted: Iterable[int]) -> dict[int, Referrers]:
-        """The pages of the site that link to each of the URLs: one scan over all links. A URL takes up to a kilobyte
-        of memory."""
+        """Return the pages that link to each of the URLs, by one scan over all links.
+
+        A URL takes up to a kilobyte of memory.
+        """
         ids = frozenset(wanted)
         counts = dict.fromkeys(ids, 0)
         first: dict[int, array[int]] = {}
@@ -191,50 +208,50 @@ class Inventory:
                     first.setdefault(target, array("q")).append(page)
         return {target: Referrers(count, first.get(target, array("q"))) for target, count in counts.items()}
 
-    def file_of(self, entry: UrlRecord, url: str) -> str | None:
-        """The published file that holds the page, whose public address is `url`."""
+    def file_of(self, record: UrlRecord, url: str) -> str | None:
+        """Return the published file that holds a page, or None. `url` is the public URL of the page."""
         host = host_of(url) if self._subdomains else None
-        place = self._place(host)
-        if not entry.published or place is None:
+        files_set = self._published_set(host)
+        if not record.published or files_set is None:
             return None
-        files = self._files(place)
-        # The pages of a directory that has no section are in the default one.
-        rows = files.get(self._sections(place).section_of(url)) or files.get(place.section, [])
-        at = bisect_right(rows, (url, "\U0010ffff"))
-        if not at:
+        files = self._files(files_set)
+        # Pages of a directory without a section of its own are in the default section.
+        rows = files.get(self._sections(files_set).section_of(url)) or files.get(files_set.section, [])
+        index = bisect_right(rows, (url, "\U0010ffff")) - 1
+        if index < 0:
             return None
-        return f"{host}/{rows[at - 1][1]}" if host else rows[at - 1][1]
+        return f"{host}/{rows[index][1]}" if host else rows[index][1]
 
     def _stream(self, query: Select[Any]) -> Iterator[Any]:
-        with closing(self._connection.execution_options(yield_per=STREAM_ROWS).execute(query)) as rows:
+        with closing(self.connection.execution_options(yield_per=STREAM_ROWS).execute(query)) as rows:
             yield from rows
 
     @cache  # noqa: B019 - an inventory is open for one command
-    def _files(self, place: _Place) -> dict[str, list[tuple[str, str]]]:
-        """By section: first URL and name of each file with pages, in order."""
+    def _files(self, published_set: _PublishedSet) -> dict[str, list[tuple[str, str]]]:
+        """Return the first URL and the name of each file with pages, in their order, by section."""
         files: dict[str, list[tuple[str, str]]] = {}
         query = select(published.c.section, published.c.first, published.c.name).where(
-            published.c.directory == place.directory,
-            published.c.entry == place.entry,
-            published.c.rules == place.rules,
+            published.c.directory == published_set.directory,
+            published.c.entry == published_set.entry,
+            published.c.rules == published_set.rules,
             published.c.urls > 0,
             published.c.section.not_in(RESERVED_SECTIONS),
         )
-        for row in self._connection.execute(query.order_by(published.c.first, published.c.name)):
+        for row in self.connection.execute(query.order_by(published.c.first, published.c.name)):
             files.setdefault(row.section, []).append((row.first, row.name))
         return files
 
     @cache  # noqa: B019
-    def _sections(self, place: _Place) -> Sections:
-        """Those by which the files were made, whatever the options are now."""
-        return Sections.from_signature(place.rules)
+    def _sections(self, published_set: _PublishedSet) -> Sections:
+        """Return the rules by which the files were made. The options may have changed since."""
+        return Sections.from_signature(published_set.rules)
 
     @cached_property
     def _published_by(self) -> tuple[str | None, dict[str, Any]]:
-        """The sitemap's URL and the options of the last run that has published."""
+        """The sitemap URL and the options of the last run that has published."""
         good = runs.c.ended_by.in_(("finished", "limit")) & runs.c.outcome.in_(PUBLISHED)
         decided = select(runs.c.sitemap_url, runs.c.options).where(good).order_by(runs.c.id.desc()).limit(1)
-        entry_url, options = self._connection.execute(decided).first() or (None, None)
+        entry_url, options = self.connection.execute(decided).first() or (None, None)
         return entry_url, options or {}
 
     @property
@@ -242,8 +259,8 @@ class Inventory:
         return bool(self._published_by[1].get("subdomains"))
 
     @cache  # noqa: B019
-    def _place(self, host: str | None) -> _Place | None:
-        """That of the set at the sitemap's own URL, or of the host's; without XML, the first text file."""
+    def _published_set(self, host: str | None) -> _PublishedSet | None:
+        """Return the set at the sitemap URL, or that of the host. Without XML it is the set of text files."""
         entry_url, options = self._published_by
         columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
         entries = select(*columns).where(
@@ -254,47 +271,50 @@ class Inventory:
             output = f"{output}/{host}"
             entries = entries.where(published.c.directory == output)
         ours = (
-            # Not a copy that was written elsewhere, when it can be told.
+            # Copies in other directories and at other URLs come last.
             (published.c.directory == output).desc(),
             (published.c.url == entry_url).desc(),
             (published.c.section == "").desc(),
             published.c.modified.desc(),
         )
-        row = self._connection.execute(entries.order_by(*ours).limit(1)).first()
-        return _Place(*row) if row is not None else None
+        row = self.connection.execute(entries.order_by(*ours).limit(1)).first()
+        return _PublishedSet(*row) if row is not None else None
 
 
 @contextmanager
 def open_inventory(path: Path) -> Iterator[Inventory]:
-    """Raises NotAnInventoryError when the file is none that can be read, InventoryError when it is damaged."""
+    """Open an inventory for reading.
+
+    Raises NotAnInventoryError if this release cannot read the file, InventoryError if it is damaged.
+    """
     path = path.absolute()
     _check_file(path)
-    # Without a write-ahead log nobody writes, and SQLite, which would leave two files behind, is told so.
-    still = not path.with_name(path.name + "-wal").exists()
+    # Without a write-ahead log no process writes. SQLite then opens the file as immutable and creates no other files.
+    immutable = not path.with_name(path.name + "-wal").exists()
     before = _stamp(path)
-    engine = create_engine("sqlite://", creator=lambda: _connect(path, still=still), poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, immutable=immutable), poolclass=NullPool)
     try:
         with engine.connect() as connection:
             yield Inventory(connection, _latest_run(connection, path))
     except SQLAlchemyError as error:
-        if still and _stamp(path) != before:
+        if immutable and _stamp(path) != before:
             raise InventoryError(_changed(path)) from error
         reason = getattr(error, "orig", None) or error
-        remedy = "make room on the disk, put a copy back, or remove the file and crawl anew"
+        remedy = "free disk space, restore a copy, or remove the file and crawl again"
         raise InventoryError(f"cannot read the inventory {path}: {reason}; {remedy}") from error
-    if still and _stamp(path) != before:
+    if immutable and _stamp(path) != before:
         raise InventoryError(_changed(path))
 
 
-def _connect(path: Path, *, still: bool) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro{'&immutable=1' if still else ''}", uri=True, timeout=10)
+def _connect(path: Path, *, immutable: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro{'&immutable=1' if immutable else ''}", uri=True, timeout=10)
     for pragma in ("query_only=ON", f"cache_size=-{CACHE_KIB}"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes with every write; None when the file is gone."""
+    """Return modification time and size, which change with every write; None if the file is gone."""
     try:
         status = path.stat()
     except OSError:
@@ -313,7 +333,7 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise NotAnInventoryError(f"cannot read the inventory {path}: {error.strerror or error}") from error
     if start != SQLITE_MAGIC:
-        raise NotAnInventoryError(f"{path} is not an inventory but a file of something else: give the right --state")
+        raise NotAnInventoryError(f"{path} is not an inventory but another kind of file: give the right --state")
 
 
 def _latest_run(connection: Connection, path: Path) -> LatestRun:
@@ -321,11 +341,11 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     if inspect(connection).has_table(meta.name):
         version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
     if version is None:
-        raise NotAnInventoryError(f"{path} is a database of something else: give the right --state")
+        raise NotAnInventoryError(f"{path} is a database of another program: give the right --state")
     if version != str(SCHEMA_VERSION):
         raise NotAnInventoryError(
             f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-            "use the release that wrote it, or remove the file and crawl anew"
+            "use the release that wrote it, or remove the file and crawl again"
         )
     row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:
@@ -335,8 +355,8 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     )
 
 
-def _entry_query() -> Select[Any]:
-    """Rows whose columns are the fields of UrlRecord, in their order."""
+def _record_query() -> Select[Any]:
+    """Return a query whose columns are the fields of UrlRecord, in their order."""
     referrer, canonical, target = (urls.alias(name) for name in ("referrers", "canonicals", "targets"))
     seen, decided = observations.c, decisions.c
     failing = seen.failed_since.is_not(None)
@@ -362,4 +382,4 @@ def _entry_query() -> Select[Any]:
     )
 
 
-_ENTRY = _entry_query()
+_RECORD = _record_query()

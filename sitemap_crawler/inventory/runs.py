@@ -35,7 +35,7 @@ class Run:
     sitemap_url: str
     started: float
     """In seconds since 1970."""
-    continued: bool
+    resumed: bool
     """Whether an earlier process began the run."""
     ended_by: str | None = None
     """`finished` if the run saw the whole site, `limit`, or the failure that ended it. None while it is open."""
@@ -73,12 +73,12 @@ def begin_run(
                 last.start_url,
                 last.sitemap_url,
                 last.started,
-                continued=True,
+                resumed=True,
                 options=last.options or {},
                 planned=last.planned,
             )
         run_id = last.id + 1 if last is not None else 1
-        run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), continued=False)
+        run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), resumed=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
         return run
@@ -100,7 +100,7 @@ def last_finished_run(connection: Connection) -> Run | None:
         # The sitemap URL and the options of a run that was refused or tried out do not last.
         (good or row).sitemap_url,
         row.started,
-        continued=False,
+        resumed=False,
         ended_by=row.ended_by,
         options=(good or row).options or {},
     )

@@ -69,7 +69,7 @@ class SeedQueue:
                 return
             self._files += 1
             if self._files > MAX_FILES:
-                problem = f"is not read, nor are others: a run reads {MAX_FILES:,} sitemaps"
+                problem = f"is not read, and neither are further ones: a run reads at most {MAX_FILES:,} sitemaps"
                 seed = seed._replace(done=True, problems=(problem,))
         self._known.add(seed.url)
         self._added.append(seed)

@@ -1,4 +1,4 @@
-"""Opens the inventory's database: location, version, lock."""
+"""The database file of an inventory: its lock, its version, and the connections of the process that crawls."""
 
 from __future__ import annotations
 
@@ -22,56 +22,60 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 CACHE_KIB = 16_384
-# https://www.sqlite.org/fileformat.html#magic_header_string
+"""Size of the page cache of a connection."""
 SQLITE_MAGIC = b"SQLite format 3\0"
+"""First bytes of a database, https://www.sqlite.org/fileformat.html#magic_header_string."""
 APPLICATION_ID = 0x53_4D_43_52
-"""Of our files, in their header: so others are known, and left alone, before anything is written to them."""
-_APPLICATION_ID_AT = 68
-MAX_OWNER = 400
-"""Characters read of what the file beside the lock says."""
-PROGRAM_ERROR = "an error in the program (its details are in the log); run the same command to go on"
+"""Number in the header of our files. With it other databases are recognised before anything is written to them."""
+_APPLICATION_ID_OFFSET = 68
+MAX_OWNER_CHARACTERS = 400
+"""Maximum number of characters that are read of the owner file."""
+PROGRAM_ERROR = "an error in the program (see the log for details); run the same command to resume"
+"""Message for an exception that the program does not expect."""
 
 
 class RunLock:
-    """One process at a time on one inventory.
+    """Lock that lets one process at a time use an inventory.
 
-    The kernel frees the lock when its owner dies. Who that is stands in a file beside it, for the others to name: not
-    in the lock's own file, whose content is filelock's, nor in the database, which shares no memory between hosts.
+    The kernel frees the lock when its owner dies. An owner file next to it holds the text with which others name the
+    owner. The lock file itself cannot hold the text, as its content belongs to filelock. Neither can the database,
+    whose write-ahead log works on one host only.
     """
 
     def __init__(self, path: Path) -> None:
-        """`path` is the inventory's."""
+        """Prepare the lock of the inventory at `path`."""
         self.file = path.with_name(path.name + ".lock")
         self._owner_file = path.with_name(path.name + ".owner")
         self._lock = FileLock(self.file)
 
     def acquire(self) -> None:
-        """Raises Timeout at once when it is held, OSError when it can't be."""
+        """Take the lock. Raises Timeout at once if another process holds it, OSError if it cannot be created."""
         self._lock.acquire(timeout=0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        # The words of an earlier owner that was killed go in any case; ours are only a courtesy.
+        # This also overwrites the text of an earlier owner that was killed. Without the text the lock works as well.
         with suppress(OSError):
             self._owner_file.write_text(
                 f"process {os.getpid()} on {socket.gethostname()}, since {since}\n", encoding="utf-8"
             )
 
     def owner(self) -> str | None:
-        """Process, host and time of the acquisition of whoever holds it, in words; None when they are not known."""
+        """Return a text with process, host and start time of the lock's owner, or None if they are unknown."""
         try:
             with self._owner_file.open(encoding="utf-8", errors="replace") as file:
-                words = file.read(MAX_OWNER).strip()
+                text = file.read(MAX_OWNER_CHARACTERS).strip()
         except OSError:
             return None
-        return words if words.startswith("process ") and words.isprintable() else None
+        return text if text.startswith("process ") and text.isprintable() else None
 
     def release(self) -> None:
+        """Free the lock and delete the owner file."""
         with suppress(OSError):
             self._owner_file.unlink()
         self._lock.release()
 
 
 class Store:
-    """An open database; `connection` is the one of the process that crawls, `reader()` gives others beside it."""
+    """An open inventory. `connection` is the one that writes; `reader()` opens others for reading."""
 
     def __init__(self, path: Path, engine: Engine, lock: RunLock) -> None:
         self.path = path
@@ -80,34 +84,35 @@ class Store:
         self._lock = lock
 
     def reader(self) -> Connection:
-        """A connection for streaming reads while `connection` writes; the caller closes it."""
+        """Open a connection for streaming reads during writes. The caller closes it."""
         return self.engine.connect()
 
     def size(self) -> tuple[int, int]:
-        """The number of URLs, and the bytes on the disk."""
+        """Return the number of URLs, and the bytes of the database and its write-ahead log."""
         with self.connection.begin():
             count = self.connection.scalar(select(func.count()).select_from(urls)) or 0
         parts = (self.path.with_name(self.path.name + ending) for ending in ("", "-wal"))
         return count, sum(part.stat().st_size for part in parts if part.exists())
 
     def close(self) -> None:
+        """Close all connections and free the lock."""
         self.connection.close()
         self.engine.dispose()
         self._lock.release()
 
 
 def inventory_failure(path: Path, error: Exception) -> str:
-    """Why the database can't be used any more, and what to do."""
+    """Return the message for an exception that ends the use of an open inventory."""
     if not isinstance(error, SQLAlchemyError):
         return f"cannot use the inventory {path}: {PROGRAM_ERROR}"
     reason = getattr(error, "orig", None) or error
-    return f"cannot use the inventory {path}: {reason}; make room or mend it and run the same command"
+    return f"cannot use the inventory {path}: {reason}; free disk space or repair the file, then run the same command"
 
 
 def open_store(path: Path) -> Store:
-    """Open the SQLite inventory at `path`, or make it.
+    """Open the SQLite inventory at `path`, or create it.
 
-    Raises InventoryBusyError when another process has it open, InventoryError when it can't be used.
+    Raises InventoryBusyError if another process has it open, InventoryError if it cannot be used.
     """
     path = path.absolute()
     _check_file(path)
@@ -121,11 +126,11 @@ def open_store(path: Path) -> Store:
     except OperationalError as error:
         lock.release()
         raise InventoryError(
-            f"cannot use the inventory {path}: {error.orig}; free space or choose another --state"
+            f"cannot use the inventory {path}: {error.orig}; free disk space or choose another --state"
         ) from error
     except DatabaseError as error:
         lock.release()
-        remedy = "put a copy back, remove the file to start anew, or choose another --state"
+        remedy = "restore a copy, remove the file to start over, or choose another --state"
         message = f"the inventory {path} is damaged: {error.orig}; {remedy}"
         raise InventoryError(message) from error
     except BaseException:
@@ -134,21 +139,21 @@ def open_store(path: Path) -> Store:
 
 
 def _check_file(path: Path) -> None:
-    """Leave alone, without so much as a lock beside it, what is no database."""
+    """Raise InventoryError for a file that is no inventory, before a lock is created next to it."""
     try:
         if not path.exists():
             return
         if not path.is_file():
             raise InventoryError(f"cannot use {path} as the inventory: it is not a file; choose another --state")
         with path.open("rb") as file:
-            start = file.read(_APPLICATION_ID_AT + 4)
+            start = file.read(_APPLICATION_ID_OFFSET + 4)
     except OSError as error:
         reason = error.strerror or error
         raise InventoryError(f"cannot read the inventory {path}: {reason}; choose another --state") from error
     if start and not start.startswith(SQLITE_MAGIC):
-        raise InventoryError(f"{path} is not an inventory but a file of something else; choose another --state")
-    if start and start[_APPLICATION_ID_AT:] != APPLICATION_ID.to_bytes(4):
-        raise InventoryError(f"{path} is a database of something else; choose another --state")
+        raise InventoryError(f"{path} is not an inventory but another kind of file; choose another --state")
+    if start and start[_APPLICATION_ID_OFFSET:] != APPLICATION_ID.to_bytes(4):
+        raise InventoryError(f"{path} is a database of another program; choose another --state")
 
 
 def _acquire(path: Path) -> RunLock:
@@ -158,7 +163,7 @@ def _acquire(path: Path) -> RunLock:
         lock.acquire()
     except Timeout as error:
         if not lock.file.exists():
-            # A file system that lets nobody create files there looks like a lock that is held.
+            # A directory without permission to create files looks like a lock that is held.
             raise InventoryError(f"cannot write the inventory {path}: choose another --state") from error
         owner = lock.owner()
         run = f"another run ({owner})" if owner else "another run"
@@ -174,10 +179,10 @@ def _acquire(path: Path) -> RunLock:
 
 
 def _configure(connection: sqlite3.Connection, _record: Any) -> None:
-    # WAL lets a reader stream while the crawl writes. FULL: a power cut takes no commit back, so that the files on the
-    # disk never are of a publication that the inventory does not know.
+    # WAL: readers may stream while the crawl writes. FULL: a power cut loses no commit, so the inventory always knows
+    # the publication whose files are on the disk.
     if not connection.execute("PRAGMA page_count").fetchone()[0]:
-        # Before WAL, as what is written then is in the file itself.
+        # Before WAL, so that the id is written to the file itself.
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     for pragma in ("journal_mode=WAL", "synchronous=FULL", f"cache_size=-{CACHE_KIB}", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
@@ -186,18 +191,18 @@ def _configure(connection: sqlite3.Connection, _record: Any) -> None:
 def _check_version(connection: Connection, path: Path) -> None:
     tables = set(inspect(connection).get_table_names())
     if not tables:
-        # Python's sqlite3 begins no transaction for DDL by itself; a kill must not leave tables without a version.
+        # Python's sqlite3 begins no transaction for DDL by itself. A kill must not leave tables without a version.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(meta).values(name="schema_version", value=str(SCHEMA_VERSION)))
         return
-    found = None
+    version = None
     if meta.name in tables:
-        found = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
-    if found is None:
-        raise InventoryError(f"{path} is a database of something else; choose another --state")
-    if found != str(SCHEMA_VERSION):
+        version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
+    if version is None:
+        raise InventoryError(f"{path} is a database of another program; choose another --state")
+    if version != str(SCHEMA_VERSION):
         raise InventoryError(
-            f"the inventory {path} has schema version {found}, this release reads {SCHEMA_VERSION}: "
-            "use the release that wrote it, or remove the file to start anew"
+            f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
+            "use the release that wrote it, or remove the file to start over"
         )

@@ -81,7 +81,7 @@ def conclude(site: RunContext, ending: Ending | None) -> Report:
     except OSError as error:
         where = f" {error.filename or site.options.output}"
         reason = error.strerror or error
-        _fail(report, f"cannot write{where}: {reason}; make room or mend it and run the same command")
+        _fail(report, f"cannot write{where}: {reason}; free disk space or repair it, then run the same command")
     except PublicationRefusedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
     except (NothingToPublishError, IndexOverflowError) as error:

@@ -204,7 +204,7 @@ def test_a_state_that_is_no_inventory(program: Program, site: WebServer) -> None
     connection.close()
     before = (program.directory / "other.sqlite").read_bytes()
     result = program.crawl(site.url("/"), "--state", "other.sqlite")
-    assert_refused(result, 1, "other.sqlite", "something else")
+    assert_refused(result, 1, "other.sqlite", "another program")
     assert (program.directory / "other.sqlite").read_bytes() == before
     assert list(program.directory.glob("other.sqlite?*")) == []
 

@@ -420,7 +420,7 @@ def test_only_the_changes_of_the_newest_runs_are_kept(program: Program) -> None:
     assert diff(program, 2, 5)[:-1] == [f"added {URL}a 2024-01-03", f"removed {URL}b"]
     assert diff(program, 3)[:-1] == []
     assert diff(program, 1, 1)[:-1] == []
-    kept = "is not kept any more (keep_runs): give a run from"
+    kept = "is no longer stored (keep_runs): give a run from"
     assert refusal(program, "diff", *STATE, "1", "5") == f"what changed after run 1 {kept} 2 to 5"
     assert refusal(program, "diff", *STATE, "5", "1") == f"what changed after run 1 {kept} 2 to 5"
     assert refusal(program, "diff", *STATE, "2") == f"what run 2 changed {kept} 3 to 5"

@@ -246,7 +246,9 @@ def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> No
     site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(1, 8)))
     result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
     assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
-    assert seed_warnings(result) == [(site.url("/3.xml"), "is not read, nor are others: a run reads 3 sitemaps")]
+    assert seed_warnings(result) == [
+        (site.url("/3.xml"), "is not read, and neither are further ones: a run reads at most 3 sitemaps")
+    ]
 
 
 def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, site: WebServer) -> None:

@@ -59,7 +59,7 @@ def test_a_disk_that_is_full_is_told_in_one_line(program: Program, site: WebServ
         if done.code:
             assert (done.code, done.err.count("\n")) == (1, 1), done.err
             failures.append(done.last_line)
-    assert any("make room or mend it" in failure for failure in failures)
+    assert any("free disk space or repair" in failure for failure in failures)
     assert (program.run("pages", "--state", "state.db", "--format", "csv").out, bytes_of(program.output)) == before
 
 

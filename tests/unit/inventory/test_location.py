@@ -68,7 +68,7 @@ def test_named_files_that_are_no_inventories(tmp_path: Path) -> None:
     old = other_version(make_inventory(tmp_path / "old.db", SITE))
     for path, words in (
         (text, "not an inventory"),
-        (database, "of something else"),
+        (database, "of another program"),
         (old, "schema version 1"),
     ):
         with pytest.raises(NotAnInventoryError, match=words):

@@ -187,7 +187,7 @@ def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> N
     queue.add_start_page(SITE)
     assert lease(queue) == [("", 0)]
     again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
-    assert (again.id, again.continued) == (run.id, True)
+    assert (again.id, again.resumed) == (run.id, True)
     assert lease(queue_of(store, again.id)) == [("", 0)]
 
 
@@ -200,7 +200,7 @@ def test_a_new_run_asks_again_for_all_that_is_known_and_allowed(store: Store) ->
     queue.flush()
     finish_run(store.connection, first.id, outcome="published", ended_by="finished", now=NOW)
     second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
-    assert (second.id, second.continued) == (2, False)
+    assert (second.id, second.resumed) == (2, False)
 
     def admits(url: str, depth: int) -> bool:
         return url.startswith(SITE) and not url.endswith("b")
@@ -214,7 +214,7 @@ def test_a_dropped_run_is_not_continued(store: Store) -> None:
     begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     drop_unfinished_run(store.connection)
     run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
-    assert (run.id, run.continued) == (2, False)
+    assert (run.id, run.resumed) == (2, False)
 
 
 def test_an_inventory_belongs_to_one_site(store: Store) -> None:
@@ -331,7 +331,7 @@ def test_an_inventory_that_was_cut_short_while_it_was_made_is_made_again(
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "passwd"
     path.write_bytes(content)
-    with pytest.raises(InventoryError, match="something else"):
+    with pytest.raises(InventoryError, match="another kind of file"):
         open_store(path)
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == content
