@@ -127,13 +127,13 @@ class Page:
     likeness: bytes | None = None
     """What it has in common with others of a trap, if that is wanted."""
 
-    def give_up(self, why: str) -> None:
+    def mark_unreadable(self, why: str) -> None:
         """The page can't be read by us: it must neither be listed blindly nor stop the crawl."""
         self.observation.status, self.observation.error = None, f"the page can't be read: {why}"
         self.body, self.document, self.is_document = None, None, False
         self.links, self.nofollow_links = (), ()
 
-    def leave_out(self, why: str) -> None:
+    def exclude(self, why: str) -> None:
         """Somebody wants it not to be listed."""
         self.observation.noindex, self.observation.directives = True, why
 

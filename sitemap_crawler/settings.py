@@ -26,21 +26,21 @@ ITEM_PROCESSOR = "sitemap_crawler.crawl.pipelines.manager.PagePipelineManager"
 # Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.
 # Those that read a page come first: they may run in another process.
 ITEM_PIPELINES_BASE = {
-    "sitemap_crawler.crawl.pipelines.document.DocumentPipeline": 0,
-    "sitemap_crawler.crawl.pipelines.indexability.IndexabilityPipeline": 100,
-    "sitemap_crawler.crawl.pipelines.last_modified.LastModifiedPipeline": 200,
-    "sitemap_crawler.crawl.pipelines.content.ContentPipeline": 250,
-    "sitemap_crawler.crawl.pipelines.images.ImagesPipeline": 300,
-    "sitemap_crawler.crawl.pipelines.videos.VideosPipeline": 400,
-    "sitemap_crawler.crawl.pipelines.news.NewsPipeline": 420,
-    "sitemap_crawler.crawl.pipelines.alternates.AlternatesPipeline": 440,
-    "sitemap_crawler.crawl.pipelines.soft_errors.SoftErrorsPipeline": 450,
-    "sitemap_crawler.crawl.pipelines.resources.ResourcesPipeline": 500,
-    "sitemap_crawler.crawl.pipelines.likeness.LikenessPipeline": 550,
-    "sitemap_crawler.crawl.pipelines.start.StartPipeline": 600,
-    "sitemap_crawler.crawl.pipelines.search_robots.SearchRobotsPipeline": 700,
-    "sitemap_crawler.crawl.pipelines.traps.TrapsPipeline": 800,
-    "sitemap_crawler.crawl.pipelines.inventory.InventoryPipeline": 900,
+    "sitemap_crawler.crawl.pipelines.extraction.DocumentPipeline": 0,
+    "sitemap_crawler.crawl.pipelines.extraction.IndexabilityPipeline": 100,
+    "sitemap_crawler.crawl.pipelines.extraction.LastModifiedPipeline": 200,
+    "sitemap_crawler.crawl.pipelines.extraction.ContentPipeline": 250,
+    "sitemap_crawler.crawl.pipelines.extraction.ImagesPipeline": 300,
+    "sitemap_crawler.crawl.pipelines.extraction.VideosPipeline": 400,
+    "sitemap_crawler.crawl.pipelines.extraction.NewsPipeline": 420,
+    "sitemap_crawler.crawl.pipelines.extraction.AlternatesPipeline": 440,
+    "sitemap_crawler.crawl.pipelines.extraction.SoftErrorsPipeline": 450,
+    "sitemap_crawler.crawl.pipelines.extraction.ResourcesPipeline": 500,
+    "sitemap_crawler.crawl.pipelines.extraction.LikenessPipeline": 550,
+    "sitemap_crawler.crawl.pipelines.storage.StartPipeline": 600,
+    "sitemap_crawler.crawl.pipelines.storage.SearchRobotsPipeline": 700,
+    "sitemap_crawler.crawl.pipelines.storage.TrapsPipeline": 800,
+    "sitemap_crawler.crawl.pipelines.storage.InventoryPipeline": 900,
 }
 # Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
 # headers, decompression, proxies and logins are the download handler's.

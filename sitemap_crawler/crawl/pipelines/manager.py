@@ -1,3 +1,5 @@
+"""The item processor: calls the pipelines of the crawl, the reading ones in worker processes."""
+
 from __future__ import annotations
 
 import logging
@@ -12,9 +14,9 @@ from scrapy.utils.misc import load_object
 
 from sitemap_crawler.crawl.download.errors import MAX_TEXT
 from sitemap_crawler.crawl.job import job_of
-from sitemap_crawler.crawl.pipelines.inventory import InventoryPipeline
-from sitemap_crawler.crawl.pipelines.reading import ReadingPipeline
-from sitemap_crawler.crawl.pipelines.transfer import Findings, Unread, findings, take
+from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
+from sitemap_crawler.crawl.pipelines.storage import InventoryPipeline
+from sitemap_crawler.crawl.pipelines.transfer import ExtractedValues, UnreadPage, apply_values, extracted_values
 from sitemap_crawler.crawl.workers.pool import WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
@@ -27,16 +29,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LONG_BODY = 2_000_000
-"""Bytes. The tree of a page takes up to twenty times as much, so of such pages one is read at a time."""
+MIN_LARGE_BODY = 2_000_000
+"""Bytes of a body from which on one such page is read at a time: its tree takes up to twenty times as much memory."""
 
 
 class PagePipelineManager(ItemPipelineManager):
-    """Calls the pipelines one after another, those that read a page in other processes, and awaits only what must be.
+    """Item processor that calls the pipelines in order, the reading ones in worker processes.
 
-    Scrapy's wraps every call in a coroutine and looks up its name for a warning, which costs more than what most of our
-    pipelines do. A page at which a pipeline fails goes on to the last one, which stores it as one that can't be read,
-    and so does one that a pipeline drops, as one that is not to be listed.
+    Scrapy's manager wraps every call in a coroutine and looks up its name for a warning, which costs more than most of
+    these pipelines do; this one awaits only results that need it. A page at which a pipeline fails goes to the last
+    pipeline, which stores it as unreadable. A page that a pipeline drops is stored as not to be listed.
     """
 
     @classmethod
@@ -48,21 +50,21 @@ class PagePipelineManager(ItemPipelineManager):
 
     def __init__(self, *middlewares: Any, **kwargs: Any) -> None:
         super().__init__(*middlewares, **kwargs)
-        readers = list(takewhile(_is_reader, middlewares))
-        others = middlewares[len(readers) :]
-        self._rest = [pipeline.process_item for pipeline in others[:-1]]
-        """What is left to do with a page that was read elsewhere."""
-        self._may_share = not any(map(_may_need_document, others))
-        read = _reader(readers)
-        self._pool: WorkerPool[Unread, Findings] = WorkerPool(
-            lambda unread: findings(read(unread.page())), prepare=lambda: _import_all(read)
+        reading = list(takewhile(_is_reading, middlewares))
+        others = middlewares[len(reading) :]
+        self._local_steps = [pipeline.process_item for pipeline in others[:-1]]
+        """Steps that remain for a page which a worker has read."""
+        self._can_use_workers = not any(map(_may_need_document, others))
+        read = _page_reader(reading)
+        self._pool: WorkerPool[UnreadPage, ExtractedValues] = WorkerPool(
+            lambda unread: extracted_values(read(unread.to_page())), prepare=lambda: _import_readers(read)
         )
 
     async def open_spider_async(self) -> None:
         await super().open_spider_async()
-        if self._may_share and self.crawler is not None:
+        if self._can_use_workers and self.crawler is not None:
             options = job_of(self.crawler).options
-            # With a delay this process has the time to read every page.
+            # With a delay between requests the crawling process has time to read every page.
             default = 0 if options.delay else default_workers()
             await self._pool.open(default if options.workers is None else options.workers)
 
@@ -73,27 +75,28 @@ class PagePipelineManager(ItemPipelineManager):
             self._pool.close()
 
     async def process_item_async(self, item: Any) -> Any:
-        *collectors, store = self.methods["process_item"]
+        *steps, store = self.methods["process_item"]
         try:
             if self._pool.is_open and isinstance(item, Page) and item.body is not None:
-                take(item, await self._pool.run(Unread.of(item), alone=len(item.body) > LONG_BODY))
-                collectors = self._rest
-            for process_item in collectors:
+                is_large = len(item.body) > MIN_LARGE_BODY
+                apply_values(item, await self._pool.run(UnreadPage.from_page(item), alone=is_large))
+                steps = self._local_steps
+            for process_item in steps:
                 item = await _call(process_item, item)
         except DropItem as error:
             if isinstance(item, Page):
-                item.leave_out(printable(f"DropItem: {error}")[:MAX_TEXT])
+                item.exclude(printable(f"DropItem: {error}")[:MAX_TEXT])
                 await _call(store, item)
             raise
         except WorkerDiedError as error:
             logger.error("cannot read %s: %s", item.queued.url, error)
-            item.give_up(str(error))
+            item.mark_unreadable(str(error))
         except Exception as error:
             if not isinstance(item, Page):
                 raise
             logger.exception("cannot read %s", item.queued.url)
-            words = str(error) if isinstance(error, WorkFailedError) else f"{type(error).__name__}: {error}"
-            item.give_up(printable(words)[:MAX_TEXT])
+            reason = str(error) if isinstance(error, WorkFailedError) else f"{type(error).__name__}: {error}"
+            item.mark_unreadable(printable(reason)[:MAX_TEXT])
         return await _call(store, item)
 
 
@@ -102,28 +105,29 @@ async def _call(process_item: Any, item: Any) -> Any:
     return result if isinstance(result, Page) else await ensure_awaitable(result)
 
 
-def _is_reader(pipeline: Any) -> bool:
+def _is_reading(pipeline: Any) -> bool:
     return isinstance(pipeline, ReadingPipeline)
 
 
 def _may_need_document(pipeline: Any) -> bool:
-    """Whether it reads, or is one of which we know nothing."""
-    return _is_reader(pipeline) or not type(pipeline).__module__.startswith("sitemap_crawler.")
+    """Return whether the pipeline reads pages. A pipeline from outside this package may do so."""
+    return _is_reading(pipeline) or not type(pipeline).__module__.startswith("sitemap_crawler.")
 
 
-def _reader(pipelines: Sequence[ReadingPipeline]) -> Callable[[Page], Page]:
+def _page_reader(pipelines: Sequence[ReadingPipeline]) -> Callable[[Page], Page]:
+    """Return a function that runs the reading pipelines on one page."""
+
     def read(page: Page) -> Page:
         for pipeline in pipelines:
             page = pipeline.process_item(page)
-        # Nobody needs it any more.
         page.document = None
         return page
 
     return read
 
 
-def _import_all(read: Callable[[Page], Page]) -> None:
-    """Have the readers import what they do at their first page, which would have to wait for it."""
+def _import_readers(read: Callable[[Page], Page]) -> None:
+    """Read an empty page, so that the pipelines import their readers before the first real page waits for them."""
     page = Page(QueuedUrl(0, "http://localhost/", 0), Observation(0, datetime.now(UTC), status=200))
     page.observation.content_type, page.body = "text/html", b"<title></title><p>"
     read(page)

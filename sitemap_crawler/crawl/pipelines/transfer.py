@@ -1,6 +1,6 @@
-"""What is copied of a page to the process that reads it, and back.
+"""The parts of a page that are copied to the process that reads it, and the parts that are copied back.
 
-Copies of whole pages have the names of all their fields, and much that both sides know.
+A pickle of the whole page would contain the names of all its fields, and much that both processes know.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Note
     from sitemap_crawler.traps.detector import Suspect
 
-# All but what no reader may change.
-_OBSERVED = tuple(name for name in Observation.__slots__ if name not in ("url_id", "fetched", "body_bytes"))
-_PAGE = ("is_document", "links", "nofollow_links", "resources", "likeness")
-_observed, _page = attrgetter(*_OBSERVED), attrgetter(*_PAGE)
-Findings = tuple[tuple[Any, ...], tuple[Any, ...]]
+# Readers must not change the three fields that are left out.
+_OBSERVATION_FIELDS = tuple(name for name in Observation.__slots__ if name not in ("url_id", "fetched", "body_bytes"))
+_PAGE_FIELDS = ("is_document", "links", "nofollow_links", "resources", "likeness")
+_observation_values, _page_values = attrgetter(*_OBSERVATION_FIELDS), attrgetter(*_PAGE_FIELDS)
+ExtractedValues = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""Values of the observation and of the page, in the order of the field names above."""
 
 
-class Unread(NamedTuple):
+class UnreadPage(NamedTuple):
+    """The parts of a page that the reading process needs."""
+
     url: str
     fetched: float
     """Seconds since 1970."""
@@ -35,29 +38,29 @@ class Unread(NamedTuple):
     suspect: Suspect | None
 
     @classmethod
-    def of(cls, page: Page) -> Unread:
+    def from_page(cls, page: Page) -> UnreadPage:
         seen = page.observation
         return cls(
             page.queued.url, seen.fetched.timestamp(), seen.status, seen.content_type, seen.notes,
             page.headers, page.is_start, page.body, page.suspect,
         )  # fmt: skip
 
-    def page(self) -> Page:
+    def to_page(self) -> Page:
         seen = Observation(0, datetime.fromtimestamp(self.fetched, UTC), self.status, content_type=self.content_type)
         seen.notes = self.notes
         queued = QueuedUrl(0, self.url, 0)
         return Page(queued, seen, self.headers, self.is_start, body=self.body, suspect=self.suspect)
 
 
-def findings(page: Page) -> Findings:
-    """What was read, for `take`."""
-    return _observed(page.observation), _page(page)
+def extracted_values(page: Page) -> ExtractedValues:
+    """Return the values that the readers have set on a page, for `apply_values`."""
+    return _observation_values(page.observation), _page_values(page)
 
 
-def take(page: Page, found: Findings) -> None:
-    """Make of a page that was read elsewhere one that was read here."""
-    for name, value in zip(_OBSERVED, found[0], strict=True):
+def apply_values(page: Page, values: ExtractedValues) -> None:
+    """Set on a page the values that another process has extracted, and drop its body and headers."""
+    for name, value in zip(_OBSERVATION_FIELDS, values[0], strict=True):
         setattr(page.observation, name, value)
-    for name, value in zip(_PAGE, found[1], strict=True):
+    for name, value in zip(_PAGE_FIELDS, values[1], strict=True):
         setattr(page, name, value)
     page.body, page.headers = None, {}

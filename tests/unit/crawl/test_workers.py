@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitemap_crawler.crawl.pipelines.transfer import Unread, findings, take
+from sitemap_crawler.crawl.pipelines.transfer import UnreadPage, apply_values, extracted_values
 from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
@@ -356,7 +356,7 @@ def test_all_that_is_observed_is_copied() -> None:
     asked = Page(
         QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, body_bytes=12), {"server": ["x"]}, body=b"x"
     )
-    take(asked, pickle.loads(pickle.dumps(findings(read))))
+    apply_values(asked, pickle.loads(pickle.dumps(extracted_values(read))))
     expected = {field.name: f"observed {field.name}" for field in dataclasses.fields(Observation)}
     assert {name: getattr(asked.observation, name) for name in expected} == {
         **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12
@@ -370,7 +370,7 @@ def test_what_is_to_be_read_arrives() -> None:
     asked = Page(QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, 200, content_type="text/html"))
     asked.headers, asked.is_start, asked.body, asked.suspect = {"etag": ["x"]}, True, b"<p>", suspect
     asked.observation.notes["long-body"] = 3
-    there = pickle.loads(pickle.dumps(Unread.of(asked))).page()
+    there = pickle.loads(pickle.dumps(UnreadPage.from_page(asked))).to_page()
     seen = there.observation
     assert (there.queued.url, there.headers, there.is_start) == ("http://127.0.0.1/", {"etag": ["x"]}, True)
     assert (there.body, there.suspect) == (b"<p>", suspect)

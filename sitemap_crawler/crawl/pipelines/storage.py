@@ -1,0 +1,175 @@
+"""Pipelines that know the crawl: they run in the crawling process, and the last one stores the observation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import CloseReason, Stat
+from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
+from sitemap_crawler.urls.scope import redirect_of_start
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from sitemap_crawler.items import Page
+
+SEARCH_ENGINE = "Googlebot"
+"""Robot of the search engine that renders most pages, and so fetches their scripts and style sheets."""
+
+
+class StartPipeline:
+    """Pipeline that follows a redirect of the start page, or ends the crawl when it leads elsewhere."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._engine = EngineControl(crawler)
+        self._job = job_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StartPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        target = item.observation.location or item.observation.refresh
+        if item.is_start and target is not None and not self._follow(target):
+            self._engine.close(CloseReason.START_ELSEWHERE)
+            # The links lead to pages of another site.
+            item.links, item.nofollow_links = (), ()
+        return item
+
+    def _follow(self, target: str) -> bool:
+        """Continue the crawl at a target that belongs to the site, else refuse the run. Return whether it continues."""
+        job = self._job
+        kind = redirect_of_start(job.start_url, target, job.rules.scope)
+        has_sitemap_url = job.options.sitemap_url is not None
+        if kind == "inside" or (has_sitemap_url and job.rules.scope.admits(target)):
+            return True
+        if kind == "directory" and not has_sitemap_url:
+            job.adopt_start(target, notice=f"the start page redirects to {target}: its directory is the scope")
+        elif kind == "variant" and not has_sitemap_url:
+            job.adopt_start(target, notice=f"the start page redirects to {target}: the crawl goes on from there")
+        else:
+            message = f"the start page {job.start_url} redirects to {target}: start from that address"
+            job.refuse(f"{message}, or change --sitemap-url" if has_sitemap_url else message, ends_run=True)
+            return False
+        return True
+
+
+class SearchRobotsPipeline:
+    """Pipeline that notes pages and resources which robots.txt forbids to a search engine and allows to this crawler.
+
+    A resource is noted once, at one page that needs it.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._job = job_of(crawler)
+        self._noted: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SearchRobotsPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        if item.is_document and self._job.robots and not item.observation.noindex:
+            blocked = [problem for url in item.resources if (problem := self._blocked_resource(url))]
+            if blocked:
+                item.observation.notes["blocked-resources"] = blocked
+            if rule := self._blocking_rule(item.queued.url):
+                item.observation.notes["blocked-for-search"] = f"{SEARCH_ENGINE}: {rule}"
+        return item
+
+    def _blocked_resource(self, url: str) -> str | None:
+        """Describe a blocked resource that has not been noted yet: several worker processes may report the same one."""
+        if url in self._noted or (rule := self._blocking_rule(url)) is None:
+            return None
+        self._noted.add(url)
+        return f"{url}, which robots.txt forbids {SEARCH_ENGINE}: {rule}"
+
+    def _blocking_rule(self, url: str) -> str | None:
+        robots = self._job.robots.get(origin_of(url))
+        return robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None
+
+
+class TrapsPipeline:
+    """Pipeline that learns from pages with suspicious URLs whether these URLs belong to a crawler trap."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._traps = job_of(crawler).traps
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> TrapsPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        if item.is_document and item.suspect is not None:
+            self._traps.learn(item.suspect, item.likeness, item.links)
+        return item
+
+
+class InventoryPipeline:
+    """The last pipeline, always enabled: stores the observation with the page's links and drops the document."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._engine = EngineControl(crawler)
+        self._job = job_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> InventoryPipeline:
+        return cls(crawler)
+
+    def process_item(self, item: Page) -> Page:
+        observation, job = item.observation, self._job
+        links, nofollow_links = self._split_links(item)
+        for name in ("location", "refresh", "canonical"):
+            url = getattr(observation, name)
+            if url is not None and not self._storable((url,)):
+                setattr(observation, name, None)
+        observation.alternates = tuple([pair for pair in observation.alternates if self._storable(pair[1:])])
+        if job.failure is None:
+            try:
+                job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
+            except Exception as error:
+                job.inventory_failed(error)
+                self._engine.close(CloseReason.INVENTORY_FAILED)
+        job.listable += _looks_listable(item)
+        # A URL that robots.txt forbids was counted when it was leased, but it is no fetched page.
+        job.fetched -= observation.blocked_by is not None
+        job.done += observation.blocked_by is None
+        item.document = None
+        return item
+
+    def _split_links(self, item: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the links that the crawl follows, and the links that it does not follow."""
+        follow, nofollow = self._storable(item.links), item.nofollow_links
+        if self._job.options.follow_nofollow:
+            return follow + self._storable(nofollow), ()
+        notes = item.observation.notes if item.queued.url == self._job.start_url else {}
+        if item.observation.nofollow and follow:
+            notes["nofollow-page"] = 1
+            return (), follow + nofollow
+        if nofollow:
+            notes["nofollow-links"] = len(nofollow)
+        return follow, nofollow
+
+    def _storable(self, links: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the links that are short enough to be stored, and count the others."""
+        short = tuple([url for url in links if len(url) <= MAX_STORED_URL])
+        if len(short) < len(links):
+            self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, len(links) - len(short))
+        return short
+
+    def close_spider(self) -> None:
+        if self._job.failure is None:
+            try:
+                self._job.queue.flush()
+            except Exception as error:
+                self._job.inventory_failed(error)
+
+
+def _looks_listable(item: Page) -> bool:
+    """Return whether the page itself allows its listing. Only the progress line uses this estimate."""
+    observation = item.observation
+    moved = observation.refresh or (observation.canonical or item.queued.url) != item.queued.url
+    return item.is_document and not observation.noindex and not moved
