@@ -1,8 +1,9 @@
-"""The values that travel through a crawl: a queued URL, its page, what was observed on it."""
+"""The values that travel through a crawl: a queued URL, its page, and the observation of the page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,21 +16,55 @@ if TYPE_CHECKING:
     from sitemap_crawler.traps.detector import Suspect
 
 
+class NoteKind(StrEnum):
+    """Kind of a note: a fact about a page that is not needed for its listing, but for a hint or a warning.
+
+    The inventory stores these strings.
+    """
+
+    BLOCKED_FOR_SEARCH = "blocked-for-search"
+    """Robot of a search engine, and the robots.txt rule that forbids the page to it."""
+    BLOCKED_RESOURCES = "blocked-resources"
+    """Scripts and style sheets that robots.txt forbids to a search engine, each with the rule."""
+    CANONICALS = "canonicals"
+    """Several canonical URLs, of which none counts."""
+    CONFLICTING_ALTERNATES = "conflicting-alternates"
+    """Language codes that name several URLs."""
+    DEEP_PAGE = "deep-page"
+    """1: the page is nested too deeply to be read to its end, or has a tag with too many attributes."""
+    ERROR_PAGE = "error-page"
+    """Wording of an error on a page that is answered with 200."""
+    INCOMPLETE_VIDEO = "incomplete-video"
+    """Videos without a required value, each with the name of that value."""
+    INVALID_ALTERNATES = "invalid-alternates"
+    """Language codes that hreflang does not know."""
+    LONG_BODY = "long-body"
+    """Bytes that were read of a body that is longer than `SITEMAP_MAX_BODY`."""
+    NOFOLLOW_LINKS = "nofollow-links"
+    """Number of links of the start page with rel=nofollow."""
+    NOFOLLOW_PAGE = "nofollow-page"
+    """1: a directive of the start page forbids to follow its links."""
+    SCRIPT_SHELL = "script-shell"
+    """1: the start page looks like a shell that scripts fill."""
+    SOFT_404 = "soft-404"
+    """Evidence that the page equals the answer to an address that cannot exist."""
+
+
 Note = str | int | list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedUrl:
-    """A URL that the frontier hands out to be fetched; `depth` is in clicks from the start page."""
+    """A URL leased from the queue to be fetched. `depth` is the crawl depth in clicks from the start page."""
 
     id: int
     url: str
     depth: int
     etag: str | None = None
     modified_header: str | None = None
-    """Validators of the last observation, for a conditional request."""
+    """`Last-Modified` of the last observation, sent back in a conditional request like `etag`."""
     header_mark: bytes | None = None
-    """Of the last observation; a 304 with another one confirms nothing."""
+    """`Observation.header_mark` of the last observation. A 304 with another mark confirms nothing."""
 
     @property
     def conditional(self) -> bool:
@@ -37,63 +72,64 @@ class QueuedUrl:
 
 
 def is_transient(status: int) -> bool:
-    """Whether an answer of this status may be another one soon, so that it says nothing about the URL."""
+    """Return whether an answer with this status says nothing lasting about the URL."""
     return status >= 500 or status == 429
 
 
 @dataclass(slots=True)
 class Observation:
-    """What one fetch of one URL showed; every field is a fact, none is a decision.
+    """The facts that one fetch of one URL has shown. It holds no decision.
 
-    Neither `status` nor `blocked_by` nor `error` set can't happen: a URL was answered, forbidden or unreachable.
+    Exactly one of `status`, `error` and `blocked_by` is set.
     """
 
     url_id: int
     fetched: datetime
     status: int | None = None
     error: str | None = None
-    """Why there is no HTTP answer."""
+    """Reason why there is no HTTP answer."""
     blocked_by: str | None = None
     """The robots.txt rule that forbids fetching."""
     content_type: str | None = None
     body_bytes: int = 0
     body_hash: bytes | None = None
     location: str | None = None
-    """Target of a 3xx; None when it has none that can be used."""
+    """Target of a redirect with a 3xx status; None without a usable target."""
     refresh: str | None = None
+    """Target of a redirect with the Refresh header or a meta refresh."""
     canonical: str | None = None
     noindex: bool = False
     nofollow: bool = False
     directives: str | None = None
-    """The words that said noindex, nofollow or unavailable_after."""
+    """The text of noindex, nofollow and unavailable_after directives, as evidence."""
     unavailable_after: datetime | None = None
-    """From when on the page is noindex."""
+    """Time from which the page counts as noindex."""
     fingerprint: bytes | None = None
-    """Of the content, whatever else the bytes hold."""
-    stated: PageDate | None = None
-    """When the page says that it was modified."""
+    """Hash of the main content, independent of the rest of the body."""
+    page_date: PageDate | None = None
+    """Date of modification that the page states."""
     last_modified: datetime | None = None
-    """What the header says, if that can be believed by itself."""
+    """Date of the `Last-Modified` header, if it is credible by itself."""
     modified_header: str | None = None
+    """`Last-Modified` as received, for the next conditional request."""
     etag: str | None = None
     header_mark: bytes | None = None
-    """Stands for the headers that decide on indexing; None without any."""
+    """Hash of the headers that decide on indexing; None without such headers."""
     not_modified: bool = False
-    """The server confirms the last observation: 304 to a conditional request."""
+    """Whether a 304 has confirmed the last observation."""
     title: str | None = None
     images: tuple[str, ...] = ()
     image_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Title and caption by image, where they were asked for; either may be empty."""
+    """Title and caption by image, if requested by an option; either may be empty."""
     videos: tuple[Video, ...] = ()
     article: Article | None = None
     alternates: tuple[tuple[str, str], ...] = ()
-    """Language code and URL of the versions that the page names."""
-    notes: dict[str, Note] = field(default_factory=dict)
-    """Facts for hints and warnings, by kind."""
+    """Language code and URL of each language version that the page names."""
+    notes: dict[NoteKind, Note] = field(default_factory=dict)
 
     @property
     def is_transient(self) -> bool:
-        """Whether it is an error that may pass: no answer at all, or one that asks to come again."""
+        """Whether the fetch has failed in a way that a retry may fix."""
         if self.status is None:
             return self.blocked_by is None
         return is_transient(self.status)
@@ -101,10 +137,10 @@ class Observation:
 
 @dataclass(slots=True)
 class Page:
-    """The item: one answered, forbidden or failed request, on its way through the pipelines.
+    """The Scrapy item: one answered, forbidden or failed request on its way through the pipelines.
 
-    The pipelines fill `observation`; the last one stores it and lets the document go. A page whose body is to be read
-    may be read in another process (`crawl/pipelines/transfer.py`).
+    The pipelines fill `observation`; the last one stores it and drops the document. A worker process may read the body
+    (`crawl/pipelines/transfer.py`).
     """
 
     queued: QueuedUrl
@@ -113,30 +149,30 @@ class Page:
     """Response headers by lower-case name."""
     is_start: bool = False
     body: bytes | None = None
-    """What is to be read; None when there is nothing, or when it has been read."""
+    """Body that has not been read yet; None without such a body."""
     document: Document | None = None
-    """Only in the process, and only as long as the page is being read."""
+    """The parsed page, only in the process that reads it and only while it is read."""
     is_document: bool = False
-    """Whether there is or was a document."""
+    """Whether the page has been parsed."""
     links: tuple[str, ...] = ()
     nofollow_links: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
-    """Scripts and style sheets; those that were met on another page may be left out."""
+    """Scripts and style sheets; resources of an earlier page may be left out."""
     suspect: Suspect | None = None
-    """What the page may tell of a trap."""
+    """Reasons to suspect that the URL belongs to a crawler trap."""
     likeness: bytes | None = None
-    """What it has in common with others of a trap, if that is wanted."""
+    """Signature of the content, to compare pages of a suspected trap."""
 
-    def mark_unreadable(self, why: str) -> None:
-        """The page can't be read by us: it must neither be listed blindly nor stop the crawl."""
-        self.observation.status, self.observation.error = None, f"the page can't be read: {why}"
+    def mark_unreadable(self, reason: str) -> None:
+        """Store the page as unreadable: it is not listed blindly, and the crawl continues."""
+        self.observation.status, self.observation.error = None, f"the page can't be read: {reason}"
         self.body, self.document, self.is_document = None, None, False
         self.links, self.nofollow_links = (), ()
 
-    def exclude(self, why: str) -> None:
-        """Somebody wants it not to be listed."""
-        self.observation.noindex, self.observation.directives = True, why
+    def exclude(self, reason: str) -> None:
+        """Have the page left out of the sitemap, as with a noindex directive."""
+        self.observation.noindex, self.observation.directives = True, reason
 
     def __repr__(self) -> str:
-        # Scrapy logs items; a page is not something to print whole.
+        # Scrapy logs items; the whole page would flood the log.
         return f"<Page {self.observation.status} {self.queued.url}>"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Select, Subquery
 
     from sitemap_crawler.inventory.store import Store
-    from sitemap_crawler.items import Note
+    from sitemap_crawler.items import Note, NoteKind
     from sitemap_crawler.policy.rules import Reason
 
 MAX_EXTRAS_BYTES = 1 << 22
@@ -137,11 +137,11 @@ class DecisionStore:
         with self._store.reader() as connection:
             return list(connection.scalars(query.order_by(urls.c.depth, urls.c.id).limit(EXAMPLES)))
 
-    def notes(self, url: str) -> dict[str, Note]:
+    def notes(self, url: str) -> dict[NoteKind, Note]:
         """Return the notes of the observation of a URL."""
         query = select(observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
         with self._store.reader() as connection:
-            notes: dict[str, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
+            notes: dict[NoteKind, Note] | None = connection.scalar(query.where(urls.c.key == url_key(url)))
             return notes or {}
 
     def title(self, url: str) -> str | None:

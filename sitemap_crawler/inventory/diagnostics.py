@@ -8,6 +8,7 @@ from sqlalchemy import and_, bindparam, func, not_, or_, select, update
 
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.rules import UNREACHED, Reason
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Diagnostics:
         with self._store.reader() as connection:
             yield from connection.execution_options(yield_per=STREAM_ROWS).execute(query)
 
-    def notes(self) -> Iterator[tuple[str, bool, dict[str, Note]]]:
+    def notes(self) -> Iterator[tuple[str, bool, dict[NoteKind, Note]]]:
         """Yield each page with notes: its URL, whether it is listed, and the notes."""
         query = (
             select(urls.c.url, decisions.c.decision == "listed", observations.c.notes)
@@ -143,7 +144,7 @@ class Diagnostics:
         return next((row[0] for row in self._stream(same)), None)
 
 
-_SAYS_ERROR = [observations.c.notes[kind].as_string().is_not(None) for kind in ("error-page", "soft-404")]
+_SAYS_ERROR = [observations.c.notes[kind].as_string().is_not(None) for kind in (NoteKind.ERROR_PAGE, NoteKind.SOFT_404)]
 _PLAIN = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None), not_(or_(*_SAYS_ERROR)))
 
 
@@ -157,10 +158,6 @@ def _links_to_it() -> Any:
     return and_(*(or_(column.is_(None), column != urls.c.id) for column in others))
 
 
-ERROR_PAGE = "error-page"
-"""Kind of the note of a page whose own text says that it is an error."""
-SOFT_404 = "soft-404"
-"""Kind of the note of a page that is the same as the answer to URLs that do not exist."""
 MAX_NOTED = 100_000
 """Maximum number of pages with the same content that get the note. A warning about more is no more useful."""
 
@@ -169,7 +166,7 @@ def error_pages(connection: Connection, run: int, limit: int) -> list[str]:
     """Return up to `limit` pages of this run that say that they are errors, in the order of their depth."""
     seen = observations.c
     query = select(urls.c.url).join(observations, seen.url_id == urls.c.id).order_by(urls.c.depth, urls.c.id)
-    says_error = seen.notes[ERROR_PAGE].as_string().is_not(None)
+    says_error = seen.notes[NoteKind.ERROR_PAGE].as_string().is_not(None)
     with connection.begin():
         return list(connection.scalars(query.where(seen.run == run, seen.notes.is_not(None), says_error).limit(limit)))
 
@@ -196,7 +193,7 @@ def note_same_content(
             rows = connection.execute(query.where(seen.url_id > last)).all()
             if not rows:
                 break
-            values = [{"b_id": row.url_id, "b_notes": {**(row.notes or {}), SOFT_404: note}} for row in rows]
+            values = [{"b_id": row.url_id, "b_notes": {**(row.notes or {}), NoteKind.SOFT_404: note}} for row in rows]
             connection.execute(statement, values)
             noted, last = noted + len(rows), rows[-1].url_id
     return noted

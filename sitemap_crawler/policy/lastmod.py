@@ -75,8 +75,10 @@ def settle_date(before: Before | None, observed: Observation) -> Dated:
 def _claims(observed: Observation) -> list[Dated]:
     """What the page and the server say, the page first."""
     claims = []
-    if observed.stated is not None:
-        claims.append(Dated(observed.stated.moment.timestamp(), observed.stated.source, not observed.stated.has_time))
+    if observed.page_date is not None:
+        claims.append(
+            Dated(observed.page_date.moment.timestamp(), observed.page_date.source, not observed.page_date.has_time)
+        )
     if observed.last_modified is not None:
         claims.append(Dated(observed.last_modified.timestamp(), LAST_MODIFIED))
     return claims

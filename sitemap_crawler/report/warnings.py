@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.urls.normalise import origin_of
@@ -41,10 +42,14 @@ def review(findings: Diagnostics, shapes: UrlGroups) -> Iterator[SiteWarning]:
         yield SiteWarning(WarningKind.SITEMAP_ONLY, url, "only a sitemap names it, no followed link leads to it")
 
 
-def _noted(url: str, notes: dict[str, Note], *, listed: bool) -> Iterator[SiteWarning]:
+def _noted(url: str, notes: dict[NoteKind, Note], *, listed: bool) -> Iterator[SiteWarning]:
     for kind, note in notes.items():
         words = _NOTES.get(kind)
-        if words is None or (words.listed_only and not listed) or (kind == "error-page" and "soft-404" in notes):
+        if (
+            words is None
+            or (words.listed_only and not listed)
+            or (kind == NoteKind.ERROR_PAGE and NoteKind.SOFT_404 in notes)
+        ):
             continue
         yield from (SiteWarning(words.kind, url, message) for message in words.messages(note))
 
@@ -108,35 +113,35 @@ def _conflict(note: Note) -> list[str]:
 
 
 _NOTES = {
-    "canonicals": _Words(WarningKind.CONFLICTING_CANONICALS, _conflict),
-    "error-page": _Words(
+    NoteKind.CANONICALS: _Words(WarningKind.CONFLICTING_CANONICALS, _conflict),
+    NoteKind.ERROR_PAGE: _Words(
         WarningKind.SOFT_404, lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], True
     ),
-    "soft-404": _Words(WarningKind.SOFT_404, lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
-    "blocked-for-search": _Words(
+    NoteKind.SOFT_404: _Words(WarningKind.SOFT_404, lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
+    NoteKind.BLOCKED_FOR_SEARCH: _Words(
         WarningKind.BLOCKED_FOR_SEARCH, lambda note: [f"is listed, but robots.txt forbids it {note}"], True
     ),
-    "blocked-resources": _Words(
+    NoteKind.BLOCKED_RESOURCES: _Words(
         WarningKind.BLOCKED_RESOURCE,
         lambda note: [f"needs {text}: search engines can't render it" for text in _texts(note)],
         True,
     ),
-    "long-body": _Words(
+    NoteKind.LONG_BODY: _Words(
         WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
     ),
-    "deep-page": _Words(
+    NoteKind.DEEP_PAGE: _Words(
         WarningKind.DEEP_PAGE,
         lambda _: [
             "it is nested too deeply to be read to its end, or has a tag of too many attributes: links may be missing"
         ],
     ),
-    "incomplete-video": _Words(WarningKind.INCOMPLETE_VIDEO, _texts),
-    "invalid-alternates": _Words(
+    NoteKind.INCOMPLETE_VIDEO: _Words(WarningKind.INCOMPLETE_VIDEO, _texts),
+    NoteKind.INVALID_ALTERNATES: _Words(
         WarningKind.INVALID_ALTERNATE,
         lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_texts(note))}"],
         True,
     ),
-    "conflicting-alternates": _Words(
+    NoteKind.CONFLICTING_ALTERNATES: _Words(
         WarningKind.CONFLICTING_ALTERNATES,
         lambda note: [f"names several URLs as its version in {', '.join(_texts(note))}, so none counts"],
         True,
@@ -150,7 +155,7 @@ FEW_PAGES = 5
 def few_pages_hints(
     listed: int,
     excluded: Mapping[str, int],
-    notes: Mapping[str, Note],
+    notes: Mapping[NoteKind, Note],
     *,
     scope: Scope | DomainScope,
     published: Callable[[str], str],
@@ -164,14 +169,14 @@ def few_pages_hints(
     if listed > FEW_PAGES:
         return []
     hints: list[str] = []
-    if notes.get("script-shell"):
+    if notes.get(NoteKind.SCRIPT_SHELL):
         hints.append(
             "the start page has scripts but hardly any text or links: its content is made by JavaScript "
             "in the browser, which this crawler does not run; serve rendered HTML to crawlers"
         )
-    if count := notes.get("nofollow-links"):
+    if count := notes.get(NoteKind.NOFOLLOW_LINKS):
         hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
-    if notes.get("nofollow-page"):
+    if notes.get(NoteKind.NOFOLLOW_PAGE):
         hints.append("the start page says nofollow, so none of its links was followed")
     hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE), published)
     for reason, cause in _CAUSES.items():

@@ -14,7 +14,7 @@ from sitemap_crawler.crawl.download.conditional import header_mark
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.extract.dates import last_modified, parse_http_date
 from sitemap_crawler.extract.indexability import find_canonical, robots_directives
-from sitemap_crawler.inventory.diagnostics import ERROR_PAGE
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ class DocumentPipeline(ReadingPipeline):
         item.document, item.is_document = document, True
         observation = item.observation
         if document.is_cut_off:
-            observation.notes["deep-page"] = 1
+            observation.notes[NoteKind.DEEP_PAGE] = 1
         if item.is_start and looks_like_script_shell(document):
-            observation.notes["script-shell"] = 1
+            observation.notes[NoteKind.SCRIPT_SHELL] = 1
         observation.refresh = observation.refresh or refresh_target(document)
         links = find_links(document, item.headers.get("link", ()))
         item.links, item.nofollow_links = links.follow, links.nofollow
@@ -116,7 +116,7 @@ class IndexabilityPipeline(ReadingPipeline):
             canonical = find_canonical(document, links, url=item.queued.url, resolve=self._resolve)
             observation.canonical = canonical.url
             if canonical.conflicting:
-                observation.notes["canonicals"] = [other[:MAX_STORED_URL] for other in canonical.conflicting]
+                observation.notes[NoteKind.CANONICALS] = [other[:MAX_STORED_URL] for other in canonical.conflicting]
         return item
 
 
@@ -158,7 +158,7 @@ class ContentPipeline(ReadingPipeline):
 
             observation.fingerprint = fingerprint(item.document)
             observation.title = page_title(item.document)[:MAX_TITLE] or None
-            observation.stated = modified_date(item.document, now=observation.fetched)
+            observation.page_date = modified_date(item.document, now=observation.fetched)
         else:
             # Content that is not parsed changes whenever its bytes change.
             observation.fingerprint = observation.body_hash
@@ -196,7 +196,7 @@ class VideosPipeline(ReadingPipeline):
 
             item.observation.videos, problems = find_videos(item.document)
             if problems:
-                item.observation.notes["incomplete-video"] = list(problems)
+                item.observation.notes[NoteKind.INCOMPLETE_VIDEO] = list(problems)
         return item
 
 
@@ -233,9 +233,9 @@ class AlternatesPipeline(ReadingPipeline):
             alternates = find_alternates(item.document, item.headers, url=item.queued.url, resolve=self._resolve)
             observation.alternates = alternates.valid
             if alternates.invalid:
-                observation.notes["invalid-alternates"] = list(alternates.invalid)
+                observation.notes[NoteKind.INVALID_ALTERNATES] = list(alternates.invalid)
             if alternates.conflicting:
-                observation.notes["conflicting-alternates"] = list(alternates.conflicting)
+                observation.notes[NoteKind.CONFLICTING_ALTERNATES] = list(alternates.conflicting)
         return item
 
 
@@ -248,7 +248,7 @@ class SoftErrorsPipeline(ReadingPipeline):
             from sitemap_crawler.extract.diagnostics import error_text
 
             if wording := error_text(item.document):
-                item.observation.notes[ERROR_PAGE] = wording
+                item.observation.notes[NoteKind.ERROR_PAGE] = wording
         return item
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.urls.scope import redirect_of_start
 
@@ -74,9 +75,9 @@ class SearchRobotsPipeline:
         if item.is_document and self._job.robots and not item.observation.noindex:
             blocked = [problem for url in item.resources if (problem := self._blocked_resource(url))]
             if blocked:
-                item.observation.notes["blocked-resources"] = blocked
+                item.observation.notes[NoteKind.BLOCKED_RESOURCES] = blocked
             if rule := self._blocking_rule(item.queued.url):
-                item.observation.notes["blocked-for-search"] = f"{SEARCH_ENGINE}: {rule}"
+                item.observation.notes[NoteKind.BLOCKED_FOR_SEARCH] = f"{SEARCH_ENGINE}: {rule}"
         return item
 
     def _blocked_resource(self, url: str) -> str | None:
@@ -147,10 +148,10 @@ class InventoryPipeline:
             return follow + self._storable(nofollow), ()
         notes = item.observation.notes if item.queued.url == self._job.start_url else {}
         if item.observation.nofollow and follow:
-            notes["nofollow-page"] = 1
+            notes[NoteKind.NOFOLLOW_PAGE] = 1
             return (), follow + nofollow
         if nofollow:
-            notes["nofollow-links"] = len(nofollow)
+            notes[NoteKind.NOFOLLOW_LINKS] = len(nofollow)
         return follow, nofollow
 
     def _storable(self, links: tuple[str, ...]) -> tuple[str, ...]:

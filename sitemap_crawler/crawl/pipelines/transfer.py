@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 
 if TYPE_CHECKING:
-    from sitemap_crawler.items import Note
+    from sitemap_crawler.items import Note, NoteKind
     from sitemap_crawler.traps.detector import Suspect
 
 # Readers must not change the three fields that are left out.
@@ -31,7 +31,7 @@ class UnreadPage(NamedTuple):
     """Seconds since 1970."""
     status: int | None
     content_type: str | None
-    notes: dict[str, Note]
+    notes: dict[NoteKind, Note]
     headers: dict[str, list[str]]
     is_start: bool
     body: bytes | None

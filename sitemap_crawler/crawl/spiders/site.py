@@ -17,7 +17,7 @@ from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, Robot
 from sitemap_crawler.crawl.seed_sitemaps import read_seeds
 from sitemap_crawler.crawl.startup import job_or_exit
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB, media_type
-from sitemap_crawler.items import Observation, Page, QueuedUrl
+from sitemap_crawler.items import NoteKind, Observation, Page, QueuedUrl
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SiteSpider(Spider):
         if BOMB in response.flags:
             observation.content_type = DECOMPRESSION_BOMB
         elif TRUNCATED in response.flags:
-            observation.notes["long-body"] = len(response.body)
+            observation.notes[NoteKind.LONG_BODY] = len(response.body)
         if response.status == 304 and queued.conditional:
             observation.not_modified = True
         elif 300 <= response.status < 400:
