@@ -1,4 +1,4 @@
-"""Scrapy's settings for this project. The `SITEMAP_*` settings and their defaults are in options.py."""
+"""Scrapy settings of this project. `config/options.py` defines the `SITEMAP_*` settings and their defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ BOT_NAME = "sitemap-crawler"
 SPIDER_MODULES = ["sitemap_crawler.crawl.spiders"]
 USER_AGENT = f"sitemap-crawler/{__version__} (XML sitemap generator)"
 
-# asyncio without Twisted's reactor, and the aiohttp handler that comes with it: the fastest set-up that Scrapy has.
+# asyncio without Twisted's reactor, and an aiohttp handler: the fastest configuration of Scrapy.
 TWISTED_REACTOR_ENABLED = False
 
 DOWNLOAD_HANDLERS = {
@@ -23,8 +23,8 @@ DOWNLOAD_HANDLERS = {
 DOWNLOADER = "sitemap_crawler.crawl.engine.SiteDownloader"
 SCHEDULER = "sitemap_crawler.crawl.scheduler.Frontier"
 ITEM_PROCESSOR = "sitemap_crawler.crawl.pipelines.manager.PagePipelineManager"
-# Ours are the base, so that -s ITEM_PIPELINES adds some, or with null takes one away.
-# Those that read a page come first: they may run in another process.
+# The base setting holds the pipelines of the package: -s ITEM_PIPELINES then adds pipelines, or removes one with null.
+# The pipelines that read a page come first, because worker processes run them.
 ITEM_PIPELINES_BASE = {
     "sitemap_crawler.crawl.pipelines.extraction.DocumentPipeline": 0,
     "sitemap_crawler.crawl.pipelines.extraction.IndexabilityPipeline": 100,
@@ -42,13 +42,13 @@ ITEM_PIPELINES_BASE = {
     "sitemap_crawler.crawl.pipelines.storage.TrapsPipeline": 800,
     "sitemap_crawler.crawl.pipelines.storage.InventoryPipeline": 900,
 }
-# Only what does something here: a component that does nothing still costs a call for every request. Time-outs, default
-# headers, decompression, proxies and logins are the download handler's.
+# Components without an effect are left out, because each one costs a call for every request. The download handler is
+# in charge of timeouts, default headers, decompression, proxies and logins.
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.crawl.middlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
     "sitemap_crawler.crawl.middlewares.cookies.LocalCookies": 700,
-    # Next to the network, so that it sees every request leave and every answer come.
+    # Nearest to the network, so that every request and every response passes it.
     "sitemap_crawler.crawl.middlewares.politeness.PolitenessMiddleware": 950,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
@@ -62,13 +62,13 @@ EXTENSIONS_BASE = {
 COMMANDS_MODULE = "sitemap_crawler.crawl.commands"
 LOG_FORMATTER = "sitemap_crawler.crawl.log.QuietLogFormatter"
 
-# In total and, as a site is one host, for it, unless CONCURRENT_REQUESTS_PER_DOMAIN is given, too.
+# In total, and for the one host of a site unless CONCURRENT_REQUESTS_PER_DOMAIN is given.
 CONCURRENT_REQUESTS = 8
-# A delay is a promise: Scrapy's own would be half as long now and then.
+# Scrapy's jitter would halve some delays. A configured delay must never be shortened.
 DOWNLOAD_DELAY_JITTER = 0.0
-# Scrapy starts this many tasks for each response; each response here has one item.
+# Scrapy starts this many tasks for each response, and each response yields one item.
 CONCURRENT_ITEMS = 1
-# Scrapy's list less its Twisted classes: they can't be raised here, and their import delays the start.
+# Scrapy's list without its Twisted classes: nothing raises them here, and their import slows the start.
 RETRY_EXCEPTIONS = [
     "scrapy.exceptions.CannotResolveHostError",
     "scrapy.exceptions.DownloadConnectionRefusedError",
@@ -77,17 +77,17 @@ RETRY_EXCEPTIONS = [
     "scrapy.exceptions.ResponseDataLossError",
     OSError,
 ]
-# A page that fails for good is a row with its reason, and counted in the summary.
+# The inventory stores the reason of a lasting failure, and the summary counts it: a log line at ERROR says no more.
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 DOWNLOAD_TIMEOUT = 30
 DOWNLOAD_VERIFY_CERTIFICATES = True
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
-# Looks at the source of callbacks when the crawl starts, which delays the first page for nothing.
+# This check reads the source code of the callbacks and delays the first page.
 WARN_ON_GENERATOR_RETURN_VALUE = False
-# Both run code for whoever reaches their port.
+# Both run code for every client that reaches their port.
 REMOTE_CONTROL_ENABLED = False
 TELNETCONSOLE_ENABLED = False
-# What a page costs is counted in our own report.
+# The report of the run has the numbers.
 STATS_DUMP = False
 LOG_VERSIONS: list[str] = []
