@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import socket
 import socketserver
-import sys
 import threading
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,8 @@ from typing import TYPE_CHECKING, Any
 import brotli
 import pytest
 
+from tests.support.codings import deflated, zstd
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,11 +101,6 @@ def test_every_request_is_counted_when_kept_connections_break(
     # The HTTP client would ask again by itself, at once, and tell nobody.
     assert len(asked) > 4
     assert result.report["requests"] == len(asked)
-
-
-def deflated(body: bytes) -> bytes:
-    compressor = zlib.compressobj(wbits=-15)
-    return compressor.compress(body) + compressor.flush()
 
 
 @pytest.mark.parametrize(

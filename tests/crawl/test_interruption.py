@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.gated_site import PAGES, Gate, build
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -17,42 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.program import Program
-
-PAGES = 400
-
-
-class Gate:
-    """Lets `limit` pages through, then holds every request until it is opened."""
-
-    def __init__(self, limit: int) -> None:
-        self.reached = threading.Event()
-        self._open = threading.Event()
-        self._left = limit
-        self._lock = threading.Lock()
-
-    def open(self) -> None:
-        self._open.set()
-
-    def pass_through(self) -> None:
-        with self._lock:
-            self._left -= 1
-            held = self._left < 0
-        if held:
-            self.reached.set()
-            self._open.wait(60)
-
-
-def build(site: WebServer, gate: Gate | None = None) -> None:
-    """A tree of pages: each links to the next ones, so the queue fills as the crawl goes on."""
-
-    def answer(request: LoggedRequest) -> Answer:
-        if gate is not None:
-            gate.pass_through()
-        number = int(request.path.removeprefix("/") or 0)
-        below = [f"/{child}" for child in range(number * 3 + 1, number * 3 + 4) if child < PAGES]
-        return Answer(page(*below, "/"))
-
-    site.pages.update({"/": answer, **{f"/{number}": answer for number in range(1, PAGES)}})
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crawl.test_tls import secure_site  # noqa: F401 - a fixture
 from tests.support.names import give_names
 from tests.support.webserver import Answer, WebServer, page
 
@@ -155,7 +154,7 @@ def test_a_proxy_with_a_login(program: Program, site: WebServer) -> None:
         assert LOGIN.split()[1] not in text
 
 
-def test_https_goes_through_a_tunnel(program: Program, secure_site: str) -> None:  # noqa: F811 - the fixture
+def test_https_goes_through_a_tunnel(program: Program, secure_site: str) -> None:
     proxy = ProxyServer(LOGIN)
     program.variables["https_proxy"] = f"http://agent:s3cr%3Aet@{proxy.address}"
     result = program.crawl(secure_site, "-s", "DOWNLOAD_VERIFY_CERTIFICATES=0", "--auth", "me:hunter2")

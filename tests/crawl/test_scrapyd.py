@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from sitemap_crawler.validation.entries import read_entries
-from tests.crawl.test_interruption import PAGES, Gate, build
+from tests.support.gated_site import PAGES, Gate, build
 from tests.support.scrapyd_server import (
     PROJECT,
     REQUIREMENTS,

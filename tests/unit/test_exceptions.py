@@ -10,7 +10,7 @@ import pytest
 
 from sitemap_crawler import exceptions
 from sitemap_crawler.exceptions import SitemapCrawlerError
-from tests.unit.test_rooms import modules
+from tests.support.paths import package_modules
 
 
 def exception_classes(module: str) -> dict[str, type[BaseException]]:
@@ -21,7 +21,7 @@ def exception_classes(module: str) -> dict[str, type[BaseException]]:
 
 
 def test_every_exception_of_the_package_is_in_the_tree() -> None:
-    classes = {name: member for module in modules() for name, member in exception_classes(module).items()}
+    classes = {name: member for module in package_modules() for name, member in exception_classes(module).items()}
     assert len(classes) > 30
     assert [name for name, member in classes.items() if not issubclass(member, SitemapCrawlerError)] == []
     assert [name for name in classes if not name.endswith("Error")] == []

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-import sitemap_crawler
+from tests.support.paths import package_modules
 
-PACKAGE = Path(sitemap_crawler.__file__).parent
 KNOW_SCRAPY = ("sitemap_crawler.crawl", "sitemap_crawler.settings")
 
 IMPORT_ALL = """
@@ -23,24 +21,19 @@ for name in sys.argv[1:]:
 """
 
 
-def modules() -> list[str]:
-    paths = (path.relative_to(PACKAGE.parent) for path in PACKAGE.rglob("*.py") if path.name != "__main__.py")
-    return sorted(".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in paths)
-
-
 def knows_scrapy(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in KNOW_SCRAPY)
 
 
 def test_all_other_rooms_do_not_import_scrapy() -> None:
-    pure = [module for module in modules() if not knows_scrapy(module)]
+    pure = [module for module in package_modules() if not knows_scrapy(module)]
     assert len(pure) > 80
     done = subprocess.run([sys.executable, "-c", IMPORT_ALL, *pure], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_room_that_may_import_scrapy_exists() -> None:
-    assert set(KNOW_SCRAPY) <= set(modules())
+    assert set(KNOW_SCRAPY) <= set(package_modules())
 
 
 @pytest.mark.parametrize(

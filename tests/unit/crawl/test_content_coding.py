@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sitemap_crawler.crawl.download.content_coding import Unpacker
 from sitemap_crawler.exceptions import CodingError
-from tests.crawl.test_connections import deflated, zstd
+from tests.support.codings import deflated, zstd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,54 +25,14 @@ from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.traps.detector import Suspect
 from tests.support.paths import ROOT
+from tests.support.pool_tasks import all_of, with_workers, work
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest
 
-PREPARED: list[int] = []
 EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-def prepare() -> None:
-    PREPARED.append(os.getpid())
-
-
-def work(task: Any) -> Any:
-    """In a worker: what it is told to do."""
-    kind, *rest = task
-    if kind == "die":
-        os.kill(os.getpid(), rest[0])
-    elif kind == "leave":
-        os._exit(rest[0])
-    elif kind == "fail":
-        raise LookupError(*rest)
-    elif kind == "sleep":
-        time.sleep(rest[0])
-    elif kind == "strange":
-        return lambda: None
-    elif kind == "files":
-        return sorted(str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
-    return os.getpid(), PREPARED, rest
-
-
-def with_workers(count: int, use: Callable[[WorkerPool[Any, Any]], Any]) -> Any:
-    async def main() -> Any:
-        pool: WorkerPool[Any, Any] = WorkerPool(work, prepare=prepare)
-        await pool.open(count)
-        try:
-            return await use(pool)
-        finally:
-            pool.close()
-
-    return asyncio.run(main())
-
-
-async def all_of(pool: WorkerPool[Any, Any], *tasks: Any) -> list[Any]:
-    return await asyncio.gather(*(pool.run(task) for task in tasks), return_exceptions=True)
 
 
 def test_the_work_is_shared_and_every_answer_is_of_its_task() -> None:
@@ -214,7 +174,7 @@ def test_nobody_waits_behind_a_long_task_while_another_worker_is_idle() -> None:
 IGNORED = """
 import asyncio, os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from tests.unit.crawl.test_workers import all_of, with_workers
+from tests.support.pool_tasks import all_of, with_workers
 answers = with_workers(1, lambda pool: all_of(pool, ("die", signal.SIGSEGV), ("do", 1)))
 print(answers[0], answers[1][2])
 """

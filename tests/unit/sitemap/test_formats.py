@@ -16,7 +16,7 @@ from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text, serialise_line, text_files
 from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import PublishedFile
-from tests.unit.sitemap.test_publish import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
+from tests.support.publishing import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 DAY = timedelta(days=1)

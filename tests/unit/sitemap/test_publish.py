@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import multiprocessing
 import os
@@ -23,11 +22,25 @@ from lxml import etree
 from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.publish import publish
-from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
+from sitemap_crawler.sitemap.records import PublishedFile
 from tests.support.paths import SCHEMAS
+from tests.support.publishing import (
+    BASE,
+    NAMESPACE,
+    Stopped,
+    entries,
+    index,
+    listed,
+    live,
+    on_disk,
+    pages,
+    parse,
+    state,
+    stop_at,
+    target,
+    written,
+)
 
-NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
-BASE = "https://example.com/d/"
 DAY = timedelta(days=1)
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
 HEAD = (
@@ -37,59 +50,6 @@ HEAD = (
     ' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
     ' xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
 )
-
-
-def target(directory: Path, *, max_urls: int = 2, max_bytes: int = 50_000, name: str = "map.xml", compress=False):
-    return Target(directory, BASE + name, max_urls=max_urls, max_bytes=max_bytes, gzip=compress)
-
-
-def entries(letters: str, lastmod: str | None = None) -> list[Entry]:
-    """One page per letter, in the order of the letters."""
-    return [Entry(BASE + letter, lastmod) for letter in letters]
-
-
-def parse(path: Path) -> etree._Element:
-    data = path.read_bytes()
-    return etree.fromstring(gzip.decompress(data) if path.suffix == ".gz" else data)
-
-
-def pages(path: Path) -> str:
-    """The letters that one sitemap lists. Raises etree.XMLSyntaxError when it is not whole."""
-    root = parse(path)
-    assert root.tag == f"{NAMESPACE}urlset"
-    return "".join(loc.text.removeprefix(BASE) for loc in root.iter(f"{NAMESPACE}loc"))
-
-
-def index(path: Path) -> dict[str, str]:
-    """The file names in an index, with their lastmod."""
-    root = parse(path)
-    assert root.tag == f"{NAMESPACE}sitemapindex"
-    rows = ((row.findtext(f"{NAMESPACE}loc"), row.findtext(f"{NAMESPACE}lastmod")) for row in root)
-    return {unquote(loc.removeprefix(BASE)): lastmod for loc, lastmod in rows}
-
-
-def live(directory: Path, name: str = "map.xml") -> dict[str, str]:
-    """Follow the entry file like a search engine: the pages of each file that it leads to."""
-    if parse(directory / name).tag == f"{NAMESPACE}urlset":
-        return {name: pages(directory / name)}
-    return {shard: pages(directory / shard) for shard in index(directory / name)}
-
-
-def listed(directory: Path) -> str:
-    return "".join(sorted("".join(live(directory).values())))
-
-
-def on_disk(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir()}
-
-
-def state(directory: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Bytes, time and identity of every file."""
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.iterdir()}
-
-
-def written(publication: Publication) -> set[str]:
-    return {file.name for file in publication.files if file.written}
 
 
 def test_one_file(tmp_path):
@@ -387,10 +347,6 @@ def test_what_is_no_file_is_not_replaced(tmp_path, name, make):
 # Failures
 
 
-class Stopped(BaseException):
-    """Stands for KeyboardInterrupt, which pytest would take for its own."""
-
-
 def test_failing_entries_leave_everything_as_it_was(tmp_path):
     first = publish(entries("abcde"), target(tmp_path), (), NOW)
     before = state(tmp_path)
@@ -451,26 +407,6 @@ def prepare(directory: Path, before: str) -> tuple:
     thinned = "".join(letter for position, letter in enumerate(before) if position % 4)
     second = publish(entries(thinned), target(directory), first.files, NOW)
     return publish(entries(before), target(directory), second.files, NOW).files
-
-
-def stop_at(patch, name: str, number: int, *, killed: bool) -> list[str]:
-    """Let the n-th call of a function of os, counted from 0, be the last one; a killed process removes nothing either.
-
-    Returns the calls so far.
-    """
-    calls: list[str] = []
-    functions = {function: getattr(os, function) for function in (name, "unlink")}
-
-    def call(*arguments, **keywords):
-        calls.append(name)
-        if len(calls) == number + 1:
-            if killed:
-                patch.setattr(os, "unlink", lambda *_, **__: None)
-            raise Stopped
-        return functions[name](*arguments, **keywords)
-
-    patch.setattr(os, name, call)
-    return calls
 
 
 @pytest.mark.parametrize(("before", "after"), STEPS)

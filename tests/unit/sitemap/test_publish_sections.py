@@ -15,7 +15,7 @@ from sitemap_crawler.sitemap.news import NewsEntry
 from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.sitemap.video import Video
-from tests.unit.sitemap.test_publish import (
+from tests.support.publishing import (
     BASE,
     Stopped,
     index,
