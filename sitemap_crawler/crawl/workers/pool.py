@@ -1,22 +1,24 @@
-"""Processes that take work off this one: forked, so that they are there at once with all that was imported and set up.
+"""A pool of worker processes, seen from the parent: which worker gets a task, and what happens when a worker dies.
 
-Each takes its tasks in order, and ends with this process, however that ends.
+Workers are forked, so they start with everything that the parent has imported and set up. A worker does its tasks in
+order and ends with the parent, however the parent ends.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
 import sys
 import time
+from collections import deque
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from sitemap_crawler.crawl.workers.connection import Worker
-from sitemap_crawler.crawl.workers.process import Failure, start_worker
+from sitemap_crawler.crawl.workers.process import Failure, encode, received_messages, start_worker
 from sitemap_crawler.exceptions import SitemapCrawlerError, WorkerDiedError, WorkerStartError, WorkFailedError
 
 if TYPE_CHECKING:
@@ -24,17 +26,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST = 4
-"""Workers by default at most: more than that one crawling process can't keep busy."""
 CAN_FORK = sys.platform == "linux"
-"""The libraries of other systems don't survive it, or it does not exist."""
+"""Whether workers are used: the libraries of other systems do not survive a fork, or there is no fork."""
+MAX_DEFAULT_WORKERS = 4
+"""Maximum number of workers by default: one crawling process cannot keep more of them busy."""
+BUSY_LOAD = 4
+"""Number of tasks of one worker from which on another worker is woken."""
+SLOW_TASK_SECONDS = 0.05
+"""Time after which a task counts as slow: a worker with a slow task gets no further task while another one is free."""
+MAX_TASK_SECONDS = 180.0
+"""Time after which a worker that is still at the same task is killed."""
+MAX_DEATHS = 2
+"""Number of workers that may die over a task before the task fails."""
 
-ENOUGH = 4
-"""Tasks that one worker has before another one is woken,"""
-PATIENCE = 0.05
-"""and seconds for which it may be at one of them meanwhile."""
-DEATHS = 2
-"""Workers that a task may cost."""
 _LOAD = attrgetter("load")
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -48,20 +52,20 @@ class _WorkerTracebackError(SitemapCrawlerError):
 
 
 def default_workers() -> int:
-    """One for each processor that this process may use, if there is more than one."""
+    """Return one worker for each processor that this process may use, and none with a single processor."""
     processors = len(os.sched_getaffinity(0)) if CAN_FORK else 1
-    return min(MOST, processors) if processors > 1 else 0
+    return min(MAX_DEFAULT_WORKERS, processors) if processors > 1 else 0
 
 
 class WorkerPool(Generic[_Task, _Result]):
-    """`work` is called in the workers; tasks and results are copied by pickle."""
+    """Worker processes that call `work` with a task. Pickle copies tasks and results."""
 
     def __init__(self, work: Callable[[_Task], _Result], *, prepare: Callable[[], None]) -> None:
-        """`prepare` is called first in each worker, while this process does something else."""
+        """Each worker calls `prepare` before its first task, while the parent continues."""
         self._work, self._prepare = work, prepare
         self._workers: list[Worker] = []
         self._missing = 0
-        """Workers that have died and whose places are empty."""
+        """Number of workers that have to be started, or have died and have to be replaced."""
         self._alone, self._filling = asyncio.Lock(), asyncio.Lock()
 
     @property
@@ -69,19 +73,20 @@ class WorkerPool(Generic[_Task, _Result]):
         return bool(self._workers or self._missing)
 
     async def open(self, count: int) -> None:
-        """Start so many workers, or as many as the system allows."""
+        """Start `count` workers, or as many as the system allows."""
         if not CAN_FORK or not count:
             return
         if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
-            # Some supervisors leave it so: nobody would know how a worker has ended, or whose its number is by now.
+            # Some supervisors leave it so. The exit status of a worker would be lost, and its process id be reused.
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._missing = count
         await self._fill()
 
     async def run(self, task: _Task, *, alone: bool = False) -> _Result:
-        """`alone`: one such task at a time, for it takes much memory. Raises WorkFailedError, WorkerDiedError.
+        """Return the result of a task. Raises WorkFailedError and WorkerDiedError.
 
-        Without any worker that can be had, the work is done here.
+        At most one task with `alone` runs at a time, as such tasks take much memory. Without any worker the parent does
+        the work itself.
         """
         if not alone:
             return await self._run(task)
@@ -95,60 +100,173 @@ class WorkerPool(Generic[_Task, _Result]):
                 await self._fill()
             if not self._workers:
                 return self._work(task)
-            worker = self._workers[-1] if last else _choice(self._workers)
+            worker = self._workers[-1] if last else _choose(self._workers)
             try:
                 answer = await worker.send(task)
             except WorkerStartError:
                 continue
             except WorkerDiedError:
-                # Somebody else may have ended it. Two that die over the same task die of it.
+                # Something else than the task may have ended the worker. After a second death the task is the cause.
                 deaths += 1
-                if deaths == DEATHS:
+                if deaths == MAX_DEATHS:
                     raise
                 continue
             if isinstance(answer, Failure):
-                raise WorkFailedError(answer.words) from _WorkerTracebackError(answer.traceback)
+                raise WorkFailedError(answer.message) from _WorkerTracebackError(answer.traceback)
             result: _Result = answer
             return result
 
     def close(self) -> None:
+        """Kill all workers and wait for their exit."""
         workers, self._workers, self._missing = self._workers, [], 0
         for worker in workers:
-            worker.end()
-        # They leave at the same time.
+            worker.close()
+        # All of them exit at the same time.
         for worker in workers:
             worker.wait()
 
     async def _fill(self) -> None:
-        """Start what is missing."""
+        """Start the missing workers."""
         loop = asyncio.get_running_loop()
         async with self._filling:
             while self._missing:
                 try:
                     pid, connection = start_worker(self._work, self._prepare)
                 except OSError as error:
-                    logger.warning("only %d processes beside this one: %s", len(self._workers), error.strerror)
+                    logger.warning("cannot start more than %d worker processes: %s", len(self._workers), error.strerror)
                     self._missing = 0
                     return
-                make = partial(Worker, pid, on_end=self._ended)
+                make = partial(Worker, pid, on_exit=self._worker_exited)
                 _, worker = await loop.create_unix_connection(make, sock=connection)
                 self._workers.append(worker)
-                # Not before: meanwhile others would find no worker, and do the work here. Closed, none is missing.
+                # Not earlier: other tasks would find no worker and do the work in this process. A pool that was closed
+                # meanwhile lacks none.
                 self._missing = max(0, self._missing - 1)
 
-    def _ended(self, worker: Worker, how: str) -> None:
+    def _worker_exited(self, worker: Worker, how: str) -> None:
         if worker not in self._workers:
             return
         self._workers.remove(worker)
         if worker.ready:
-            logger.warning("a process that reads pages %s: another one takes its place", how)
+            logger.warning("a worker process %s: another one takes its place", how)
             self._missing += 1
         else:
-            logger.warning("a process that was to read pages %s before it had begun: there is one less", how)
+            logger.warning("a worker process %s before its first task: it is not replaced", how)
 
 
-def _choice(workers: Sequence[Worker]) -> Worker:
-    """One that has a little to do, so that few have to be woken; but none that is long at one task."""
-    before = time.monotonic() - PATIENCE
-    quick = [worker for worker in workers if not worker.load or worker.since > before]
-    return next((worker for worker in quick if worker.load < ENOUGH), None) or min(quick or workers, key=_LOAD)
+def _choose(workers: Sequence[Worker]) -> Worker:
+    """Return a worker with a few tasks, so that few sleeping workers are woken, but no worker with a slow task."""
+    before = time.monotonic() - SLOW_TASK_SECONDS
+    quick = [worker for worker in workers if not worker.load or worker.task_started > before]
+    return next((worker for worker in quick if worker.load < BUSY_LOAD), None) or min(quick or workers, key=_LOAD)
+
+
+class Worker(asyncio.Protocol):
+    """Connection to one worker process: sends tasks, receives results in the same order, and notices its exit."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self, pid: int, *, on_exit: Callable[[Worker, str], None]) -> None:
+        self._pid = pid
+        self._on_exit = on_exit
+        self._answers: deque[asyncio.Future[Any]] = deque()
+        self._unsent: list[bytes] = []
+        self._received = bytearray()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timed_out = False
+        self.ready = False
+        self.task_started = 0.0
+        """Time when the worker began its current task, on the clock of time.monotonic()."""
+
+    @property
+    def load(self) -> int:
+        """Number of tasks without an answer."""
+        return len(self._answers)
+
+    def send(self, task: Any) -> asyncio.Future[Any]:
+        """Return a future for the answer. It fails with WorkerDiedError, or WorkerStartError for a task not begun."""
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+        if not self._answers:
+            self.task_started = time.monotonic()
+        self._answers.append(answer)
+        if not self._unsent:
+            # Waking a sleeping process costs as much as reading a page: tasks of the same moment are sent together.
+            loop.call_soon(self._flush)
+        self._unsent += encode(task)
+        if self._timer is None:
+            self._timer = loop.call_later(MAX_TASK_SECONDS, self._check_time)
+        return answer
+
+    def _flush(self) -> None:
+        if len(self._unsent) == 2:
+            # One message, which may be long: it is not copied.
+            self._transport.write(self._unsent[0])
+            self._transport.write(self._unsent[1])
+        else:
+            self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
+
+    def _check_time(self) -> None:
+        """Kill the worker if its current task takes too long."""
+        self._timer = None
+        if not self._answers:
+            return
+        left = self.task_started + MAX_TASK_SECONDS - time.monotonic()
+        if left > 0:
+            self._timer = asyncio.get_running_loop().call_later(left, self._check_time)
+        else:
+            self._timed_out = True
+            self._kill()
+
+    def close(self) -> None:
+        """Drop the connection and kill the process."""
+        self._transport.abort()
+        self._kill()
+
+    def wait(self) -> str:
+        """Wait for the exit of the process and return how it ended, as the predicate of a sentence."""
+        pid, self._pid = self._pid, 0
+        if not pid:
+            return "has ended"
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        except ChildProcessError:
+            return "has ended"
+        if self._timed_out:
+            return f"took longer than {MAX_TASK_SECONDS:.0f} s"
+        return f"ended with signal {-status}" if status < 0 else f"ended with status {status}"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        for message in received_messages(self._received):
+            if not self.ready:
+                self.ready = True
+                continue
+            self.task_started = time.monotonic()
+            answer = self._answers.popleft()
+            if not answer.done():
+                answer.set_result(message)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._kill()
+        how = self.wait()
+        answers, self._answers = self._answers, deque()
+        # Only the first task had begun.
+        reason: Exception = WorkerDiedError(f"the process that read it {how}") if self.ready else WorkerStartError()
+        for answer in answers:
+            if not answer.done():
+                answer.set_exception(reason)
+            reason = WorkerStartError()
+        self._on_exit(self, how)
+
+    def _kill(self) -> None:
+        # A process that has already exited ignores the signal.
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The other process: what a worker is once it is forked, and how the two speak."""
+"""A worker process, seen from the inside: its start by fork, its loop over tasks, the messages on the connection."""
 
 from __future__ import annotations
 
@@ -15,31 +15,37 @@ from sitemap_crawler.utils.runtime import parent_death_signal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MAX_WORDS, MAX_TRACEBACK = 1_000, 10_000
-"""Characters of an exception."""
-_LENGTH = 8
-"""Bytes before each message that say how long it is."""
-_CHUNK = 1 << 20
-_SIGNALS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+MAX_MESSAGE, MAX_TRACEBACK = 1_000, 10_000
+"""Maximum lengths in characters of the message and the traceback of an exception that is sent to the parent."""
+_LENGTH_BYTES = 8
+"""Size of the number in front of each message that gives its length in bytes."""
+_RECEIVE_BYTES = 1 << 20
+_IGNORED_SIGNALS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 
 
 class Failure(NamedTuple):
-    words: str
+    """An exception of the work, as it is sent to the parent."""
+
+    message: str
     traceback: str
 
 
 def start_worker(work: Callable[[Any], Any], prepare: Callable[[], None]) -> tuple[int, socket.socket]:
-    """Its process id, and our end of the connection, on which it says first that it is ready. Raises OSError."""
+    """Fork a worker and return its process id and the parent's end of the connection. Raises OSError.
+
+    The first message on the connection says that the worker is ready.
+    """
     ours, theirs = socket.socketpair()
-    # A signal that comes before the child ignores it would be handled there by what the parent has installed.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    # The parent's signal handlers would run in a child that has not begun to ignore signals yet.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _IGNORED_SIGNALS)
     try:
         with warnings.catch_warnings():
-            # Python warns of forks beside threads. Ours look up hosts, and hold nothing that the child uses.
+            # Python warns of forks in a process with threads. The threads here look up hosts and hold no lock that the
+            # child needs.
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if not pid:
-            _be_worker(theirs, mask, work, prepare)
+            _run_worker(theirs, mask, work, prepare)
     except OSError:
         ours.close()
         raise
@@ -49,30 +55,29 @@ def start_worker(work: Callable[[Any], Any], prepare: Callable[[], None]) -> tup
     return pid, ours
 
 
-def _be_worker(
+def _run_worker(
     connection: socket.socket, mask: Any, work: Callable[[Any], Any], prepare: Callable[[], None]
 ) -> NoReturn:
     status = 1
     try:
-        # Whoever stops the crawl, by Ctrl-C or for all processes of a service, means the parent to do so.
+        # Ctrl-C and the signals of a service manager reach all processes, but only the parent has to act on them.
         signal.set_wakeup_fd(-1)
-        for number in _SIGNALS:
+        for number in _IGNORED_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         parent_death_signal(signal.SIGKILL)()
-        _let_go_of_files(connection.fileno())
+        _close_other_files(connection.fileno())
         prepare()
-        # It is ready.
-        connection.sendall(b"".join(framed(None)))
+        connection.sendall(b"".join(encode(None)))
         _serve(connection, work)
         status = 0
     finally:
-        # Nothing of the parent's may be flushed, closed or told here.
+        # The child must not flush, close or print anything that belongs to the parent.
         os._exit(status)
 
 
-def _let_go_of_files(kept: int) -> None:
-    """Locks, files and pipes would live as long as the worker does."""
+def _close_other_files(kept: int) -> None:
+    """Close the parent's files but one: its locks, files and pipes would stay open as long as the worker lives."""
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     null = os.open(os.devnull, os.O_RDWR)
@@ -84,11 +89,11 @@ def _let_go_of_files(kept: int) -> None:
 def _serve(connection: socket.socket, work: Callable[[Any], Any]) -> None:
     received = bytearray()
     try:
-        while data := connection.recv(_CHUNK):
+        while data := connection.recv(_RECEIVE_BYTES):
             received += data
             del data
-            for task in taken_from(received):
-                # One by one: of a process that dies, the first task without an answer is the one that it died over.
+            for task in received_messages(received):
+                # Each answer is sent alone: when the process dies, the first task without an answer is the cause.
                 connection.sendall(b"".join(_answer(work, task)))
     except ConnectionError:
         # The parent has gone.
@@ -97,25 +102,26 @@ def _serve(connection: socket.socket, work: Callable[[Any], Any]) -> None:
 
 def _answer(work: Callable[[Any], Any], task: Any) -> tuple[bytes, bytes]:
     try:
-        return framed(work(task))
+        return encode(work(task))
     except Exception as error:
-        words = "".join(traceback.format_exception_only(error)).strip()
-        return framed(Failure(words[:MAX_WORDS], traceback.format_exc()[-MAX_TRACEBACK:]))
+        message = "".join(traceback.format_exception_only(error)).strip()
+        return encode(Failure(message[:MAX_MESSAGE], traceback.format_exc()[-MAX_TRACEBACK:]))
 
 
-def framed(message: Any) -> tuple[bytes, bytes]:
+def encode(message: Any) -> tuple[bytes, bytes]:
+    """Return a message as two pieces, its length and its pickle, so that a long pickle need not be copied."""
     pickled = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    return len(pickled).to_bytes(_LENGTH, "little"), pickled
+    return len(pickled).to_bytes(_LENGTH_BYTES, "little"), pickled
 
 
-def taken_from(received: bytearray) -> Iterator[Any]:
-    """The messages that are there as a whole; each is removed before it is looked at, for it may be long."""
-    while len(received) >= _LENGTH:
-        end = _LENGTH + int.from_bytes(received[:_LENGTH], "little")
+def received_messages(received: bytearray) -> Iterator[Any]:
+    """Yield the messages that are complete, and remove each one from the buffer before it is used: it may be long."""
+    while len(received) >= _LENGTH_BYTES:
+        end = _LENGTH_BYTES + int.from_bytes(received[:_LENGTH_BYTES], "little")
         if end > len(received):
             break
         with memoryview(received) as view:
-            message = pickle.loads(view[_LENGTH:end])  # noqa: S301 - it is from a process of our own
+            message = pickle.loads(view[_LENGTH_BYTES:end])  # noqa: S301 - a process of this program has sent it
         del received[:end]
         yield message
         del message

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.crawl.pipelines.transfer import UnreadPage, apply_values, extracted_values
-from sitemap_crawler.crawl.workers.pool import PATIENCE, WorkerPool, default_workers
+from sitemap_crawler.crawl.workers.pool import SLOW_TASK_SECONDS, WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.traps.detector import Suspect
@@ -107,7 +107,7 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
     answers = with_workers(2, use)
     assert [answer[2] for answer in answers] == [[number] for number in range(40)]
     assert os.getpid() not in {answer[0] for answer in answers}
-    words = "a process that reads pages ended with signal 9: another one takes its place"
+    words = "a worker process ended with signal 9: another one takes its place"
     assert caplog.messages == [words] * 10
 
 
@@ -147,12 +147,12 @@ def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptur
 
     answers = asyncio.run(main())
     assert [(answer[0], answer[2]) for answer in answers] == [(parent, [number]) for number in range(20)]
-    words = "a process that was to read pages ended with status 1 before it had begun: there is one less"
+    words = "a worker process ended with status 1 before its first task: it is not replaced"
     assert caplog.messages == [words] * 2
 
 
 def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.crawl.workers.connection.TOO_LONG", 0.2)
+    monkeypatch.setattr("sitemap_crawler.crawl.workers.pool.MAX_TASK_SECONDS", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDiedError)
     assert str(late) == "the process that read it took longer than 0 s"
@@ -163,7 +163,7 @@ def test_nobody_waits_behind_a_long_task_while_another_worker_is_idle() -> None:
     async def use(pool: WorkerPool[Any, Any]) -> Any:
         long = asyncio.ensure_future(pool.run(("sleep", 60)))
         # Until it counts as long.
-        await asyncio.sleep(2 * PATIENCE)
+        await asyncio.sleep(2 * SLOW_TASK_SECONDS)
         answers = await all_of(pool, *[("do", number) for number in range(6)])
         long.cancel()
         return answers
@@ -201,7 +201,7 @@ def test_processes_that_the_system_does_not_allow(
     monkeypatch.setattr(os, "fork", refuse)
     (answer,) = with_workers(2, lambda pool: all_of(pool, ("do", 1)))
     assert (answer[0], answer[2]) == (os.getpid(), [1])
-    assert caplog.messages == ["only 0 processes beside this one: Resource temporarily unavailable"]
+    assert caplog.messages == ["cannot start more than 0 worker processes: Resource temporarily unavailable"]
 
 
 def test_a_worker_holds_no_file_and_takes_no_signal(tmp_path: Path) -> None:
