@@ -1,4 +1,6 @@
-"""The practical limit: an asyncio loop with aiohttp and lxml that finds all pages of a host and stores nothing.
+"""A bare crawler: an asyncio loop with aiohttp and lxml that finds all pages of a host and stores nothing.
+
+It shows what a crawler in Python can reach in practice.
 
 `python benchmarks/bare_crawler.py URL CONCURRENCY`
 """

@@ -1,8 +1,7 @@
-"""The bare loop that a writer is compared with: `python benchmarks/bare_writer.py PUBLISHED OUTPUT`.
+"""The bare loop that the sitemap writer is compared with: `python benchmarks/bare_writer.py PUBLISHED OUTPUT`.
 
-Reads a published set into lists of plain values, then formats and writes the same files from them, each brought to
-the disk and renamed to its place as ours are. Prints as JSON the seconds that this second part took, and its URLs; ends
-with an error when a byte differs.
+Reads published sitemaps into lists of plain values, then formats the same files from these lists and writes them, each
+with fsync and rename. Prints the seconds of the second part and the number of URLs as JSON. Fails if a byte differs.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from lxml import etree
 
 QUOTES = {"'": "&apos;", '"': "&quot;"}
 TAILS = {b"urlset": b"</urlset>\n", b"sitemapindex": b"</sitemapindex>\n"}
-Listed = tuple[str, str | None, list[str]]
-"""Location, date and images."""
+ListedPage = tuple[str, str | None, list[str]]
+"""Location, date and images of an entry."""
 
 
-def read(file: Path) -> tuple[bytes, str, list[Listed]]:
-    """What stands before the first entry, the name of the entries, and these."""
+def read(file: Path) -> tuple[bytes, str, list[ListedPage]]:
+    """Return the bytes before the first entry, the element name of the entries, and the entries."""
     root = etree.parse(file).getroot()
     name = etree.QName(root[0]).localname
     data = file.read_bytes()
@@ -36,14 +35,14 @@ def read(file: Path) -> tuple[bytes, str, list[Listed]]:
     return data[: data.index(f"<{name}>".encode())], name, entries
 
 
-def write(path: Path, head: bytes, name: str, entries: list[Listed], tail: bytes) -> None:
+def write(path: Path, head: bytes, name: str, entries: list[ListedPage], tail: bytes) -> None:
     parts = []
     for loc, lastmod, images in entries:
         date = f"<lastmod>{escape(lastmod, QUOTES)}</lastmod>" if lastmod is not None else ""
-        found = "".join(
+        image_elements = "".join(
             f"<image:image><image:loc>{escape(image, QUOTES)}</image:loc></image:image>" for image in images
         )
-        parts.append(f"<{name}><loc>{escape(loc, QUOTES)}</loc>{date}{found}</{name}>\n")
+        parts.append(f"<{name}><loc>{escape(loc, QUOTES)}</loc>{date}{image_elements}</{name}>\n")
     temporary = path.with_suffix(".tmp")
     with temporary.open("wb") as file:
         file.write(head)

@@ -1,5 +1,5 @@
-// Crawlee's crawler for plain HTML, which follows every link of one host: node crawlee_crawler.cjs URL CONCURRENCY
-// Its storage is in memory; a request that fails is not repeated, as those of the other crawlers are not here.
+// Crawlee's crawler for plain HTML that follows every link of one host: node crawlee_crawler.cjs URL CONCURRENCY
+// Its storage is in memory. Failed requests are not repeated, as with the other crawlers of the comparison.
 const { CheerioCrawler, Configuration, log } = require('crawlee');
 
 const [url, concurrency] = [process.argv[2], Number(process.argv[3])];

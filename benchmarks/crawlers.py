@@ -1,4 +1,4 @@
-"""The crawlers that are compared: how each is called, and which are installed."""
+"""The crawlers of the comparison: their commands and versions, and which of them are installed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Crawl:
     url: str
     concurrency: int
     directory: Path
-    """For its files; empty."""
+    """Empty directory for the files of the crawl."""
     urls: Sequence[str] = ()
-    """All of the site, for the one crawler that can't find them."""
+    """All page URLs, for the crawler that follows no links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Crawler:
     is_installed: Callable[[], bool] = lambda: True
     version: Callable[[], str] | None = None
     codes: tuple[int, ...] = (0,)
-    """Exit codes of a crawl that went well; link checkers have another one for a broken link."""
+    """Exit codes of a successful crawl. Link checkers have a second one for broken links."""
     remarks: str = ""
 
 
@@ -60,7 +60,7 @@ FLOOR_SETTINGS: dict[str, Any] = {
     "DOWNLOADER_MIDDLEWARES_BASE": {},
     "SPIDER_MIDDLEWARES_BASE": {},
     "EXTENSIONS_BASE": {},
-    "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",  # none
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",  # filters nothing
     "CONCURRENT_ITEMS": 1,  # the tasks that Scrapy starts for each response
 }
 
@@ -98,7 +98,7 @@ def linkinator(crawl: Crawl) -> list[str]:
 def linkchecker(crawl: Crawl) -> list[str]:
     config = crawl.directory / "linkcheckerrc"
     config.write_text("[checking]\nmaxrequestspersecond=1000000\n", encoding="utf-8")
-    # As root it becomes another user, who has to read its configuration.
+    # LinkChecker run as root becomes another user, who has to read its configuration.
     crawl.directory.chmod(0o755)
     options = ["--no-robots", "--no-status", "--output", "none", "--threads", str(crawl.concurrency)]
     return ["linkchecker", "--config", str(config), *options, crawl.url]
@@ -111,7 +111,7 @@ def wget(crawl: Crawl) -> list[str]:
 
 @cache
 def _crawlee_version() -> str:
-    """Empty when it can't be found, by NODE_PATH or otherwise."""
+    """Return the version, or an empty string if Node does not find Crawlee."""
     if shutil.which("node") is None:
         return ""
     script = "console.log(require('crawlee/package.json').version)"
@@ -123,21 +123,21 @@ def _on_path(name: str) -> Callable[[], bool]:
     return lambda: shutil.which(name) is not None
 
 
-def _says(name: str) -> Callable[[], str]:
-    """The version in the first line that the tool prints of itself."""
+def _tool_version(name: str) -> Callable[[], str]:
+    """Return a function for the name and version that the tool prints."""
 
-    def said() -> str:
+    def name_and_version() -> str:
         done = subprocess.run([name, "--version"], capture_output=True, text=True, env=os.environ, check=False)
-        found = re.search(r"\d+(\.\d+)+", done.stdout)
-        return f"{name} {found[0]}" if found else name
+        number = re.search(r"\d+(\.\d+)+", done.stdout)
+        return f"{name} {number[0]}" if number else name
 
-    return said
+    return name_and_version
 
 
 CRAWLERS = {
     OURS: Crawler(ours, remarks="all features, inventory and files"),
     STOCK: Crawler(stock, remarks="LinkExtractor"),
-    FLOOR: Crawler(floor, remarks="an empty callback, given the list of URLs"),
+    FLOOR: Crawler(floor, remarks="an empty callback, with the list of URLs as input"),
     BARE: Crawler(bare, remarks="aiohttp and lxml, nothing stored"),
     "Crawlee": Crawler(
         crawlee,
@@ -145,11 +145,19 @@ CRAWLERS = {
         lambda: f"crawlee {_crawlee_version()}",
         remarks="CheerioCrawler, storage in memory",
     ),
-    "linkinator": Crawler(linkinator, _on_path("linkinator"), _says("linkinator"), (0, 1), "every link, files too"),
-    "LinkChecker": Crawler(
-        linkchecker, _on_path("linkchecker"), _says("linkchecker"), (0, 1), "its throttle off; every link, files too"
+    "linkinator": Crawler(
+        linkinator, _on_path("linkinator"), _tool_version("linkinator"), (0, 1), "every link, files too"
     ),
-    "wget -r": Crawler(wget, _on_path("wget"), _says("wget"), (0, 8), "C, one connection; every link, files too"),
+    "LinkChecker": Crawler(
+        linkchecker,
+        _on_path("linkchecker"),
+        _tool_version("linkchecker"),
+        (0, 1),
+        "its throttle off; every link, files too",
+    ),
+    "wget -r": Crawler(
+        wget, _on_path("wget"), _tool_version("wget"), (0, 8), "C, one connection; every link, files too"
+    ),
 }
 
 
@@ -160,5 +168,5 @@ def installed_crawlers() -> dict[str, Crawler]:
 def versions() -> list[str]:
     packages = ("sitemap-crawler", "scrapy", "twisted", "aiohttp", "lxml", "sqlalchemy")
     peers = [crawler.version() for crawler in installed_crawlers().values() if crawler.version is not None]
-    node = [_says("node")()] if shutil.which("node") else []
+    node = [_tool_version("node")()] if shutil.which("node") else []
     return [*(f"{package} {version(package)}" for package in packages), *peers, *node]

@@ -1,6 +1,6 @@
-"""Scrapy's own floor: its fastest set-up, no middleware, an empty callback. As it reads nothing, it is given the URLs.
+"""Scrapy's floor: its fastest configuration, without middlewares and with an empty callback.
 
-The settings are those of `FLOOR` in crawlers.py.
+The spider follows no links, so it gets the list of URLs. `FLOOR_SETTINGS` in crawlers.py are its settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""This machine, and what a process costs on it."""
+"""This machine, and the cost of a process on it."""
 
 from __future__ import annotations
 
@@ -21,38 +21,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 HERE = Path(__file__).resolve().parent
-NOT_KEPT = ("SCRAPY_", "SITEMAP_", "PYTHONDONTWRITEBYTECODE")
+DROPPED_VARIABLES = ("SCRAPY_", "SITEMAP_", "PYTHONDONTWRITEBYTECODE")
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes; getrusage(2) of macOS and of the others
 
 Measured = TypeVar("Measured")
 
 
-class RunFailedError(Exception):
-    """A measured process ended as it should not; the message says how."""
+class RunError(Exception):
+    """A measured process has failed. The message has its exit code and its last output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of a whole process, start-up included."""
+    """Cost of a whole process, its start included."""
 
-    seconds: float  # by the clock
-    cpu: float  # seconds of processors
-    peak: int  # bytes: resident set of the one process, or what all together had
-    stopped: bool  # it was killed at the time limit
+    seconds: float
+    """Elapsed time."""
+    cpu_seconds: float
+    peak_bytes: int
+    """Peak of the resident set of one process, or of all its processes together, whichever is larger."""
+    stopped: bool
+    """Whether the process was killed at the time limit."""
 
     @property
     def memory(self) -> str:
-        # A process begins with the peak of the one that started it: less than that can't be seen.
+        # A process starts with the peak of its parent, so a smaller peak cannot be measured.
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_UNIT
-        return f"{self.peak / 1e6:.0f} MB" if self.peak > own else f"less than {own / 1e6:.0f} MB"
+        return f"{self.peak_bytes / 1e6:.0f} MB" if self.peak_bytes > own else f"less than {own / 1e6:.0f} MB"
 
 
 def environment() -> dict[str, str]:
-    """This checkout's package, its bytecode kept as an installed one's is, and no settings or proxies of the user."""
+    """Return the environment of a measured process: this checkout on the path, no settings or proxies of the user.
+
+    Bytecode is cached, as for an installed package.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(NOT_KEPT) and not name.lower().endswith("_proxy")
+        if not name.startswith(DROPPED_VARIABLES) and not name.lower().endswith("_proxy")
     }
     return {**kept, "PYTHONPATH": str(HERE.parent)}
 
@@ -60,10 +66,7 @@ def environment() -> dict[str, str]:
 def run_process(
     command: Sequence[str], directory: Path, *, limit: float | None = None, codes: Sequence[int] = (0,)
 ) -> Cost:
-    """Run in `directory`, where no scrapy.cfg can change anything.
-
-    Raises RunFailedError for an exit code not in `codes`.
-    """
+    """Run a command in a directory without scrapy.cfg. Raises RunError for an exit code that is not in `codes`."""
     log = directory / "log.txt"
     with log.open("wb") as output:
         started = time.perf_counter()
@@ -79,22 +82,24 @@ def run_process(
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in codes and not killed.is_set():
         tail = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
-        raise RunFailedError(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
+        raise RunError(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
     peak = max(usage.ru_maxrss * MAXRSS_UNIT, together.bytes)
     return Cost(seconds, usage.ru_utime + usage.ru_stime, peak, killed.is_set())
 
 
 def _kill(pid: int, killed: threading.Event) -> None:
     killed.set()
-    # Not by Popen, which would take the status that wait4 waits for.
+    # Popen.kill would consume the exit status that wait4 waits for.
     os.kill(pid, signal.SIGKILL)
 
 
 def in_turn(
     contestants: Mapping[str, Callable[[], Measured]], runs: int, *, warm_up: Callable[[str], object] = lambda _: None
 ) -> dict[str, list[Measured]]:
-    """Measure one after another, `runs` times, so that whatever else the machine does meets all alike. One that fails
-    is told of and left out from then on."""
+    """Measure all contestants in turn, `runs` times, so that other load on the machine affects all of them alike.
+
+    A contestant that fails is reported and left out of later rounds.
+    """
     measured: dict[str, list[Measured]] = {name: [] for name in contestants}
     failed = set()
     for turn in range(runs + 1):
@@ -104,23 +109,23 @@ def in_turn(
             try:
                 if turn:
                     measured[name].append(measure())
-                    tell(f"  run {turn} {name}: {measured[name][-1]}")
+                    print_progress(f"  run {turn} {name}: {measured[name][-1]}")
                 else:
                     warm_up(name)
-            except RunFailedError as error:
+            except RunError as error:
                 failed.add(name)
-                tell(f"  {name} failed: {error}")
-    return {name: found for name, found in measured.items() if found}
+                print_progress(f"  {name} failed: {error}")
+    return {name: results for name, results in measured.items() if results}
 
 
-def tell(message: str) -> None:
-    """What goes on, beside the table."""
+def print_progress(message: str) -> None:
+    """Print a line of progress on standard error; the table goes to standard output."""
     print(message, file=sys.stderr, flush=True)
 
 
-def middle_ratio(these: Sequence[float], those: Sequence[float]) -> float:
-    """The median of the ratios of what was measured in the same turn."""
-    return median(this / that for this, that in zip(these, those, strict=False))
+def median_ratio(values: Sequence[float], references: Sequence[float]) -> float:
+    """Return the median of the ratios of values that were measured in the same round."""
+    return median(value / reference for value, reference in zip(values, references, strict=False))
 
 
 def describe_machine() -> str:

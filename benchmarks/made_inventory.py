@@ -1,6 +1,6 @@
-"""An inventory that no crawl has made: `python benchmarks/made_inventory.py FILE PAGES IMAGES`.
+"""Makes an inventory without a crawl: `python benchmarks/made_inventory.py FILE PAGES IMAGES`.
 
-PAGES pages that can be listed, each with IMAGES images and a date, one in eight with a query, in a tree of links.
+Its PAGES pages can all be listed. Each has IMAGES images and a date, one in eight has a query, and links form a tree.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _parent(number: int) -> int:
 def _observation(number: int, pages: int, images: int) -> dict[str, Any]:
     below = range((number - 1) * FAN_OUT + 2, min(number * FAN_OUT + 2, pages + 1))
     mark = number.to_bytes(16)
-    found = [f"{START}images/{number % 97}/photograph-{number}-{at}.jpg" for at in range(images)]
+    images_of_page = [f"{START}images/{number % 97}/photograph-{number}-{position}.jpg" for position in range(images)]
     return {
         "url_id": number,
         "run": 1,
@@ -79,7 +79,7 @@ def _observation(number: int, pages: int, images: int) -> dict[str, Any]:
         "lastmod_source": "header",
         "title": f"Article {number}",
         "links": encode_links(below),
-        "extras": {"images": found} if found else None,
+        "extras": {"images": images_of_page} if images_of_page else None,
     }
 
 

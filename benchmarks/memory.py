@@ -1,4 +1,4 @@
-"""Peak memory by the size of the site; whether the speed stays the same; what the inventory takes."""
+"""Peak memory and speed by the size of the site, and the size of the inventory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers import CRAWLERS, OURS, STOCK, Crawl
-from machine import RunFailedError, run_process, tell
+from machine import RunError, print_progress, run_process
 from serving import serving_endless
 from table import Row
 
@@ -21,35 +21,37 @@ if TYPE_CHECKING:
     from plan import Plan
     from serving import Served
 
-SHARE = 0.1  # of the pages, at the start and at the end, whose rates are compared
-EDGE = 0.02  # of the pages that are left out there: start-up, and the last answers
+COMPARED_SHARE = 0.1
+"""Share of the pages at the start, and of those at the end, whose rates are compared."""
+IGNORED_SHARE = 0.02
+"""Share of the pages that is left out before and after: start-up, and the last answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     cost: Cost
     times: array[float]
-    inventory: int
-    """Bytes; 0 when there is none."""
+    inventory_bytes: int
+    """Size of the file; 0 without an inventory."""
     listed: int
 
 
 def measure(plan: Plan) -> Iterator[Row]:
-    """One run each: peaks differ little from run to run."""
+    """Measure each size once: the peak differs little from run to run."""
     for name in (OURS, STOCK):
         smallest = 0.0
         for pages in plan.memory_pages if plan.wants(name) else ():
             subject = f"a made site, {pages:,} pages"
-            tell(f"{subject}, {name}")
+            print_progress(f"{subject}, {name}")
             try:
                 with serving_endless(pages) as served:
                     run = _crawl(name, served, plan)
-            except RunFailedError as error:
-                tell(str(error))
+            except RunError as error:
+                print_progress(str(error))
                 continue
-            ratio = f"{run.cost.peak / smallest:.2f} times the first size" if smallest else ""
-            smallest = smallest or run.cost.peak
-            yield Row("memory", subject, name, [run.cost.peak / 1e6], "MB", ratio, _remarks(run, pages))
+            ratio = f"{run.cost.peak_bytes / smallest:.2f} times the first size" if smallest else ""
+            smallest = smallest or run.cost.peak_bytes
+            yield Row("memory", subject, name, [run.cost.peak_bytes / 1e6], "MB", ratio, _remarks(run, pages))
 
 
 def _crawl(name: str, served: Served, plan: Plan) -> Run:
@@ -57,7 +59,7 @@ def _crawl(name: str, served: Served, plan: Plan) -> Run:
         directory = Path(temporary)
         command = CRAWLERS[name].command(Crawl(served.url, plan.concurrency, directory))
         cost = run_process(command, directory)
-        times = array("d", (hit.time for hit in served.hits() if hit.is_page))
+        times = array("d", (hit.answered for hit in served.hits() if hit.is_page))
         if name != OURS:
             return Run(cost, times, 0, 0)
         report = json.loads((directory / "report.json").read_text(encoding="utf-8"))
@@ -69,12 +71,12 @@ def _remarks(run: Run, pages: int) -> str:
     remarks = [f"{run.cost.seconds:,.0f} s, {start:,.0f} pages/s at the start, {end:,.0f} at the end"]
     if len(run.times) != pages:
         remarks.append(f"{len(run.times):,} answers")
-    if run.inventory:
-        remarks.append(f"{run.listed:,} listed, inventory {run.inventory / pages:,.0f} bytes a page")
+    if run.inventory_bytes:
+        remarks.append(f"{run.listed:,} listed, inventory {run.inventory_bytes / pages:,.0f} bytes a page")
     return "; ".join(remarks)
 
 
 def _rates(times: array[float]) -> tuple[float, float]:
-    edge, share = int(len(times) * EDGE), max(1, int(len(times) * SHARE))
+    edge, share = int(len(times) * IGNORED_SHARE), max(1, int(len(times) * COMPARED_SHARE))
     start, end = times[edge : edge + share + 1], times[-edge - share - 1 : len(times) - edge]
     return (len(start) - 1) / (start[-1] - start[0]), (len(end) - 1) / (end[-1] - end[0])

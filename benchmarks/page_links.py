@@ -1,4 +1,4 @@
-"""The links of a page as one would write them by hand: one lxml parse, unique hrefs, `urljoin`."""
+"""The links of a page in plain code: one lxml parse, unique hrefs, `urljoin`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from lxml import etree
 
 
 def page_links(body: bytes, url: str) -> list[str]:
-    """Absolute URLs without fragments, on whatever host."""
+    """Return the absolute URLs of the links, without fragments, on any host."""
     root = etree.HTML(body) if body.strip() else None
     if root is None:
         return []
-    found = set()
+    urls = set()
     for href in {href for link in root.iter("a", "area") if (href := link.get("href"))}:
         try:
-            found.add(urljoin(url, href).partition("#")[0])
-        except ValueError:  # no URL
+            urls.add(urljoin(url, href).partition("#")[0])
+        except ValueError:  # the href is no URL
             continue
-    return list(found)
+    return list(urls)

@@ -1,4 +1,4 @@
-"""How much is measured."""
+"""The extent of a measurement: sites, crawlers, sizes and numbers of runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 class Plan:
     sites: tuple[str, ...]
     crawlers: frozenset[str] | None = None
-    """Their names; None for all that are installed."""
+    """Names of the crawlers; None for all installed ones."""
     runs: int = 3
-    limit: float = 900.0
-    """Seconds after which a crawler is stopped."""
+    limit_seconds: float = 900.0
+    """Time after which a crawler is stopped."""
     concurrency: int = 32
     site_pages: int = 10_000
     latency_pages: dict[int, int] = field(default_factory=lambda: {8: 4_000, 32: 10_000})
-    """By concurrency: enough that the start is a small part."""
+    """Number of pages by concurrency: enough to make the start-up a small part of the run."""
     memory_pages: tuple[int, ...] = (10_000, 100_000)
     writer_urls: int = 200_000
     startup_runs: int = 15
@@ -33,4 +33,4 @@ SMOKE = {
     "writer_urls": 5_000,
     "startup_runs": 2,
 }
-"""Shows that all works; its figures are no measurement."""
+"""Values for a smoke run: it shows that everything works and measures nothing."""

@@ -1,4 +1,4 @@
-"""The memory of a process and of all that it has started, together."""
+"""The memory of a process together with all processes that it has started."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-INTERVAL = 0.25
+INTERVAL_SECONDS = 0.25
 
 
 class PeakOfAll:
-    """Looks four times a second, in a thread: `bytes` is the most that was seen, 0 where Linux' /proc is not.
+    """Thread that measures the memory four times a second. `bytes` is the peak; 0 on systems without Linux' /proc.
 
-    A page of memory that several processes share counts once, in parts (proportional set size).
+    It sums up the proportional set size: each process has its part of a page of memory that several of them share.
     """
 
     def __init__(self, pid: int) -> None:
         self.bytes = 0
         self._pid = pid
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._measure, daemon=True)
 
     def __enter__(self) -> PeakOfAll:
         self._thread.start()
@@ -34,14 +34,14 @@ class PeakOfAll:
         self._ended.set()
         self._thread.join()
 
-    def _look(self) -> None:
-        while not self._ended.wait(INTERVAL):
+    def _measure(self) -> None:
+        while not self._ended.wait(INTERVAL_SECONDS):
             self.bytes = max(self.bytes, sum(map(_proportional_set, _tree(self._pid))))
 
 
 def _tree(pid: int) -> Iterator[int]:
     yield pid
-    # It may end at any time.
+    # The process may end at any time.
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():

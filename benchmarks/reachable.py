@@ -1,9 +1,9 @@
-"""The part of a documentation tree that is crawled: `python benchmarks/reachable.py ROOT PAGES COPY`.
+"""Finds the part of a documentation tree to crawl: `python benchmarks/reachable.py ROOT PAGES COPY`.
 
-Finds the first PAGES pages, breadth-first from index.html, and prints their paths as JSON. When there are more, that
-part of the tree is laid out in the directory COPY with the links to the other pages cut, so that no crawler asks for
-them; what needs no change is a symbolic link. It is a process of its own because it takes memory, which would show in
-the peaks of the processes that the caller starts.
+Finds the first PAGES pages, breadth-first from index.html, and prints their paths as JSON. If the tree has more pages,
+that part is laid out in the directory COPY without links to the other pages, so that no crawler requests them. Files
+that need no change become symbolic links. This is a script of its own because its memory would show in the peaks of
+the processes that the caller starts.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ HREF = re.compile(rb"""\bhref=("[^"]*"|'[^']*'|[^\s>"']+)""", re.IGNORECASE)
 
 
 def main(root: Path, limit: int, copy: Path) -> dict[str, Any]:
-    pages, met, size = _walk(root, limit)
-    beyond = {path for path in met - set(pages) if _is_page(_file(root, path))}
+    pages, known, size = _walk(root, limit)
+    beyond = {path for path in known - set(pages) if _is_page(_file(root, path))}
     if beyond:
         _lay_out(root, copy, pages, beyond)
     return {"paths": pages, "bytes": size, "cut": bool(beyond)}
 
 
 def _walk(root: Path, limit: int) -> tuple[list[str], set[str], int]:
-    """The pages in order, all paths that they link to, and the bytes of the pages."""
+    """Return the pages in order, all paths that they link to, and the number of bytes of the pages."""
     pages: list[str] = []
-    queue, met, size = ["/"], {"/"}, 0
+    queue, known, size = ["/"], {"/"}, 0
     for path in queue:
         if len(pages) == limit:
             break
@@ -47,10 +47,10 @@ def _walk(root: Path, limit: int) -> tuple[list[str], set[str], int]:
         size += len(body)
         for url in sorted(page_links(body, ORIGIN + path)):
             target = _path(url)
-            if target is not None and target not in met:
-                met.add(target)
+            if target is not None and target not in known:
+                known.add(target)
                 queue.append(target)
-    return pages, met, size
+    return pages, known, size
 
 
 def _path(url: str) -> str | None:
@@ -72,7 +72,7 @@ def _lay_out(root: Path, copy: Path, pages: list[str], beyond: set[str]) -> None
     for file in root.rglob("*"):
         if file.is_file() and not _is_page(file):
             _link(file, copy / file.relative_to(root))
-    # A page may be named twice, as a directory and as its index.html.
+    # A page may occur twice: as a directory and as its index.html.
     for file, path in {_file(root, path): path for path in pages}.items():
         body = file.read_bytes()
         cut = HREF.sub(partial(_cut, path, beyond), body)
@@ -85,13 +85,14 @@ def _lay_out(root: Path, copy: Path, pages: list[str], beyond: set[str]) -> None
             shutil.copystat(file, target)
 
 
-def _cut(path: str, beyond: set[str], found: re.Match[bytes]) -> bytes:
-    href = unescape(found[1].strip(b"\"'").decode(errors="replace"))
+def _cut(path: str, beyond: set[str], match: re.Match[bytes]) -> bytes:
+    """Return the href unchanged, or as another attribute if it leads beyond the part."""
+    href = unescape(match[1].strip(b"\"'").decode(errors="replace"))
     try:
         target = _path(urljoin(ORIGIN + path, href))
     except ValueError:
-        return found[0]
-    return b"name=" + found[1] if target in beyond else found[0]
+        return match[0]
+    return b"name=" + match[1] if target in beyond else match[0]
 
 
 def _link(file: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Measures everything and prints one table: `python benchmarks/run.py`. benchmarks/README.md says what, and how."""
+"""Measures everything and prints one table: `python benchmarks/run.py`. benchmarks/README.md describes them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import startup
 import throughput
 import writer
 from crawlers import CRAWLERS, versions
-from machine import HERE, RunFailedError, describe_machine, tell
+from machine import HERE, RunError, describe_machine, print_progress
 from plan import SMOKE, Plan
 from serving import server_name
-from sites import GENERATED, PACKAGED, installed_sites
+from sites import GENERATED, PACKAGED, SMALL_PAGES, installed_sites
 from table import Row, markdown, text
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main() -> None:
     ]
     section = "\n".join([*(f"{line}  " for line in remarks), f"`{command_line()}`", "", markdown(rows), ""])
     if options.quick:
-        section = f"**A smoke run: these figures show the form, and will be replaced.**\n\n{section}"
+        section = f"**A smoke run: these figures show the form only and will be replaced.**\n\n{section}"
     if options.write:
         replace_section(DOCUMENT, section)
     print(section if options.markdown else "\n".join([*remarks, "", text(rows)]))
@@ -58,11 +58,11 @@ def main() -> None:
 
 def measured_rows(groups: list[str], plan: Plan) -> Iterator[Row]:
     for group in groups:
-        tell(f"== {group}")
+        print_progress(f"== {group}")
         try:
             yield from GROUPS[group](plan)
-        except RunFailedError as error:
-            tell(f"{group} failed: {error}")
+        except RunError as error:
+            print_progress(f"{group} failed: {error}")
 
 
 def command_line() -> str:
@@ -71,29 +71,30 @@ def command_line() -> str:
 
 
 def replace_section(document: Path, section: str) -> None:
-    """Put `section` between the two markers."""
+    """Replace the text between the two markers of the document."""
     before, begin, rest = document.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"{document} lacks {BEGIN.strip()} or {END.strip()}: put both back")
+        raise SystemExit(f"{document} lacks {BEGIN.strip()} or {END.strip()}: restore both lines")
     document.write_text(f"{before}{BEGIN}\n{section}\n{END}{after}", encoding="utf-8")
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("--only", action="append", choices=GROUPS, help="this part alone (repeatable)")
-    parser.add_argument("--quick", action="store_true", help="a smoke run of a minute or two")
-    parser.add_argument("--markdown", action="store_true", help="print what --write writes")
-    parser.add_argument("--write", action="store_true", help="replace the last run in docs/development/benchmarks.md")
-    parser.add_argument("--runs", type=int, help="of each crawler, interleaved (default: 3)")
+    parser.add_argument("--only", action="append", choices=GROUPS, help="measure this part alone (repeatable)")
+    parser.add_argument("--quick", action="store_true", help="smoke run of one or two minutes")
+    parser.add_argument("--markdown", action="store_true", help="print the table as --write stores it")
+    parser.add_argument("--write", action="store_true", help="replace the table in docs/development/benchmarks.md")
+    parser.add_argument("--runs", type=int, help="number of runs of each crawler, interleaved (default: 3)")
     parser.add_argument("--limit", type=float, help="seconds after which a crawler is stopped (default: 900)")
-    names = "|".join((*PACKAGED, GENERATED))
+    names = "|".join((SMALL_PAGES, *PACKAGED, GENERATED))
     parser.add_argument("--site", action="append", help=f"{names} or a directory (repeatable; default: all installed)")
     parser.add_argument("--crawler", action="append", choices=CRAWLERS, help="(repeatable; default: all installed)")
-    parser.add_argument("--pages", type=int, action="append", help="a size for memory (default: 10000 and 100000)")
+    sizes = "number of pages for memory (repeatable; default: 10000 and 100000)"
+    parser.add_argument("--pages", type=int, action="append", help=sizes)
     options = parser.parse_args()
     if options.write and options.only:
-        parser.error("--write replaces the whole table: leave --only out")
+        parser.error("--write replaces the whole table: remove --only")
     return options
 
 
@@ -104,7 +105,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
     if options.runs:
         chosen["runs"] = options.runs
     if options.limit:
-        chosen["limit"] = options.limit
+        chosen["limit_seconds"] = options.limit
     if options.crawler:
         chosen["crawlers"] = frozenset(options.crawler)
     if options.pages:

@@ -1,7 +1,7 @@
-"""A web server for the benchmarks that runs no code of theirs: every file of a directory, held in memory.
+"""A web server for the benchmarks: serves every file of a directory from memory.
 
-`python benchmarks/server.py LOG DIRECTORY` prints its port on the first line of its output. GET and HEAD, keep-alive,
-nothing conditional. `endless.py` serves another site with it.
+`python benchmarks/server.py LOG DIRECTORY` prints its port on the first line of its output. It knows GET, HEAD and
+keep-alive, and no conditional requests. `endless.py` serves a made site with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 MAX_HEAD = 65_536
 UNTHROTTLED = "LinkChecker: allowed\r\n"
-"""Without it LinkChecker asks for ten pages a second at most, whatever its configuration says."""
+"""Header without which LinkChecker makes at most ten requests per second, whatever its configuration says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ NOT_FOUND = Answer("404 Not Found", "text/plain", b"Not found")
 
 class Site(Protocol):
     def answer(self, path: str, headers: dict[str, str]) -> Answer:
-        """`path` as it was sent, without its query; names and values of `headers` in lower case."""
+        """Answer a request. `path` is as sent, without its query; names and values of `headers` are in lower case."""
 
 
 class Files:
@@ -80,14 +80,15 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         *heads, self._received = (self._received + data).split(b"\r\n\r\n")
         for head in heads:
+            arrived = time.time()
             if self._delay:
-                asyncio.get_running_loop().call_later(self._delay, self._respond, head)
+                asyncio.get_running_loop().call_later(self._delay, self._respond, head, arrived)
             else:
-                self._respond(head)
+                self._respond(head, arrived)
         if len(self._received) > MAX_HEAD:
             self._end()
 
-    def _respond(self, head: bytes) -> None:
+    def _respond(self, head: bytes, arrived: float) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")
         method, _, rest = first.partition(" ")
         path = rest.partition(" ")[0]
@@ -97,7 +98,9 @@ class Connection(asyncio.Protocol):
         self._transport.write(answer.head() + (b"" if method == "HEAD" else answer.body))
         if headers.get("connection") == "close":
             self._transport.close()
-        os.write(self._log, f"{time.time():.3f}\t{method}\t{answer.status[:3]}\t{answer.kind}\t{path}\n".encode())
+        answered = time.time()
+        line = f"{answered:.3f}\t{answered - arrived:.3f}\t{method}\t{answer.status[:3]}\t{answer.kind}\t{path}\n"
+        os.write(self._log, line.encode())
 
     def _end(self) -> None:
         assert self._transport is not None
@@ -105,7 +108,7 @@ class Connection(asyncio.Protocol):
 
 
 async def serve(site: Site, log: Path, *, delay: float = 0.0) -> None:
-    """Forever; `delay` is what each answer takes, in seconds. The log has what serving.py reads."""
+    """Serve forever. Each answer takes `delay` seconds. serving.py reads the log."""
     file = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(site, file, delay), "127.0.0.1", 0, backlog=512)

@@ -1,6 +1,6 @@
-"""Serves a site on loopback in a process of its own, and tells from its log who has fetched what.
+"""Serves a site on loopback in a process of its own, and reads the requests from its log.
 
-A directory is served by nginx where there is one, else by server.py.
+nginx serves a directory if it is installed, otherwise server.py.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from machine import HERE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-START_TIMEOUT = 30.0  # seconds
+START_TIMEOUT_SECONDS = 30.0
 
-# Without that header LinkChecker asks for ten pages a second at most, whatever its configuration says.
+# Without the header LinkChecker makes at most ten requests per second, whatever its configuration says.
 NGINX_CONF = """\
 {user}
 daemon off;
@@ -34,7 +34,7 @@ pid nginx.pid;
 error_log error.log;
 events {{ worker_connections 1024; }}
 http {{
-    log_format hits '$msec\\t$request_method\\t$status\\t$sent_http_content_type\\t$request_uri';
+    log_format hits '$msec\\t$request_time\\t$request_method\\t$status\\t$sent_http_content_type\\t$request_uri';
     access_log {log} hits;
     sendfile on;
     tcp_nopush on;
@@ -69,11 +69,17 @@ http {{
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    time: float  # seconds since 1970 when it had been answered
+    """One request in the log of the server."""
+
+    arrived: float
+    """Time when the server read the first byte of the request, in seconds since 1970."""
+    answered: float
+    """Time when the answer had been sent, in seconds since 1970."""
     method: str
     status: int
     kind: str
-    path: str  # without the query, decoded
+    path: str
+    """Decoded path, without the query."""
 
     @property
     def is_page(self) -> bool:
@@ -81,17 +87,21 @@ class Hit:
 
 
 class Served:
+    """A served site and the log of its server."""
+
     def __init__(self, url: str, log: Path) -> None:
         self.url = url
         self._log = log.open(encoding="utf-8", errors="replace")
 
     def hits(self) -> Iterator[Hit]:
-        """What was answered since the last call."""
+        """Yield the requests that were answered since the last call."""
         for line in self._log:
-            moment, method, status, kind, path = line.rstrip("\n").split("\t")
-            yield Hit(float(moment), method, int(status), kind, unquote(path.partition("?")[0]))
+            moment, seconds, method, status, kind, path = line.rstrip("\n").split("\t")
+            answered = float(moment)
+            yield Hit(answered - float(seconds), answered, method, int(status), kind, unquote(path.partition("?")[0]))
 
     def forget(self) -> None:
+        """Skip the requests that are in the log."""
         self._log.seek(0, os.SEEK_END)
 
 
@@ -122,7 +132,9 @@ def _find_nginx() -> str | None:
 @contextmanager
 def _nginx(nginx: str, root: Path) -> Iterator[Served]:
     port = _free_port()
-    user = "user root;" if os.geteuid() == 0 else ""  # else its worker is nobody, who can't read a temporary directory
+    user = (
+        "user root;" if os.geteuid() == 0 else ""
+    )  # otherwise the worker runs as nobody, who cannot read a temporary directory
     with tempfile.TemporaryDirectory(prefix="benchmark-nginx-") as prefix:
         log = Path(prefix, "access.log")
         config = Path(prefix, "nginx.conf")
@@ -153,7 +165,7 @@ def _running(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _wait_for(port: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + START_TIMEOUT
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

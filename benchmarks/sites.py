@@ -1,4 +1,4 @@
-"""The sites to crawl: documentation trees of Debian packages, a directory, or a generated site."""
+"""The sites to crawl: documentation trees of Debian packages, a directory, or a made site."""
 
 from __future__ import annotations
 
@@ -13,23 +13,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from endless import made_page, page_path
 from machine import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGED = {
+    "rust": Path("/usr/share/doc/rust-doc/html"),  # Debian's rust-doc
     "postgresql": Path("/usr/share/doc/postgresql-doc-15/html"),  # Debian's postgresql-doc-15
     "python": Path("/usr/share/doc/python3.11/html"),  # Debian's python3.11-doc
-    "rust": Path("/usr/share/doc/rust-doc/html"),  # Debian's rust-doc
 }
-TITLES = {"postgresql": "PostgreSQL's docs", "python": "Python's docs", "rust": "Rust's docs"}
+SMALL_PAGES = "small-pages"
+"""Made site of pages of about 1 kB, in a tree of links."""
 GENERATED = "generated"
+"""Made site of pages of about 10 kB with navigation, for machines without a packaged site."""
+TITLES = {
+    "rust": "Rust's docs",
+    "postgresql": "PostgreSQL's docs",
+    "python": "Python's docs",
+    SMALL_PAGES: "a made site",
+    GENERATED: "a generated site",
+}
 
-GENERATED_PAGES = 2_000
-SECTION_SIZE = 50  # pages
-MODIFIED = 1_700_000_000  # seconds since 1970: pages that had just changed would be dated otherwise by the next run
-CROSS_LINKS = 20  # links to pages anywhere, on each page
+MAX_GENERATED_PAGES = 2_000
+SECTION_PAGES = 50
+MODIFIED = 1_700_000_000
+"""Time of all made files, in seconds since 1970. The next run would date recently changed pages differently."""
+CROSS_LINKS = 20
+"""Number of links to arbitrary pages on each generated page."""
 WORDS = ("river", "stone", "market", "letter", "winter", "garden", "signal", "copper", "window", "harbour", "forest")
 
 
@@ -38,26 +50,31 @@ class DocumentTree:
     title: str
     root: Path
     paths: frozenset[str]
-    """Of the pages that a crawler should find, decoded."""
+    """Decoded paths of the pages that a crawler should find."""
     ordered: list[str]
-    """The same, breadth-first."""
+    """The same paths, breadth-first."""
 
 
 def installed_sites() -> list[str]:
-    return [name for name, root in PACKAGED.items() if (root / "index.html").is_file()] or [GENERATED]
+    """Return the names of the sites to measure by default. Those with the most pages come first."""
+    packaged = [name for name, root in PACKAGED.items() if (root / "index.html").is_file()]
+    return [SMALL_PAGES, *(packaged or [GENERATED])]
 
 
 @contextmanager
 def document_tree(site: str, *, pages: int) -> Iterator[DocumentTree]:
-    """Yield the site, or its first `pages` pages, breadth-first from index.html, when it has more."""
+    """Yield a site, or its first `pages` pages, breadth-first from index.html, if it has more."""
     with tempfile.TemporaryDirectory(prefix="benchmark-site-") as temporary:
         copy = Path(temporary, "part")
         root = PACKAGED.get(site, Path(site)).resolve()
         if site == GENERATED:
             root = Path(temporary, "generated")
-            generate(root, pages=min(pages, GENERATED_PAGES), seed=1)
+            generate(root, pages=min(pages, MAX_GENERATED_PAGES), seed=1)
+        elif site == SMALL_PAGES:
+            root = Path(temporary, "small-pages")
+            make_small_pages(root, pages=pages)
         if not (root / "index.html").is_file():
-            raise SystemExit(f"There is no {root / 'index.html'}: install its package, or choose another --site.")
+            raise SystemExit(f"{root / 'index.html'} does not exist: install its package or choose another --site")
         command = [sys.executable, str(HERE / "reachable.py"), str(root), str(pages), str(copy)]
         found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         paths = found["paths"]
@@ -66,12 +83,21 @@ def document_tree(site: str, *, pages: int) -> Iterator[DocumentTree]:
         yield DocumentTree(title, copy if found["cut"] else root, frozenset(paths), paths)
 
 
+def make_small_pages(root: Path, *, pages: int) -> None:
+    """Write the pages of `endless.py` as files; equal arguments give equal bytes."""
+    for number in range(pages):
+        file = root / (page_path(number).lstrip("/") or "index.html")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(made_page(number, pages))
+        os.utime(file, (MODIFIED, MODIFIED))
+
+
 def generate(root: Path, *, pages: int, seed: int) -> None:
     """Write `pages` HTML files, all reachable from index.html; equal arguments give equal bytes."""
     numbers = random.Random(seed)
-    paths = ["index.html", *(f"part-{n // SECTION_SIZE:03}/page-{n:05}.html" for n in range(1, pages))]
+    paths = ["index.html", *(f"part-{n // SECTION_PAGES:03}/page-{n:05}.html" for n in range(1, pages))]
     # Each page links to its predecessor and successor, so that every page is reachable; the others are navigation.
-    navigation = paths[::SECTION_SIZE]
+    navigation = paths[::SECTION_PAGES]
     for position, path in enumerate(paths):
         neighbours = paths[max(position - 1, 0) : position + 2]
         links = [*navigation, *neighbours, *numbers.choices(paths, k=CROSS_LINKS)]

@@ -1,4 +1,4 @@
-"""What one writes from Scrapy's tutorial to list a site: a `CrawlSpider` that follows every link of one host."""
+"""The spider that Scrapy's tutorial leads to: a `CrawlSpider` that follows every link of one host."""
 
 from __future__ import annotations
 

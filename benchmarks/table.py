@@ -1,4 +1,4 @@
-"""What was measured, as one table: for a terminal, and in Markdown."""
+"""The results as one table, for a terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 HEADER = ("", "measured", "by", "median", "lowest to highest", "ratio", "remarks")
-RIGHT = (3, 4)
+RIGHT_ALIGNED = (3, 4)
 """Columns of numbers."""
 
 
@@ -35,23 +35,23 @@ def _number(value: float) -> str:
 
 
 def text(rows: Iterable[Row]) -> str:
-    cells = [HEADER, *_unrepeated(rows)]
+    cells = [HEADER, *_without_repetition(rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
-    lines = ("  ".join(_aligned(cell, widths, at) for at, cell in enumerate(row)).rstrip() for row in cells)
+    lines = ("  ".join(_aligned(cell, widths, column) for column, cell in enumerate(row)).rstrip() for row in cells)
     return "\n".join(lines)
 
 
 def _aligned(cell: str, widths: Sequence[int], column: int) -> str:
-    return cell.rjust(widths[column]) if column in RIGHT else cell.ljust(widths[column])
+    return cell.rjust(widths[column]) if column in RIGHT_ALIGNED else cell.ljust(widths[column])
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    rule = ["---:" if column in RIGHT else "---" for column in range(len(HEADER))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, rule, *_unrepeated(rows)))
+    rule = ["---:" if column in RIGHT_ALIGNED else "---" for column in range(len(HEADER))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (HEADER, rule, *_without_repetition(rows)))
 
 
-def _unrepeated(rows: Iterable[Row]) -> list[tuple[str, ...]]:
-    """The rows' cells; a group and a subject stand in their first row only."""
+def _without_repetition(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Return the cells of the rows. A repeated group or subject is left empty."""
     shown = []
     before: Sequence[str] = ("", "")
     for row in rows:

@@ -1,6 +1,6 @@
-"""`sitemap-crawler write` with a clock in it: `python benchmarks/timed_write.py STATE OUTPUT`.
+"""`sitemap-crawler write` with a clock: `python benchmarks/timed_write.py STATE OUTPUT`.
 
-Prints as JSON the seconds that the writer took, from the decided inventory to published files, and the URLs listed.
+Prints the seconds of the writer, from the decided inventory to published files, and the number of listed URLs as JSON.
 """
 
 from __future__ import annotations

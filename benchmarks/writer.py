@@ -1,4 +1,4 @@
-"""URLs per second of the writer, from the inventory to files, beside a loop that only formats and writes the bytes."""
+"""URLs per second of the writer, compared with a loop that only formats and writes the same bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers import OURS
-from machine import HERE, RunFailedError, in_turn, middle_ratio, run_process, tell
+from machine import HERE, RunError, in_turn, median_ratio, print_progress, run_process
 from table import Row
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Run = tuple[float, float]
 def measure(plan: Plan) -> Iterator[Row]:
     for images in IMAGES:
         subject = f"{plan.writer_urls:,} URLs, {f'{images} images each' if images else 'no images'}"
-        tell(subject)
+        print_progress(subject)
         with tempfile.TemporaryDirectory(prefix="benchmark-writer-") as temporary:
             directory = Path(temporary)
             made = directory / "made.sqlite"
@@ -45,18 +45,18 @@ def _rows(subject: str, measured: dict[str, list[Run]]) -> Iterator[Row]:
         return
     rates = {name: [rate for rate, _ in runs] for name, runs in measured.items()}
     remarks = {
-        OURS: "the writer alone: from the decided inventory to files in their place",
+        OURS: "the writer alone, from the decided inventory to published files",
         "bare loop": "from lists in memory, the same bytes; both with fsync and rename",
     }
     for name in rates:
-        ratio = f"ours is {middle_ratio(rates[OURS], rates[name]):.2f} times it" if name != OURS else ""
+        ratio = f"ours is {median_ratio(rates[OURS], rates[name]):.2f} times it" if name != OURS else ""
         yield Row("writer", subject, name, rates[name], "URLs/s", ratio, remarks[name])
     whole = [whole for _, whole in measured[OURS]]
     yield Row("writer", subject, f"{OURS} write", whole, "URLs/s", "", "the whole process: decides, checks, writes")
 
 
 def _ours(directory: Path, urls: int) -> Run:
-    """The files stay for the bare loop to read."""
+    """Run `write`, and leave the files for the bare loop to read."""
     state, output = directory / "state.sqlite", directory / "sitemaps"
     shutil.copy(directory / "made.sqlite", state)
     shutil.rmtree(output, ignore_errors=True)
@@ -76,9 +76,9 @@ def _bare(directory: Path, urls: int) -> Run:
 
 
 def _rate(directory: Path, urls: int) -> float:
-    """By what the process has said on its last line."""
-    said = (directory / "log.txt").read_text(encoding="utf-8")
-    result = json.loads(said.splitlines()[-1])
+    """Return the rate by the JSON on the last line of the process's output."""
+    output = (directory / "log.txt").read_text(encoding="utf-8")
+    result = json.loads(output.splitlines()[-1])
     if result["listed"] != urls:
-        raise RunFailedError(f"{result['listed']:,} of {urls:,} URLs are listed:\n{said}")
+        raise RunError(f"{result['listed']:,} of {urls:,} URLs are listed:\n{output}")
     return urls / float(result["seconds"])

@@ -1,4 +1,4 @@
-"""The benchmarks run, and compare like with like. Nothing here looks at a figure."""
+"""The benchmarks run and compare like with like. No test looks at a figure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(program: Program, script: str, *arguments: str) -> str:
 
 
 def rows(table: str) -> list[list[str]]:
-    """The cells of the rows in Markdown, without the two lines of its head."""
+    """Return the cells of the rows in Markdown, without the two lines of its head."""
     lines = [line for line in table.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line[1:-1].split(" | ")] for line in lines[2:]]
 
@@ -48,12 +48,16 @@ def test_all_crawlers_find_the_same_pages(program: Program, tmp_path: Path) -> N
     chosen = [option for name in crawlers for option in ("--crawler", name)]
     found = rows(run(program, "run.py", "--quick", "--only", "throughput", "--markdown", "--site", str(root), *chosen))
     assert [row[2] for row in found] == crawlers
-    # "/" and "/index.html" are two addresses; 4.html is none.
+    # "/" and "/index.html" are two URLs; 4.html does not exist.
     assert f"{root}, 6 pages of " in found[0][1]
     for row in found:
         assert row[3].endswith(" pages/s")
+        assert "whole process" in row[6]
         assert "missing" not in row[6]
         assert "more" not in row[6]
+    for row in found[1:]:
+        assert row[5].startswith("ours is ")
+        assert "whole process" in row[5]
 
 
 def test_the_writer_is_measured_on_the_same_bytes(program: Program) -> None:
@@ -81,7 +85,7 @@ def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: P
     assert found["cut"] is True
     assert {file.name for file in copy.iterdir()} == {"index.html", "a.html", "b.html", "style.css"}
     assert 'href="c.html"' not in (copy / "a.html").read_text(encoding="utf-8")
-    # What the whole site lacks, too, stays as it is.
+    # A link that is broken on the whole site stays.
     assert (copy / "index.html").read_bytes() == (root / "index.html").read_bytes()
 
 
