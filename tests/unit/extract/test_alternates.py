@@ -80,7 +80,7 @@ def test_valid_codes(written, code):
         "en" * 100_000,
     ],
 )
-def test_codes_that_are_none(written):
+def test_invalid_codes(written):
     assert language_code(written) is None
 
 
@@ -97,7 +97,7 @@ def link(code, href, more=""):
         f"<base href=/x/y>{link('de', '../de/')}",
         f"<head></head>{link('de', DE)}<body>x",
         f"<head>{link('de', DE)}{link('de', '/de/')}{link('DE', '/%64e/')}",
-        # what names no page, or none in another language
+        # links that name no page, or no page in another language
         "<head><link rel=alternate type=application/rss+xml href=/feed><link rel=alternate media=print href=/print>"
         "<link rel=amphtml href=/amp><link rel=alternate hreflang='' href=/x><link rel=alternate hreflang=' ' href=/y>"
         "<link rel=alternate hreflang=fr><link rel=alternate hreflang=fr href=''>"
@@ -179,7 +179,7 @@ def test_a_response_without_link_headers():
     assert find_alternates(None, {}, url=URL, resolve=RESOLVER.resolve) == Alternates()
 
 
-def test_invalid_codes_are_told_apart():
+def test_each_invalid_code_is_reported_once():
     markup = link("en_GB", "/a") + link("de", DE) + link("en-UK", "/b") + link("en_GB", "/c")
     assert alternates(markup) == Alternates((("de", DE),), invalid=("en_GB", "en-UK"))
 
@@ -192,7 +192,7 @@ def test_invalid_codes_are_told_apart():
         (link("en", "/a") + link("de", DE), ["</b>; rel=alternate; hreflang=en"]),
     ],
 )
-def test_a_code_of_two_urls_counts_for_neither(markup, headers):
+def test_a_code_with_two_urls_counts_for_neither(markup, headers):
     assert alternates(markup, *headers) == Alternates(
         (("de", DE),), conflicting=("en (https://example.com/a, https://example.com/b)",)
     )

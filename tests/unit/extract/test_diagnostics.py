@@ -177,13 +177,13 @@ PAGES = [
 
 @pytest.mark.parametrize("text", ERRORS)
 @pytest.mark.parametrize("tag", ["title", "h1"])
-def test_the_words_of_an_error_page(text: str, tag: str) -> None:
+def test_texts_of_error_pages(text: str, tag: str) -> None:
     assert error_text(page(f"<{tag}>{html.escape(text)}</{tag}>")) == " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", PAGES)
 @pytest.mark.parametrize("tag", ["title", "h1"])
-def test_pages_with_such_words_in_their_title(text: str, tag: str) -> None:
+def test_titles_that_resemble_those_of_error_pages(text: str, tag: str) -> None:
     assert error_text(page(f"<{tag}>{html.escape(text)}</{tag}>")) is None
 
 
@@ -207,7 +207,7 @@ def test_the_title_and_the_first_heading_count(markup: str, words: str | None) -
     assert error_text(page(markup)) == words
 
 
-def test_long_words_are_cut() -> None:
+def test_a_long_text_is_shortened() -> None:
     name = "a" * 150
     words = error_text(page(f"<title>Page not found | {name}</title>"))
     assert words == "Page not found | " + "a" * 82 + "…"

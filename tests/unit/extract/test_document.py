@@ -139,7 +139,7 @@ def test_no_soup_raises(pieces):
 
 
 @pytest.mark.parametrize("end", ["</html>", "</HTML >", "</Html>", "</body></html><!-- cached -->", "</html></html>"])
-def test_what_follows_the_end_tag_of_the_page_belongs_to_it(end):
+def test_markup_after_the_end_tag_belongs_to_the_page(end):
     document = page(f"<html><body><a href=1>{end}<a href=2><html><meta name=robots content=noindex>")
     assert hrefs(document) == ["1", "2"]
     assert [element.get("content") for element in document.all("meta")] == ["noindex"]
@@ -187,6 +187,6 @@ def test_a_slice_holds_the_elements_inside_the_root(tree, tag: str) -> None:
         ("<div id=main-content>only words</div>", "<a href=@>x</a><img src=@>"),
     ],
 )
-def test_what_is_beside_the_main_content_is_not_in_it(before: str, after: str) -> None:
+def test_elements_next_to_the_main_content_are_not_in_it(before: str, after: str) -> None:
     pages = [page((before + after).replace("@", f"/{number}")) for number in range(2)]
     assert fingerprint(pages[0]) == fingerprint(pages[1])

@@ -127,7 +127,7 @@ def test_pixels_and_spacers_are_no_images(attributes: str) -> None:
         'style="opacity:0"',
     ],
 )
-def test_these_are_images(attributes: str) -> None:
+def test_images_that_resemble_pixels(attributes: str) -> None:
     assert images(f'<img src="/a.jpg" {attributes}>') == ["/a.jpg"]
 
 
@@ -214,7 +214,7 @@ def test_images_that_resemble_beacons(url: str) -> None:
         pytest.param('<template></template><img src="/t.jpg">', ["/t.jpg"], id="after"),
     ],
 )
-def test_what_is_in_a_template_is_not_shown(body: str, expected: list[str]) -> None:
+def test_images_in_a_template_are_not_shown(body: str, expected: list[str]) -> None:
     assert images(f'<img src="/before.jpg">{body}<img src="/after.jpg">') == ["/before.jpg", *expected, "/after.jpg"]
 
 
@@ -229,7 +229,7 @@ def test_what_is_in_a_template_is_not_shown(body: str, expected: list[str]) -> N
         "<script>document.write('<img src=/a.jpg>')</script><textarea><img src=/a.jpg></textarea><!-- <img src=/a> -->",
     ],
 )
-def test_these_are_no_images(body: str) -> None:
+def test_elements_that_are_not_images(body: str) -> None:
     assert images(body) == []
 
 
@@ -332,7 +332,7 @@ def test_images_stated_in_json(value: object, expected: list[str]) -> None:
     assert images("", ld(value)) == expected
 
 
-def test_what_is_shown_comes_before_what_is_stated() -> None:
+def test_shown_images_come_before_stated_images() -> None:
     head = og("=/og.jpg", "=/shown.jpg") + '<link rel="image_src" href="/src.jpg">' + ld({"image": ["/ld.jpg"]})
     assert images('<img src="/shown.jpg">', head) == ["/shown.jpg", "/og.jpg", "/ld.jpg", "/src.jpg"]
 
@@ -402,7 +402,7 @@ def test_hostile_pages_take_linear_time(body: str) -> None:
 
 
 @given(value=st.recursive(st.text() | st.integers() | st.none(), lambda parts: st.lists(parts, max_size=3)))
-def test_no_value_makes_it_fail(value: object) -> None:
+def test_no_value_raises(value: object) -> None:
     stated = json.dumps({"image": value}).replace("<", "\\u003c")
     found = find_images(document("", ld(stated)))
     assert all(url.startswith(("http://", "https://")) for url in found)

@@ -49,7 +49,7 @@ def noindex_now(directives):
         # anywhere in the page
         ("<body><p>x</p><div><meta name=robots content=noindex></div></body>", True, False),
         ("<head><noscript><meta name=robots content=noindex></noscript></head>", True, False),
-        # none of ours
+        # other robots
         ("<p>x", False, False),
         ("<meta name=robots content='index, follow'>", False, False),
         ("<meta name=robots content='noarchive, nosnippet, noimageindex, max-snippet:-1, notranslate'>", False, False),
@@ -156,7 +156,7 @@ def test_evidence(markup, headers, evidence):
     assert robots_directives(page(markup), headers).evidence == evidence
 
 
-def test_megabytes_are_shown_in_short_and_take_no_time():
+def test_megabytes_are_shortened_and_take_no_time():
     started = time.monotonic()
     meta = robots_directives(page(f"<meta name=googlebot content='noindex,{'x,' * 500_000}'>" * 5), [])
     header = robots_directives(None, ["a:" * 500_000, "," * 1_000_000, "nofollow" + " ," * 500_000])
@@ -173,7 +173,7 @@ def test_the_earliest_end_counts():
     assert directives.unavailable_after == datetime(2026, 7, 1, tzinfo=UTC)
 
 
-def test_nothing_said():
+def test_a_response_without_directives():
     assert robots_directives(None, []) == Directives(noindex=False, nofollow=False, evidence=None)
 
 
@@ -210,13 +210,13 @@ def canonical(markup, *headers):
         "<head><link rel=canonical href=https://EXAMPLE.com:443/docs/x/../%63#f></head>",
         "<head><base href=/docs/>" + LINK,
         f"<head></head>{LINK}<body>x",
-        # what may precede it in the head
+        # elements before it in the head
         "<head><noscript><img src=pixel></noscript><script>'<p>'</script><style>p{}</style><template><p></template>"
         + LINK,
         "<head><noscript><link rel=canonical href=other></noscript>" + LINK,
         # several that agree
         f"<head>{LINK}<link rel=canonical href=/docs/c>",
-        # unusable ones beside it
+        # unusable ones next to it
         "<head><link rel=canonical href=''><link rel=canonical><link rel=canonical href='http://['>"
         "<link rel=canonical href='javascript:0'>" + LINK,
         # other versions
@@ -260,7 +260,7 @@ def test_no_canonical(markup):
 
 
 @pytest.mark.parametrize("href", ["page.html", "", "#top", URL, "https://EXAMPLE.com/docs/./page.html#x"])
-def test_one_that_names_the_page(href):
+def test_a_canonical_to_the_page_itself(href):
     assert canonical(f"<head><link rel=canonical href='{href}'>") == Canonical(URL if href else None)
 
 

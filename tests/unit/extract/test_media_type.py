@@ -25,7 +25,7 @@ HTML = b"<!DOCTYPE html><title>x</title>"
         ("application/vnd.ms-excel", "application/vnd.ms-excel"),
     ],
 )
-def test_the_header_is_believed(header, expected):
+def test_the_header_decides_the_media_type(header, expected):
     assert media_type(header, b"%PDF-1.7") == expected
     assert media_type(header, HTML) == expected
 
@@ -34,7 +34,7 @@ def test_the_header_is_believed(header, expected):
     "header",
     [None, "", " ", ";", "html", "text", "text/", "/html", "text html", "text/html x", "*/*", "unknown/unknown"],
 )
-def test_an_unusable_header_is_not(header):
+def test_an_unusable_header_does_not_count(header):
     assert media_type(header, HTML) == "text/html"
     assert media_type(header, b"%PDF-1.7") == "application/pdf"
 

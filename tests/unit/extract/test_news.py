@@ -156,7 +156,7 @@ def test_time_of_publication(where, written, published, has_time):
     ],
 )
 @pytest.mark.parametrize("where", ["json", "meta"])
-def test_incredible_times(where, written):
+def test_times_that_are_not_credible(where, written):
     """The dates are unreadable, in the future, before the web, or the time of the response."""
     if where == "json":
         assert find(script(news(datePublished=written))) is None
@@ -165,7 +165,7 @@ def test_incredible_times(where, written):
 
 
 @pytest.mark.parametrize("value", [None, 1_714_986_000, ["2024-05-06"], {"@value": "2024-05-06"}, True])
-def test_a_time_that_is_no_text(value):
+def test_a_time_that_is_not_text(value):
     assert find(script(news(datePublished=value))) is None
 
 
@@ -174,7 +174,7 @@ def test_json_comes_before_meta():
     assert find(later + script(news())) == Article("Headline", NINE, has_time=True, language=None)
 
 
-def test_meta_fills_in_for_json():
+def test_meta_elements_replace_missing_json_ld():
     """Values that JSON-LD lacks come from the first meta element with each name."""
     article = {"@type": "NewsArticle", "headline": "Headline"}
     later = META.replace("09:00", "10:00")
@@ -246,7 +246,7 @@ def test_headline(headline, title):
     assert found.title == title
 
 
-def test_without_a_headline_the_pages_title_is_the_articles():
+def test_the_title_of_the_page_replaces_a_missing_headline():
     article = {"@type": "NewsArticle", "datePublished": PUBLISHED}
     head = "<meta property=og:title content=OG><title>T</title>"
     assert find(head + script(article)) == Article("OG", NINE, has_time=True, language=None)
@@ -295,7 +295,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON, JSON, JSON)
-def test_any_json_is_just_data(headline, published, language, url, kind):
+def test_no_json_breaks_the_limits_of_an_article(headline, published, language, url, kind):
     value = {"@type": ["NewsArticle", kind], "headline": headline, "datePublished": published, "url": url}
     found = find(META + "<title>T</title>" + script({**value, "inLanguage": language}))
     assert found is None or (0 < len(found.title) <= 1_000 and found.published <= NOW.timestamp() + 300)

@@ -234,12 +234,12 @@ values = st.recursive(
 
 
 @given(value=values)
-def test_no_json_makes_it_fail(value: object) -> None:
+def test_no_json_raises(value: object) -> None:
     date = read(ld(json.dumps({"@type": "Article", "dateModified": "x", "mainEntity": value}).replace("<", " ")))
     assert date is None or date.moment <= NOW
 
 
 @given(text=st.text())
-def test_no_text_makes_it_fail(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
     found = read(ld(f'{{"dateModified": {text}') + f'<meta property="article:modified_time" content="{text}">')
     assert found is None or found.source == "article:modified_time"

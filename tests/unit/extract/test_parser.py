@@ -161,7 +161,7 @@ def test_a_flood_of_attributes_ends_the_page_there(template):
 
 
 @pytest.mark.parametrize("value", ['=">"', "='>'", " = \n'>'", "='\">'", '="\'>"', "=x'\" y='>\">'"])
-def test_a_flood_is_found_that_looks_like_several_tags(value):
+def test_a_flood_that_looks_like_several_tags_is_found(value):
     flood = "".join(f" a{n}" if n % 1_000 else f" a{n}{value}" for n in range(150_000))
     document = page(f"<a href=1></a><a x='0'{flood}></a><a href=2>")
     assert hrefs(document) == ["1"]
@@ -181,7 +181,7 @@ def test_a_flood_is_found_that_looks_like_several_tags(value):
         "<!doctype html>",
     ],
 )
-def test_a_flood_does_not_hide(before):
+def test_no_markup_hides_a_flood(before):
     flood = " ".join(f"a{n}" for n in range(200_000))
     document = page(f"<a href=1></a>{before}<a {flood}></a><p x='\"'>")
     assert hrefs(document) == ["1"]
@@ -201,7 +201,7 @@ def test_a_flood_does_not_hide(before):
         "<!doctype " + "c " * 2 * MAX_ATTRIBUTES + ">",
     ],
 )
-def test_what_only_resembles_a_flood_loses_nothing(filler):
+def test_markup_that_resembles_a_flood_loses_nothing(filler):
     document = page(f"<a href=1></a>{filler * (200_000 // len(filler) + 1)}<a href=2>")
     assert hrefs(document) == ["1", "2"]
     assert not document.is_cut_off
@@ -211,7 +211,7 @@ def test_what_only_resembles_a_flood_loses_nothing(filler):
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be tuned")
-def test_the_next_tree_takes_the_memory_of_the_last() -> None:
+def test_a_tree_reuses_the_memory_of_the_previous_tree() -> None:
     """Each page of memory that the kernel gives again is a fault. Without the settings there are thousands."""
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 100

@@ -115,8 +115,8 @@ def test_urls_are_as_written(written: str, url: str) -> None:
     assert read(f"<urlset><url><loc>{written}</loc></url>{ENTRY_A}</urlset>") == (False, [url, A], None)
 
 
-def test_pieces_hide_nothing() -> None:
-    # Whatever stands where one piece ends and the next begins.
+def test_every_entry_is_found_wherever_pieces_end() -> None:
+    # Any part of the file may stand at the border of two pieces.
     entry = "<url><loc><![CDATA[http://x/]]>?a&amp;b=é</loc><!-- c --></url>"
     for spaces in range(PIECE_BYTES - len("<urlset>") - len(entry) - 2, PIECE_BYTES):
         found = read(f"<urlset>{' ' * spaces}{entry * 2}</urlset>")
@@ -132,7 +132,7 @@ def test_pieces_hide_nothing() -> None:
         (f"<sitemapindex>{ENTRY_B}<sitemap><loc>{A}</loc></sitemap></sitemapindex>", True),
     ],
 )
-def test_an_index_is_told_by_its_root(body: str, index: bool) -> None:
+def test_the_root_decides_whether_a_file_is_an_index(body: str, index: bool) -> None:
     assert read(body) == (index, [A], None)
 
 
@@ -140,7 +140,7 @@ def test_an_index_is_told_by_its_root(body: str, index: bool) -> None:
     ("body", "urls"),
     [("<urlset/>", []), (f"<urlset {NAMESPACE}></urlset>", []), ("<urlset><!-- none --></urlset>", [])],
 )
-def test_an_empty_sitemap_is_one(body: str, urls: list[str]) -> None:
+def test_an_empty_sitemap_is_a_sitemap(body: str, urls: list[str]) -> None:
     assert read(body) == (False, urls, None)
 
 
@@ -174,10 +174,10 @@ def test_charsets(encoding: str) -> None:
     assert read(body.encode(encoding)) == (False, [f"http://x/{word}"], None)
 
 
-def test_bytes_of_another_charset_than_is_said() -> None:
+def test_bytes_in_another_charset_than_declared() -> None:
     body = b"<urlset><url><loc>http://x/\xe9</loc></url></urlset>"
     assert read(body) == (False, ["http://x/é"], None)
-    # What the beginning says counts to the end.
+    # The format at the beginning applies to the whole file.
     late = f"<urlset><url><loc>http://x/é</loc></url>{' ' * PIECE_BYTES}".encode() + body[8:]
     assert read(late) == (False, ["http://x/é", "http://x/\ufffd"], None)
 
@@ -201,7 +201,7 @@ def test_bytes_of_another_charset_than_is_said() -> None:
         ),
     ],
 )
-def test_what_stands_before_the_damage_is_kept(body: str | bytes, damage: str) -> None:
+def test_entries_before_the_damage_are_kept(body: str | bytes, damage: str) -> None:
     assert read(body) == (False, [A, B], damage)
 
 
@@ -265,7 +265,7 @@ def test_entities_are_never_expanded(doctype: str, reference: str) -> None:
         ("http://", "h", []),
     ],
 )
-def test_bombs_cost_nothing(start: str, unit: str, urls: list[str] | None) -> None:
+def test_decompression_bombs_take_little_memory(start: str, unit: str, urls: list[str] | None) -> None:
     # A gigabyte, in members of one megabyte.
     body = gzip.compress(start.encode()) + gzip.compress((unit * (MIB // len(unit))).encode()) * 1_000
     assert len(body) < 20 * MIB
@@ -280,13 +280,13 @@ def test_bombs_cost_nothing(start: str, unit: str, urls: list[str] | None) -> No
 
 
 @given(st.binary(max_size=200))
-def test_nothing_is_raised(data: bytes) -> None:
+def test_no_bytes_raise(data: bytes) -> None:
     for start in (b"", b"<urlset><url><loc>", b"http://", b"\x1f\x8b\x08\0\0\0\0\0\0\x03"):
         read(start + data)
 
 
 @given(st.text(alphabet="<>/!?[]-&;:\"'= \naloc", max_size=60), st.integers(0, 60))
-def test_a_broken_entry_takes_none_before_it(garbage: str, cut: int) -> None:
+def test_a_broken_entry_leaves_the_entries_before_it(garbage: str, cut: int) -> None:
     body = f"<urlset>{ENTRY_A}{garbage}{ENTRY_B[:cut]}"
     found = read(body)
     assert found is not None
@@ -392,13 +392,13 @@ def test_language_versions_belong_to_one_entry(body: str, expected: list[tuple[s
     assert versions(body) == expected
 
 
-def test_pieces_hide_no_language_version() -> None:
+def test_every_language_version_is_found_wherever_pieces_end() -> None:
     entry = f"<url><loc>{A}</loc>{link('x-default', 'http://x/?a&amp;b=é')}</url>"
     for spaces in range(PIECE_BYTES - len("<urlset>") - len(entry) - 2, PIECE_BYTES, 3):
         assert versions(f"<urlset>{' ' * spaces}{entry * 2}</urlset>") == [(A, [("x-default", "http://x/?a&b=é")])] * 2
 
 
 @given(st.text(alphabet="<>/!?[]-&;:\"'= \nalocurhefng", max_size=60))
-def test_garbage_takes_no_language_version_before_it(garbage: str) -> None:
+def test_garbage_leaves_the_language_versions_before_it(garbage: str) -> None:
     found = versions(f"<urlset><url><loc>{A}</loc>{LINK_A}</url>{garbage}{ENTRY_B}")
     assert found[:1] == [(A, [PAIR[0]])]

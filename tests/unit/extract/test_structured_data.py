@@ -93,19 +93,19 @@ def test_a_page_is_parsed_once() -> None:
     assert json_ld_roots(document)[0] is found[0]
 
 
-def test_a_page_without_scripts_is_looked_at_once() -> None:
+def test_a_page_without_scripts_is_searched_once() -> None:
     document = page("<p>text")
     assert json_ld_objects(document) == ()
     document.elements["script"] = page(ld({"name": "a"})).elements["script"]
     assert json_ld_objects(document) == ()
 
 
-def test_roots_are_what_the_scripts_hold() -> None:
+def test_roots_are_the_values_of_the_scripts() -> None:
     document = page(ld([{"name": "a"}]) + ld("{") + ld("7") + ld({"name": "b"}))
     assert json_ld_roots(document) == ([{"name": "a"}], 7, {"name": "b"})
 
 
-def test_objects_below_some_properties_can_be_left_out() -> None:
+def test_objects_below_given_properties_are_left_out() -> None:
     value = {"name": "a", "Author": {"name": "b", "about": {"name": "c"}}, "about": {"author": [{"name": "d"}]}}
     found = objects_in([value, {"name": "e"}], without=frozenset({"author"}))
     assert [part.get("name") for part in found] == ["a", None, "e"]
@@ -230,13 +230,13 @@ def test_no_items(markup: str) -> None:
     assert items(markup) == []
 
 
-def test_a_property_can_not_pass_for_the_type() -> None:
+def test_a_property_cannot_replace_the_type() -> None:
     assert items(video('<b itemprop="@type">Person</b>')) == [{"@type": "https://schema.org/VideoObject"}]
 
 
 def test_bounds_of_microdata() -> None:
     assert len(items(video("") * 300)) == 200
-    # 50,000 steps, of which each of these takes three: the element, and the tags around its text.
+    # 50,000 steps. Each property takes three: the element, and the tags around its text.
     assert len(items(video('<b itemprop="p">x</b>' * 30_000))[0]["p"]) == 16_667
     assert items(video(f'<b itemprop="p">{"x" * 1_000_000}</b>'))[0]["p"] == "x" * 10_000
     depth = 0
@@ -282,11 +282,11 @@ def count(value: object) -> int:
 
 
 @given(value=values)
-def test_as_many_objects_as_there_are(value: object) -> None:
+def test_the_number_of_objects_is_that_in_the_json(value: object) -> None:
     assert len(names(ld(json.dumps(value).replace("<", "\\u003c")))) == count(value)
 
 
 @given(text=st.text())
-def test_no_text_makes_it_fail(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
     assert isinstance(names(ld(text)), list)
     assert isinstance(items(video(f'<b itemprop="{text}">{text}</b>')), list)

@@ -107,12 +107,12 @@ NOT_CONTENT = [
 
 @pytest.mark.parametrize("markup", NOT_CONTENT)
 @pytest.mark.parametrize("frame", ["<body>%s%s", "<body><main>%s%s</main>"])
-def test_what_is_no_content_does_not_count(frame: str, markup: str) -> None:
+def test_elements_that_are_not_content_do_not_count(frame: str, markup: str) -> None:
     pages = [frame % (TEXT, markup.replace("@", number)) for number in "12"]
     assert not changed(*pages)
 
 
-# In <main> and its sections these belong to the content.
+# Elements that belong to the content inside <main> and its sections, but not outside of them.
 LANDMARKS = [
     "<header>@</header>",
     "<footer>@ <a href='/imprint?@'>Imprint</a></footer>",
@@ -130,7 +130,7 @@ def test_header_and_footer_of_the_page_do_not_count(markup: str) -> None:
     assert changed(f"<main>{TEXT}{one}</main>", f"<main>{TEXT}{two}</main>")
 
 
-# The same, but these do count.
+# Elements that belong to the content everywhere.
 CONTENT = [
     "<p>@</p>",
     "<h1>Page @</h1>",
@@ -216,7 +216,7 @@ def test_words_links_and_title_count(before: str, after: str) -> None:
     assert changed(before, after)
 
 
-# The main content, and what surrounds it without saying what it is.
+# The main content inside unmarked surroundings.
 MAIN = [
     "<main>%s</main>",
     "<div role=main>%s</div>",
@@ -257,7 +257,7 @@ def test_without_main_content_the_whole_body_counts(frame: str) -> None:
     assert changed(frame % TEXT, frame % TEXT.replace("/tides", "/ebb"))
 
 
-def test_what_is_left_out_in_the_middle_joins_nothing_and_loses_nothing() -> None:
+def test_the_text_around_an_excluded_element_is_neither_joined_nor_lost() -> None:
     article = (
         "<main>One<div>two<nav>menu<b>x</b></nav>three<ul><li>four</ul>five</div>six<aside>side</aside>seven</main>"
     )
@@ -267,7 +267,7 @@ def test_what_is_left_out_in_the_middle_joins_nothing_and_loses_nothing() -> Non
         assert changed(article, article.replace(word, "eight"))
 
 
-def test_the_tree_is_left_as_it_was() -> None:
+def test_the_tree_stays_unchanged() -> None:
     document = page(f"<body><nav>Menu</nav>{TEXT}<div id=comments>First</div>tail<script>1</script>")
     before = etree.tostring(document.root)
     fingerprint(document)
@@ -280,7 +280,7 @@ POST = """<title>{title}</title><header>Journal</header><main><h1>{title}</h1><d
 LISTED = "<main><h1>Posts</h1><ul>{posts}</ul></main><footer><ul class=wp-block-latest-posts><li>{latest}</ul></footer>"
 
 
-def test_an_edit_a_comment_and_a_new_post_move_the_pages_whose_main_content_changed() -> None:
+def test_an_edit_a_comment_and_a_new_post_change_only_pages_with_changed_main_content() -> None:
     post = {"title": "Tides", "text": "High at six.", "comments": "1", "comment": "<li>Nice", "latest": "Cranes"}
     assert changed(POST.format(**post), POST.format(**{**post, "text": "High at seven."}))
     assert not changed(POST.format(**post), POST.format(**{**post, "comments": "2", "comment": "<li>Nice<li>Thanks"}))
@@ -318,7 +318,7 @@ def test_hostile_pages_take_linear_time(markup: str) -> None:
 
 
 @given(markup=st.text(alphabet=st.sampled_from(list("<>/ \"'=&;abdefilmnorstuvwxy012ago©")), max_size=400))
-def test_no_markup_makes_it_fail(markup: str) -> None:
+def test_no_markup_raises(markup: str) -> None:
     assert len(of(f"<body>{markup}")) == FINGERPRINT_BYTES
 
 

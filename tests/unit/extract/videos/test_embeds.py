@@ -162,7 +162,7 @@ def test_embedded(body: str, expected: Video) -> None:
     assert found(body) == ((expected,), ())
 
 
-def test_what_stands_in_a_template_is_not_on_the_page() -> None:
+def test_elements_in_a_template_are_not_on_the_page() -> None:
     assert found(f'<template><iframe src="{YOUTUBE}"></iframe></template>') == ((), ())
 
 
@@ -181,7 +181,7 @@ def test_other_frames_are_no_videos() -> None:
         (f'<iframe src="{YOUTUBE}"></iframe>', "", f"video {YOUTUBE} is not listed, it has no title, no description"),
     ],
 )
-def test_what_is_not_known_is_reported(body: str, head: str, warning: str) -> None:
+def test_missing_values_of_players_are_reported(body: str, head: str, warning: str) -> None:
     assert found(body, head) == ((), (warning,))
 
 

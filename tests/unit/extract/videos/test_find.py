@@ -136,11 +136,11 @@ NAME = "video https://example.com/v.mp4 is not listed, it has no"
         ),
     ],
 )
-def test_what_lacks_a_required_value_is_reported(body: str, head: str, warning: str) -> None:
+def test_a_missing_required_value_is_reported(body: str, head: str, warning: str) -> None:
     assert warnings(body, head) == (warning,)
 
 
-def test_good_and_bad_side_by_side() -> None:
+def test_an_incomplete_video_between_complete_videos() -> None:
     body = "<video src=/1.mp4 poster=/p.jpg></video><video src=/2.mp4></video><video src=/3.mp4 poster=/p.jpg></video>"
     found, messages = find_videos(document(body))
     assert found == (video("/1.mp4"), video("/3.mp4"))
@@ -162,7 +162,7 @@ def test_numbers_are_bounded() -> None:
     assert max(map(len, messages)) < 300
 
 
-def test_what_stands_in_a_template_is_not_on_the_page() -> None:
+def test_elements_in_a_template_are_not_on_the_page() -> None:
     assert videos("<template><video src=/v.mp4 poster=/p.jpg></video></template>") == ()
 
 
@@ -436,6 +436,6 @@ NAMES = [
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), JSON))
-def test_any_values_are_borne(values: dict[str, object]) -> None:
+def test_no_values_raise(values: dict[str, object]) -> None:
     script = json.dumps({"@type": "VideoObject", "hasPart": [values], **values})
     find_videos(document(f'<script type="application/ld+json">{script.replace("</", "")}</script>'))

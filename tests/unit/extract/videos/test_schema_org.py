@@ -120,7 +120,7 @@ def test_an_unreadable_script_does_not_hide_the_next() -> None:
         ),
     ],
 )
-def test_it_must_state_its_own_values(more: dict[str, object], warning: str) -> None:
+def test_a_video_object_must_state_its_own_values(more: dict[str, object], warning: str) -> None:
     assert read(script(stated(**more))) == ((), (warning,))
 
 
@@ -246,7 +246,7 @@ def test_a_video_is_not_published_in_far_years(text: str) -> None:
     assert fields(uploadDate=text) == {}
 
 
-def test_date_of_publication_stands_in_for_a_bad_upload_date() -> None:
+def test_the_date_of_publication_replaces_an_unusable_upload_date() -> None:
     assert fields(uploadDate="today", datePublished="2024-05-06") == {"publication_date": "2024-05-06"}
 
 
