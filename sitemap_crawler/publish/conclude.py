@@ -1,4 +1,4 @@
-"""The end of a run, and `write`, which draws it again: decide, check the guards, publish, report what came of it."""
+"""The end of a run: decide, check the guards, publish and report. `write` repeats it without a crawl."""
 
 from __future__ import annotations
 
@@ -55,45 +55,44 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOST = "it was asked for, but nothing became of the answer: look at what was added to the crawl (-s)"
-SHAPES = 10
-"""Groups of URLs shown of each reason."""
+LOST = "it was requested, but no item was stored: check the components added with -s"
+MAX_URL_GROUPS = 10
+"""Maximum number of groups of URLs that a report holds for each reason."""
 
 
-def conclude(site: RunContext, ending: Ending | None) -> Report:
-    """What came of the site's run; without an ending it is one that ended before, concluded again by `write`.
+def conclude(context: RunContext, ending: Ending | None) -> Report:
+    """Decide, publish and return the report of the run. `ending` is None for a run that `write` concludes again.
 
-    Never raises: what goes wrong is an outcome, too.
+    Raises no exception: every failure is an outcome of the report.
     """
     report = Report(
         outcome=Outcome.FAILED,
         message="",
-        start_url=site.start_url,
-        sitemap_url=site.sitemap_url,
-        run=site.run.id,
-        started=datetime.fromtimestamp(site.run.started, UTC),
+        start_url=context.start_url,
+        sitemap_url=context.sitemap_url,
+        run=context.run.id,
+        started=datetime.fromtimestamp(context.run.started, UTC),
         finished=datetime.now(UTC),
     )
     try:
-        _Conclusion(site, report).draw(ending)
-        count, size = site.store.size()
+        _Conclusion(context, report).conclude(ending)
+        count, size = context.store.size()
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     except OSError as error:
-        where = f" {error.filename or site.options.output}"
-        reason = error.strerror or error
-        _fail(report, f"cannot write{where}: {reason}; free disk space or repair it, then run the same command")
+        path, reason = error.filename or context.options.output, error.strerror or error
+        _fail(report, f"cannot write {path}: {reason}; free disk space or repair it, then run the same command")
     except PublicationRefusedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
     except (NothingToPublishError, IndexOverflowError) as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:
-        _fail(report, inventory_failure(site.store.path, error))
+        _fail(report, inventory_failure(context.store.path, error))
     except Exception:
         logger.exception("cannot conclude the run")
         _fail(report, PROGRAM_ERROR)
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
-    report.warnings, report.warning_counts = site.sorted_warnings()
+    report.warnings, report.warning_counts = context.sorted_warnings()
     report.finished = datetime.now(UTC)
     return report
 
@@ -103,20 +102,22 @@ def _fail(report: Report, message: str) -> None:
 
 
 class _Conclusion:
-    def __init__(self, site: RunContext, report: Report) -> None:
-        self._site = site
-        self._report = report
-        self._connection = site.store.connection
-        self._shapes: dict[str, UrlGroups] = {}
-        self._traps = TrapTally()
+    """The steps that fill the report of one run."""
 
-    def draw(self, ending: Ending | None) -> None:
+    def __init__(self, context: RunContext, report: Report) -> None:
+        self._context = context
+        self._report = report
+        self._connection = context.store.connection
+        self._url_groups: dict[str, UrlGroups] = {}
+        self._trap_tally = TrapTally()
+
+    def conclude(self, ending: Ending | None) -> None:
         report = self._report
         if ending is None:
             report.started = datetime.now(UTC)
-            self._settle()
+            self._decide_and_publish()
             return
-        totals = run_totals(self._connection, self._site.run.id)
+        totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
         if ending.failure is not None:
@@ -126,117 +127,126 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
-            saw_everything = ending.saw_everything and not self._lost()
-            self._settle_reach(proved=saw_everything and seeds_complete(self._connection, self._site.run.id))
-            self._settle()
+            saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
+            self._store_reach(proved=saw_everything and seeds_complete(self._connection, self._context.run.id))
+            self._decide_and_publish()
             self._end_run("finished" if saw_everything else "limit")
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
-    def _lost(self) -> bool:
-        """Whether a component that is not ours let pages go before they were stored; each is told."""
+    def _warn_of_lost_urls(self) -> bool:
+        """Warn of each page that a component added by the user dropped. Return whether there is any."""
         any_lost = False
         for url in lost_urls(self._connection):
-            self._site.warn(WarningKind.LOST, url, LOST)
+            self._context.warn(WarningKind.LOST, url, LOST)
             any_lost = True
         return any_lost
 
-    def _settle_reach(self, *, proved: bool) -> None:
-        """What leads where, and, if all of the site was seen, whether anything leads to a URL any more."""
-        site, connection = self._site, self._connection
+    def _store_reach(self, *, proved: bool) -> None:
+        """Store depth and referrer of each URL; with `proved` also the URLs that no link reaches any more."""
+        context, connection = self._context, self._connection
         with connection.begin():
-            reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
-            store_reach(connection, reach, run=site.run.id, proved=proved)
-            if proved and learn_lasting_sessions(connection, run=site.run.id, applies=site.rules.may_be_trap):
-                reach = walk_from(connection, site.run.id, starts={site.run.requested_url, site.start_url})
-                store_reach(connection, reach, run=site.run.id, proved=proved)
+            reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
+            store_reach(connection, reach, run=context.run.id, proved=proved)
+            if proved and learn_lasting_sessions(connection, run=context.run.id, applies=context.rules.may_be_trap):
+                reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
+                store_reach(connection, reach, run=context.run.id, proved=proved)
 
-    def _settle(self) -> None:
-        site, report = self._site, self._report
-        settled = DecisionStore(
-            site.store, site.run.id, orphan_runs=site.options.orphan_runs, keep_errors=site.options.keep_errors
+    def _decide_and_publish(self) -> None:
+        context, report = self._context, self._report
+        options = context.options
+        decisions = DecisionStore(
+            context.store, context.run.id, orphan_runs=options.orphan_runs, keep_errors=options.keep_errors
         )
         settlement = Settlement(
-            settled.facts,
-            site.rules,
+            decisions.facts,
+            context.rules,
             now=datetime.now(UTC).timestamp(),
-            find=settled.find,
-            blocked=StoredRobots(self._connection, site.run.id, published=site.rules.published).evidence_against,
-            warn=lambda warning: site.warn(*warning),
+            find=decisions.find,
+            blocked=StoredRobots(self._connection, context.run.id, published=context.rules.published).evidence_against,
+            warn=lambda warning: context.warn(*warning),
         )
-        settled.save(self._shaped(settlement.decisions()))
-        if site.options.alternates:
-            store_clusters(self._connection, warn=lambda warning: site.warn(*warning))
-        count_decided(site, settled, report)
-        problem = start_page_problem(site.start_url, find=settled.find, settlement=settlement)
+        decisions.save(self._counted(settlement.decisions()))
+        if options.alternates:
+            store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
+        count_decided(context, decisions, report)
+        problem = start_page_problem(context.start_url, find=decisions.find, settlement=settlement)
         if problem is None:
             report.hints = few_pages_hints(
                 report.listed,
                 report.excluded,
-                settled.notes(site.start_url),
-                scope=site.rules.scope,
-                published=site.rules.published,
-                examples=settled.examples,
+                decisions.notes(context.start_url),
+                scope=context.rules.scope,
+                published=context.rules.published,
+                examples=decisions.examples,
             )
-        report.shapes = {reason: shapes.top(SHAPES) for reason, shapes in sorted(self._shapes.items())}
-        if site.start_url != site.run.requested_url:
-            advice = f"the start page {site.run.requested_url} has moved here: give this address from now on"
-            site.warn(WarningKind.START_ADOPTED, site.start_url, advice)
-        for url, words in self._traps.warnings():
-            site.warn(WarningKind.TRAP, url, words)
-        for url, words in seed_problems(self._connection, site.run.id):
-            site.warn(WarningKind.SEED_SITEMAP, url, words)
-        for warning in review(Diagnostics(site.store, site.run.id), UrlGroups(site.rules.scope.prefix)):
-            site.warn(*warning)
+        report.shapes = {reason: groups.top(MAX_URL_GROUPS) for reason, groups in sorted(self._url_groups.items())}
+        self._warn()
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
         else:
-            publish_sets(site, settled, report)
+            publish_sets(context, decisions, report)
 
-    def _shaped(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
-        prefix = self._site.rules.scope.prefix
+    def _counted(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        """Yield the decisions, and count their URLs by group and by trap."""
+        prefix = self._context.rules.scope.prefix
         for decision in decisions:
-            shapes = self._shapes.get(decision.reason)
-            if shapes is None:
-                shapes = self._shapes[decision.reason] = UrlGroups(prefix)
-            shapes.add(decision.url)
+            groups = self._url_groups.get(decision.reason)
+            if groups is None:
+                groups = self._url_groups[decision.reason] = UrlGroups(prefix)
+            groups.add(decision.url)
             if decision.reason is Reason.LIMIT:
-                self._traps.add(decision.url, decision.evidence)
+                self._trap_tally.add(decision.url, decision.evidence)
             yield decision
 
+    def _warn(self) -> None:
+        """Warn of everything that the run and its decisions show."""
+        context = self._context
+        if context.start_url != context.run.requested_url:
+            advice = f"the start page {context.run.requested_url} has moved here: use this address from now on"
+            context.warn(WarningKind.START_ADOPTED, context.start_url, advice)
+        for url, message in self._trap_tally.warnings():
+            context.warn(WarningKind.TRAP, url, message)
+        for url, message in seed_problems(self._connection, context.run.id):
+            context.warn(WarningKind.SEED_SITEMAP, url, message)
+        for warning in review(Diagnostics(context.store, context.run.id), UrlGroups(context.rules.scope.prefix)):
+            context.warn(*warning)
+
     def _end_run(self, ended_by: str) -> None:
+        """Close the run in the inventory. A run that published the sets of some hosts counts as published."""
         report, now = self._report, datetime.now(UTC)
-        partly = report.outcome is Outcome.REFUSED and report.has_published
-        outcome = str(Outcome.PUBLISHED if partly else report.outcome)
+        published_partly = report.outcome is Outcome.REFUSED and report.has_published
+        outcome = str(Outcome.PUBLISHED if published_partly else report.outcome)
         if outcome not in PUBLISHED:
-            undo_run_marks(self._connection, self._site.run.id)
-        finish_run(self._connection, self._site.run.id, outcome=outcome, ended_by=ended_by, now=now)
+            undo_run_marks(self._connection, self._context.run.id)
+        finish_run(self._connection, self._context.run.id, outcome=outcome, ended_by=ended_by, now=now)
 
 
 def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Report:
-    """What came of it. `given` wins over what the inventory at `path` remembers; `config` is the site file, if any.
+    """Decide and publish again from the inventory at `path`, and return the report.
 
-    Only what replaces the published files themselves changes what the inventory says was decided and published.
-    Raises InventoryError when nothing can be decided from the inventory or it can't be written, OptionError for a bad
-    value.
+    The options in `given` override those that the inventory remembers. `config` is the site file, if any. The inventory
+    records the new decisions and the publication only if they replace the published files, not a copy elsewhere.
+
+    Raises InventoryError if the inventory has no finished run or cannot be written, OptionError for an unusable option.
     """
     store = open_store(path)
     try:
         run = last_finished_run(store.connection)
         if run is None:
-            raise InventoryError(f"no run of the inventory {path} has been finished: finish it with crawl first")
+            raise InventoryError(f"the inventory {path} has no finished run: run sitemap-crawler crawl first")
         remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
-        # Where the start page has moved, everything is seen from its new address.
+        # The start page may have moved. The scope follows from its new address.
         remembered["start_url"] = run.start_url
         options = Options.parse({**remembered, **given, "state": str(path)})
         check_places(options, state=path, config=config)
-        site = RunContext(options, store, run, replaces=_replaces(options, remembered))
+        context = RunContext(options, store, run, replaces=_has_same_target(options, remembered))
         if "sitemap_url" in given:
-            site.relocate(start_url=site.start_url, sitemap_url=options.entry_url)
+            context.relocate(start_url=context.start_url, sitemap_url=options.entry_url)
         with decision_backup(store.connection) as backup:
-            report = conclude(site, None)
-            backup.keeps_new = site.replaces and report.has_published
+            report = conclude(context, None)
+            backup.keeps_new = context.replaces and report.has_published
         report.deliver(options)
         return report
     except SQLAlchemyError as error:
@@ -245,7 +255,7 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         store.close()
 
 
-def _replaces(options: Options, remembered: Mapping[str, Any]) -> bool:
-    """Whether the files are those that the crawl writes."""
+def _has_same_target(options: Options, remembered: Mapping[str, Any]) -> bool:
+    """Return whether the options name the files that the crawl writes."""
     before = Options.parse({**remembered})
     return (options.output.absolute(), options.entry_url) == (before.output.absolute(), before.entry_url)

@@ -1,4 +1,4 @@
-"""The state that the end of a run works on: options, rules, inventory, run and warnings; and how the crawl ended."""
+"""RunContext: options, rules, inventory, run and warnings of one site. Ending: how a crawl ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The listed pages of a site as the writer takes them, by the options: what each entry holds, and where it stands."""
+"""Turns the listed pages of a site into the entries of a sitemap, as the options demand."""
 
 from __future__ import annotations
 
@@ -29,75 +29,75 @@ if TYPE_CHECKING:
     from sitemap_crawler.urls.public_address import PublicAddress
 
 MAX_NEWS = 10 * MAX_ARTICLES
-"""Articles that are written, the newest: no newspaper has more in two days."""
-
+"""Maximum number of articles. The newest are written. No newspaper publishes more in two days."""
 
 _PLAIN_EXTRAS = frozenset({"images", "image_texts"})
+"""Extras of a page that need no entry of their own kind: see PlainEntries."""
 
 
 class Entries:
-    """Iterate over it, and over `news` after that: one look at each page gives both."""
+    """The entries of one set. Iterate over them first and then over `news`, as each page is read only once."""
 
     def __init__(
         self,
-        site: RunContext,
-        settled: DecisionStore,
+        context: RunContext,
+        decisions: DecisionStore,
         *,
         now: datetime,
         section_of: Callable[[str], str] | None,
-        template: frozenset[str],
+        template_images: frozenset[str],
         prefix: str | None = None,
     ) -> None:
-        """`section_of` gives the URLs, in their order, their sections, where there are any; `template`: images that are
-        left out; only the pages below `prefix`, if there is one."""
+        """`section_of` returns the section of each URL, called in the order of the URLs; None without sections.
+        `template_images` are left out. With `prefix` only the pages below it are listed."""
         self._prefix = prefix
-        self._site = site
-        self._options = site.options
-        self._settled = settled
+        self._context = context
+        self._options = context.options
+        self._decisions = decisions
         self._now = now.timestamp()
         self._section_of = section_of
-        self._template = template
-        self._rules = site.rules
-        self._host = urlsplit(prefix or site.rules.scope.prefix).netloc
+        self._template_images = template_images
+        self._rules = context.rules
+        self._host = urlsplit(prefix or context.rules.scope.prefix).netloc
         self._inlinks = self._count_inlinks() if self._options.priority else None
-        more = ("changefreq", "priority", "media_files", "image_texts")
-        decorated = self._rules.address is not None or any(getattr(self._options, name) for name in more)
-        self._all_rich = decorated or section_of is not None
-        """Whether every entry is more than its page's URL, date and images."""
+        rich_options = ("changefreq", "priority", "media_files", "image_texts")
+        has_rich_options = self._rules.address is not None or any(getattr(self._options, name) for name in rich_options)
+        self._all_rich = has_rich_options or section_of is not None
+        """Whether no entry is plain. A plain entry has nothing but URL, date and images."""
         self._news: list[tuple[float, str, NewsEntry]] = []
 
     def __iter__(self) -> Iterator[Entry | PlainEntries]:
         self._news = []
-        for batch in self._settled.listed(history=self._options.changefreq, prefix=self._prefix):
+        for batch in self._decisions.listed(history=self._options.changefreq, prefix=self._prefix):
             versions = self._versions(batch)
-            rest = 0
-            for at in self._rich(batch, versions):
-                if rest < at:
-                    yield self._plain(batch, rest, at)
-                rest = at + 1
-                page = batch.page(at)
-                yield from self._entries(page, versions.get(page.id, ()))
-            if rest < len(batch.ids):
-                yield self._plain(batch, rest, len(batch.ids))
+            begin = 0
+            for index in self._rich_pages(batch, versions):
+                if begin < index:
+                    yield self._plain_entries(batch, begin, index)
+                begin = index + 1
+                page = batch.page(index)
+                yield from self._rich_entries(page, versions.get(page.id, ()))
+            if begin < len(batch.ids):
+                yield self._plain_entries(batch, begin, len(batch.ids))
 
     def news(self) -> Iterator[NewsEntry]:
-        """The articles that are recent now; to be looked at when all entries have been."""
+        """Yield the recent articles. Complete only after the iteration over the entries."""
         for _, _, entry in self._news:
             yield entry
 
-    def _rich(self, batch: ListedPages, versions: Mapping[int, Versions]) -> Sequence[int]:
-        """Where in the batch pages are whose entries have more than an address, a date and images."""
+    def _rich_pages(self, batch: ListedPages, versions: Mapping[int, Versions]) -> Sequence[int]:
+        """Return the indexes of the pages whose entries are not plain."""
         if self._all_rich:
             return range(len(batch.ids))
         if not versions and not any(batch.extras):
             return ()
         return [
-            at
-            for at, (page_id, extras) in enumerate(zip(batch.ids, batch.extras, strict=True))
+            index
+            for index, (page_id, extras) in enumerate(zip(batch.ids, batch.extras, strict=True))
             if (extras and not extras.keys() <= _PLAIN_EXTRAS) or page_id in versions
         ]
 
-    def _plain(self, batch: ListedPages, begin: int, end: int) -> PlainEntries:
+    def _plain_entries(self, batch: ListedPages, begin: int, end: int) -> PlainEntries:
         dates = zip(batch.lastmods[begin:end], batch.days[begin:end], strict=True)
         return PlainEntries(
             batch.urls[begin:end],
@@ -105,7 +105,8 @@ class Entries:
             [self._images(extras) if extras else () for extras in batch.extras[begin:end]],
         )
 
-    def _entries(self, page: ListedPage, versions: Versions) -> Iterator[Entry]:
+    def _rich_entries(self, page: ListedPage, versions: Versions) -> Iterator[Entry]:
+        """Yield the entry of a page and, with --media-files, the entries of its images and videos."""
         options = self._options
         images = tuple(self._images(page.extras)) if page.extras else ()
         videos = page.videos if options.videos else ()
@@ -116,11 +117,11 @@ class Entries:
             images, texts = _public_images(images, texts, address)
             videos = _public_videos(videos, address)
             versions = _public_versions(versions, address)
-        own: dict[str, Any] = {}
+        media: dict[str, Any] = {}
         if not options.media_files:
-            own = {"images": images, "videos": videos}
+            media = {"images": images, "videos": videos}
             if options.image_texts:
-                own["image_texts"] = texts
+                media["image_texts"] = texts
         yield Entry(
             url,
             w3c_datetime(page.lastmod, day=page.day),
@@ -128,7 +129,7 @@ class Entries:
             priority=priority(page.depth, self._inlinks[page.id]) if self._inlinks is not None else None,
             alternates=versions,
             section=self._section_of(url) if self._section_of else "",
-            **own,
+            **media,
         )
         if options.media_files and images:
             yield Entry(url, images=images, section=IMAGES_SECTION, image_texts=texts)
@@ -139,8 +140,8 @@ class Entries:
 
     def _images(self, extras: Extras) -> Sequence[str]:
         images: list[str] = extras.get("images", []) if self._options.images else []
-        if self._template:
-            images = [image for image in images if image not in self._template]
+        if self._template_images:
+            images = [image for image in images if image not in self._template_images]
         if not self._options.other_hosts:
             images = [image for image in images if urlsplit(image).netloc == self._host]
         return images
@@ -150,7 +151,8 @@ class Entries:
             return
         language = article.language or self._options.news_language
         if language is None:
-            self._site.warn(WarningKind.INCOMPLETE_NEWS, page.url, "the article says no language: give --news-language")
+            message = "the article names no language: set --news-language"
+            self._context.warn(WarningKind.INCOMPLETE_NEWS, page.url, message)
             return
         date = publication_date(article.published, has_time=article.has_time)
         entry = NewsEntry(self._rules.published(page.url), name, language, date, article.title)
@@ -160,33 +162,33 @@ class Entries:
     def _versions(self, batch: ListedPages) -> dict[int, Versions]:
         if not self._has_versions:
             return {}
-        with self._site.store.reader() as connection:
+        with self._context.store.reader() as connection:
             return alternates_of(connection, batch.ids)
 
     @cached_property
     def _has_versions(self) -> bool:
-        """Whether any page has: on most sites none."""
+        """Whether any page has language versions. On most sites none has."""
         if not self._options.alternates:
             return False
-        with self._site.store.reader() as connection:
+        with self._context.store.reader() as connection:
             return has_alternates(connection)
 
     def _count_inlinks(self) -> array[int]:
-        with self._site.store.reader() as connection:
+        with self._context.store.reader() as connection:
             return count_inlinks(connection)
 
 
 def _public_images(
     images: Iterable[str], texts: Mapping[str, tuple[str, str]], address: PublicAddress
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, str]]]:
-    """Images, and the title and caption of each that has any."""
-    moved = {image: address.published(image) for image in images if not address.is_private(image)}
-    return tuple(moved.values()), {moved[image]: words for image, words in texts.items() if image in moved}
+    """Return the public URLs of the images, and their titles and captions. Images without one are left out."""
+    public = {image: address.published(image) for image in images if not address.is_private(image)}
+    return tuple(public.values()), {public[image]: pair for image, pair in texts.items() if image in public}
 
 
 def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Video, ...]:
-    """A video needs its thumbnail, and either its file or its player."""
-    moved = []
+    """Return the videos with public URLs. A video needs one for its thumbnail, and one for its file or its player."""
+    public = []
     for video in videos:
         content, player = (
             None if loc is None or address.is_private(loc) else address.published(loc)
@@ -194,9 +196,10 @@ def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Vid
         )
         if (content or player) and not address.is_private(video.thumbnail_loc):
             thumbnail = address.published(video.thumbnail_loc)
-            moved.append(replace(video, thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
-    return tuple(moved)
+            public.append(replace(video, thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
+    return tuple(public)
 
 
 def _public_versions(versions: Versions, address: PublicAddress) -> Versions:
+    """Return the language versions with public URLs. Versions without one are left out."""
     return tuple((code, address.published(url)) for code, url in versions if not address.is_private(url))

@@ -1,4 +1,4 @@
-"""What was decided becomes files, of every format that is asked for, and is remembered as published."""
+"""Publishes one sitemap set: writes its files in every requested format, and stores them as published."""
 
 from __future__ import annotations
 
@@ -36,97 +36,105 @@ if TYPE_CHECKING:
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.records import OutputFile, Publication
 
-DIFFERENCES = 1_000
-"""Pages of each kind of change that the report names."""
-TOO_LARGE = "its entry does not fit a file of --max-bytes, it is left out"
+MAX_DIFFERENCES = 1_000
+"""Maximum number of pages that the report names for each kind of change."""
+TOO_LARGE = "its entry does not fit a file of --max-bytes: it is left out"
+EXTRAS_TOO_LARGE = "its images, videos or news do not fit a file of --max-bytes: they are left out"
 
 
-def count_decided(site: RunContext, settled: DecisionStore, report: Report) -> None:
-    """What is listed and what is not, and how that differs from what was published."""
-    report.excluded = settled.counts()
+def count_decided(context: RunContext, decisions: DecisionStore, report: Report) -> None:
+    """Fill in the numbers of listed and excluded pages, and their differences from the last publication."""
+    report.excluded = decisions.counts()
     report.kept = report.excluded.pop(Reason.KEPT_AFTER_ERROR, 0)
     report.listed = report.excluded.pop(Reason.LISTED, 0) + report.kept
-    report.changes = changes_since_published(site.store.connection)
-    found = differences_since_published(site.store.connection, limit=DIFFERENCES)
-    report.diff = {kind: [change_row(kind, *row) for row in rows] for kind, rows in found.items()}
+    report.changes = changes_since_published(context.store.connection)
+    differences = differences_since_published(context.store.connection, limit=MAX_DIFFERENCES)
+    report.diff = {kind: [change_row(kind, *row) for row in rows] for kind, rows in differences.items()}
 
 
-def pages_in_words(count: int) -> str:
+def count_of_pages(count: int) -> str:
     return f"{count} page" + ("" if count == 1 else "s")
 
 
 class SitemapSet(NamedTuple):
-    """An entry file, and the pages that it lists."""
+    """An entry file and the pages that it lists."""
 
     sitemap_url: str
+    """Public URL of the entry file."""
     output: Path
+    """Directory of the files."""
     start_url: str
     prefix: str
-    """Where its pages are, as they were crawled."""
+    """Prefix of the URLs of its pages, as crawled."""
     listed: int
+    """Number of pages to publish."""
     published: int
-    """Pages that the last publication had."""
+    """Number of pages of the last publication."""
     host: str | None = None
-    """None for the only set, which has all pages."""
+    """None for the only set of a site, which has all pages."""
 
     @property
-    def span(self) -> str | None:
-        """What its pages begin with, where others are listed elsewhere."""
+    def page_prefix(self) -> str | None:
+        """Prefix that selects the pages of this set; None for the only set."""
         return None if self.host is None else self.prefix
 
 
 class Publisher:
-    """Publishes a set of what is settled."""
+    """Publishes one set."""
 
-    def __init__(self, site: RunContext, settled: DecisionStore, report: Report, chosen: SitemapSet) -> None:
-        """`report` is told of its counts when pages are left out."""
-        options = site.options
-        self._site = site
-        self._settled = settled
+    def __init__(self, context: RunContext, decisions: DecisionStore, report: Report, sitemap_set: SitemapSet) -> None:
+        """The numbers of `report` are updated when pages are left out."""
+        options = context.options
+        self._context = context
+        self._decisions = decisions
         self._report = report
         self._options = options
-        self._set = chosen
-        self._connection = site.store.connection
+        self._sitemap_set = sitemap_set
+        self._connection = context.store.connection
         self._now = datetime.now(UTC)
-        self._target = Target(chosen.output, chosen.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip)
-        self._names = Names.for_sitemap(chosen.sitemap_url)
+        self._target = Target(
+            sitemap_set.output, sitemap_set.sitemap_url, options.max_urls, options.max_bytes, gzip=options.gzip
+        )
+        self._names = Names.for_sitemap(sitemap_set.sitemap_url)
         self.files: list[OutputFile] = []
         self.changed = False
-        self.listed = chosen.listed
-        self.template = frozenset[str]()
-        """Images that were left out."""
+        self.listed = sitemap_set.listed
+        self.template_images = frozenset[str]()
+        """Images of the page template, which are left out."""
 
     def publish(self) -> None:
-        """Write the XML. Raises what the writers raise: see sitemap/publish.py."""
+        """Write the XML, if requested. Raises NotPublishedError and OSError: see sitemap/publish.py."""
         if Format.XML in self._options.format:
             self._publish_xml()
 
-    def publish_beside(self) -> None:
-        """Write the other formats, which tell of what is remembered as published."""
+    def publish_other_formats(self) -> None:
+        """Write the other requested formats, after the pages of the set are stored as published."""
         formats = self._options.format
         if Format.TXT in formats:
-            self._publish_beside(Format.TXT, lambda record: publish_text(self._locs(), **record))
+            self._publish_format(Format.TXT, lambda record: publish_text(self._locs(), **record))
         for feed in (Format.RSS, Format.ATOM):
             if feed in formats:
                 self._publish_feed(feed)
 
     def _publish_xml(self) -> None:
-        site, options = self._site, self._options
-        chosen = self._set
+        context, options = self._context, self._options
+        sitemap_set = self._sitemap_set
         if options.images and not options.template_images:
-            self.template = template_images(self._connection, listed=chosen.listed, prefix=chosen.span)
-        publications = Publications(self._connection, chosen.output, self._names.entry)
+            self.template_images = template_images(
+                self._connection, listed=sitemap_set.listed, prefix=sitemap_set.page_prefix
+            )
+        publications = Publications(self._connection, sitemap_set.output, self._names.entry)
         previous = publications.files()
-        prefix = site.rules.published(chosen.prefix)
+        prefix = context.rules.published(sitemap_set.prefix)
         sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
         published = {file.section for file in previous if file.rules == sections.signature}
         entries = Entries(
-            site,
-            self._settled,
+            context,
+            self._decisions,
             now=self._now,
             section_of=sections.assigner(published) if sections.signature else None,
-            template=self.template,
-            prefix=chosen.span,
+            template_images=self.template_images,
+            prefix=sitemap_set.page_prefix,
         )
         publication = publish(
             entries,
@@ -139,57 +147,46 @@ class Publisher:
             approve=self._approve,
         )
         publications.replace(publication.files)
-        self._take(publication)
+        self._add_files(publication)
         if publication.omitted:
-            omitted = map(site.rules.crawled, publication.omitted)
-            self._settled.exclude(omitted, Reason.TOO_LONG, TOO_LARGE)
+            omitted = map(context.rules.crawled, publication.omitted)
+            self._decisions.exclude(omitted, Reason.TOO_LONG, TOO_LARGE)
             self.listed = publication.listed
-            count_decided(site, self._settled, self._report)
+            count_decided(context, self._decisions, self._report)
         for loc in publication.omitted:
-            site.warn(WarningKind.ENTRY_TOO_LARGE, loc, TOO_LARGE)
+            context.warn(WarningKind.ENTRY_TOO_LARGE, loc, TOO_LARGE)
         for loc in publication.omitted_extras:
-            site.warn(
-                WarningKind.ENTRY_TOO_LARGE,
-                loc,
-                "its images, videos or news do not fit a file of --max-bytes, they are left out",
-            )
+            context.warn(WarningKind.ENTRY_TOO_LARGE, loc, EXTRAS_TOO_LARGE)
 
     def _approve(self, listed: int) -> None:
-        """What is too large for a file shrinks the set, too. Raises PublicationRefusedError."""
-        chosen = self._set
-        if listed < chosen.listed:
-            problem = publish_problem(self._options, listed=listed, published=chosen.published)
+        """Check the guards again after entries that are too large were left out. Raises PublicationRefusedError."""
+        omitted = self._sitemap_set.listed - listed
+        if omitted > 0:
+            problem = publish_problem(self._options, listed=listed, published=self._sitemap_set.published)
             if problem is not None:
-                raise PublicationRefusedError(f"{problem}; {chosen.listed - listed:,} pages fit no file of --max-bytes")
+                raise PublicationRefusedError(f"{problem}; {omitted:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
-        published = self._site.rules.published
-        with self._site.store.reader() as connection:
-            recent = recent_pages(connection, limit=MAX_ITEMS, prefix=self._set.span)
+        published = self._context.rules.published
+        with self._context.store.reader() as connection:
+            recent = recent_pages(connection, limit=MAX_ITEMS, prefix=self._sitemap_set.page_prefix)
             pages = [
-                ChangedPage(
-                    published(page.url),
-                    page.title,
-                    datetime.fromtimestamp(page.changed, UTC),
-                    page.kind,
-                )
+                ChangedPage(published(page.url), page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
                 for page in recent
             ]
         name = self._names.other_format(feed)
-        start = published(self._set.start_url)
-        title = self._settled.title(self._set.start_url) or urlsplit(start).netloc
+        start = published(self._sitemap_set.start_url)
+        title = self._decisions.title(self._sitemap_set.start_url) or urlsplit(start).netloc
         channel = Channel(title, start, self._names.url(name))
         data = (rss if feed is Format.RSS else atom)(channel, pages)
         if data is None:
-            self._site.warn(
-                WarningKind.NO_FEED, self._names.url(name), "no page has a date yet, so there is nothing to tell of"
-            )
+            self._context.warn(WarningKind.NO_FEED, self._names.url(name), "no page has a date yet: no feed is written")
             return
         ending: Literal["rss", "atom"] = "rss" if feed is Format.RSS else "atom"
-        self._publish_beside(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
+        self._publish_format(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
 
-    def _publish_beside(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
-        publications = Publications(self._connection, self._set.output, self._names.other_format(ending))
+    def _publish_format(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
+        publications = Publications(self._connection, self._sitemap_set.output, self._names.other_format(ending))
         publication = write(
             {
                 "target": self._target,
@@ -199,12 +196,12 @@ class Publisher:
             }
         )
         publications.replace(publication.files)
-        self._take(publication)
+        self._add_files(publication)
 
-    def _take(self, publication: Publication) -> None:
+    def _add_files(self, publication: Publication) -> None:
         self.files += publication.files
         self.changed |= bool(publication.removed) or any(file.written for file in publication.files)
 
     def _locs(self) -> Iterator[str]:
-        for batch in self._settled.listed(prefix=self._set.span):
-            yield from map(self._site.rules.published, batch.urls)
+        for batch in self._decisions.listed(prefix=self._sitemap_set.page_prefix):
+            yield from map(self._context.rules.published, batch.urls)

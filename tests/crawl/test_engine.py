@@ -260,7 +260,7 @@ def test_a_page_that_something_else_loses_proves_nothing(extended: Program, site
         {
             "kind": "lost",
             "url": site.url("/fine"),
-            "message": "it was asked for, but nothing became of the answer: look at what was added to the crawl (-s)",
+            "message": "it was requested, but no item was stored: check the components added with -s",
         }
     ]
     runs = json.loads(extended.run("runs", "--state", "site.sqlite", "--json").out)

@@ -209,7 +209,7 @@ def test_nothing_to_list_at_all_withdraws_nothing(program: Program, domain: WebS
         result = program.run(*command, "--allow-shrink", "--exclude-listing", "example")
         assert (result.code, result.last_line) == (
             3,
-            "no page of any host can be listed, nothing is published: the summary says why",
+            "no page of any host can be listed, so nothing is published: see the summary for the reasons",
         )
         assert {path: path.read_bytes() for path in program.output.rglob("*.xml")} == before
 

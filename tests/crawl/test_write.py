@@ -46,7 +46,7 @@ def test_the_same_bytes_without_a_request(program: Program, crawled: WebServer) 
     assert crawled.paths() == []
 
 
-def test_a_disk_that_is_full_is_told_in_one_line(program: Program, site: WebServer) -> None:
+def test_a_full_disk_is_reported_in_one_line(program: Program, site: WebServer) -> None:
     paths = [f"/{number}/{'x' * 500}" for number in range(400)]
     site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
     assert program.crawl(site.url("/"), "--state", "state.db").code == 0
