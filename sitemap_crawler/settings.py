@@ -21,7 +21,7 @@ DOWNLOAD_HANDLERS = {
 }
 
 DOWNLOADER = "sitemap_crawler.crawl.engine.SiteDownloader"
-SCHEDULER = "sitemap_crawler.crawl.scheduler.Frontier"
+SCHEDULER = "sitemap_crawler.crawl.scheduler.FrontierScheduler"
 ITEM_PROCESSOR = "sitemap_crawler.crawl.pipelines.manager.PagePipelineManager"
 # The base setting holds the pipelines of the package: -s ITEM_PIPELINES then adds pipelines, or removes one with null.
 # The pipelines that read a page come first, because worker processes run them.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.crawl.politeness import Paces
+from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.exceptions import InventoryError, OutputError, RetryLaterError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
@@ -77,7 +77,7 @@ class Job(RunContext):
         try:
             # Who begins anew knows better.
             pause = 0.0 if options.fresh else _pause(options, load_pause(store.connection))
-            self.paces = Paces(options, not_before=_begin_at(pause, options.random_delay))
+            self.throttles = HostThrottles(options, not_before=_begin_at(pause, options.random_delay))
             super().__init__(options, store, _begin(options, store))
             self.fetched = self.done = fetched_in_run(store.connection, self.run.id)
             if options.subdomains and self.run.planned:

@@ -1,4 +1,4 @@
-"""Scrapy's scheduler on the inventory: what is queued survives the process, memory stays flat."""
+"""Scrapy's scheduler, backed by the inventory: the queue survives the process, and memory stays flat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 
-from sitemap_crawler.crawl.download.conditional import conditions
+from sitemap_crawler.crawl.download.conditional import condition_headers
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta
@@ -26,39 +26,42 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-_Asked = TypeVar("_Asked", Request, QueuedUrl)
-_Waiting = tuple[float, int, Request]
-"""When it may be asked for, by time.monotonic(), and a number that no other has."""
+_Target = TypeVar("_Target", Request, QueuedUrl)
+_WaitingRetry = tuple[float, int, Request]
+"""Earliest time of the retry, on the clock of time.monotonic(); a number that orders equal times; the request."""
 LEASE_URLS = 256
-MAX_HELD = 4_096
-"""Leased URLs of hosts that have to wait, beyond which no more are leased for others."""
-SHARE = 4
-"""Of the pages that are being read, one in so many has to be in the buffer before it is written for want of URLs."""
-MAX_LAST = 5_000
-"""Requests that are kept in memory until all else is fetched."""
+"""URLs that are leased from the queue at a time."""
+MAX_LEASED_URLS = 4_096
+"""Leased URLs of waiting hosts, above which no more URLs are leased for other hosts."""
+MIN_BUFFERED_SHARE = 1 / 4
+"""Share of the pages in processing that must be in the queue's buffer before it is written because no URL is queued."""
+MAX_LAST_RETRIES = 5_000
+"""Last retries that are kept in memory until all other URLs are fetched."""
 
 
-class Frontier(BaseScheduler):
-    """Hands out what the queue has, fewest clicks first, and not before its host's turn; remembers only what is leased
-    or to be tried again."""
+class FrontierScheduler(BaseScheduler):
+    """Scheduler that returns queued URLs by crawl depth once their host's throttle allows it.
+
+    Only leased URLs and retries are in memory; all other URLs wait in the inventory.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
-        self._paces = self._job.paces
-        self._tries = crawler.settings.getint("RETRY_TIMES")
-        self._ready: deque[QueuedUrl] = deque()
-        self._again: deque[Request] = deque()
-        self._later: list[_Waiting] = []
-        """A heap, by when they may be asked for."""
-        self._last: list[_Waiting] = []
-        """For when all else is fetched."""
+        self._throttles = self._job.throttles
+        self._max_retries = crawler.settings.getint("RETRY_TIMES")
+        self._leased: deque[QueuedUrl] = deque()
+        self._due_retries: deque[Request] = deque()
+        self._later_retries: list[_WaitingRetry] = []
+        """Heap of retries after back-pressure, by their earliest time."""
+        self._last_retries: list[_WaitingRetry] = []
+        """Retries that wait until all else is fetched."""
         self._order = count()
         self._alarm: asyncio.TimerHandle | None = None
-        self._settled_at = -1
+        self._fetched_at_depth_update = -1
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Frontier:
+    def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         return cls(crawler)
 
     def open(self, spider: Spider) -> None:
@@ -69,131 +72,135 @@ class Frontier(BaseScheduler):
             self._alarm.cancel()
 
     def has_pending_requests(self) -> bool:
-        """The engine asks this last, when nothing is under way any more."""
-        if self._again or self._later or self._may_refill():
+        """Return whether anything is left to fetch. The engine asks this when no request is in flight any more."""
+        if self._due_retries or self._later_retries or self._may_lease():
             return True
-        if self._last:
-            self._later, self._last = self._last, []
-            heapify(self._later)
-            self._wake_at(self._later[0][0])
+        if self._last_retries:
+            self._later_retries, self._last_retries = self._last_retries, []
+            heapify(self._later_retries)
+            self._wake_engine_at(self._later_retries[0][0])
             return True
         job = self._job
-        ended = job.budget == 0 or job.failure is not None
-        if not ended and job.options.max_depth is not None and self._settled_at != job.fetched:
+        is_over = job.budget == 0 or job.failure is not None
+        if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.fetched:
             self._guarded(job.queue.update_depths)
-            self._settled_at = job.fetched
-        return self._may_refill()
+            self._fetched_at_depth_update = job.fetched
+        return self._may_lease()
 
-    def _may_refill(self) -> bool:
+    def _may_lease(self) -> bool:
         job = self._job
         if job.budget == 0 or job.failure is not None:
             return False
-        return bool(self._ready or job.queue.queued or job.queue.pending)
+        return bool(self._leased or job.queue.queued or job.queue.pending)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Only requests that are tried again come this way; new URLs come through the queue.
+        """Keep a retry; new URLs come from the queue and never pass here.
 
-        What met back-pressure waits by itself, and for its last try until all else is fetched.
+        A page that met back-pressure waits for its own time. Its last retry waits until all else is fetched.
         """
         not_before = request.meta.get(Meta.NOT_BEFORE)
         if not_before is None:
-            self._again.append(request)
+            self._due_retries.append(request)
             return True
         waiting = (not_before, next(self._order), request)
-        tries = request.meta.get(Meta.RETRIES, 0)
-        if 0 < tries >= request.meta.get(Meta.MAX_RETRIES, self._tries) and len(self._last) < MAX_LAST:
-            self._last.append(waiting)
+        retries = request.meta.get(Meta.RETRIES, 0)
+        is_last = 0 < retries >= request.meta.get(Meta.MAX_RETRIES, self._max_retries)
+        if is_last and len(self._last_retries) < MAX_LAST_RETRIES:
+            self._last_retries.append(waiting)
         else:
-            heappush(self._later, waiting)
+            heappush(self._later_retries, waiting)
         return True
 
     def next_request(self) -> Request | None:
-        while self._later and self._later[0][0] <= time.monotonic():
-            self._again.append(heappop(self._later)[2])
-        if self._again:
-            again = self._take(self._again)
-            if again is not None or not self._job.options.subdomains:
-                return again
+        """Return the next request that may be sent now. With None, the engine is woken when it should ask again."""
+        while self._later_retries and self._later_retries[0][0] <= time.monotonic():
+            self._due_retries.append(heappop(self._later_retries)[2])
+        if self._due_retries:
+            retry = self._take(self._due_retries)
+            if retry is not None or not self._job.options.subdomains:
+                return retry
         if self._job.traps.learnt:
-            self._guarded(self._leave_traps)
-        if not self._ready:
-            self._refill()
-        if not self._ready or self._job.budget == 0:
-            if self._later:
-                self._wake_at(self._later[0][0])
+            self._guarded(self._refuse_trapped)
+        if not self._leased:
+            self._lease()
+        if not self._leased or self._job.budget == 0:
+            if self._later_retries:
+                self._wake_engine_at(self._later_retries[0][0])
             return None
-        queued = self._take(self._ready)
-        if queued is None and self._job.options.subdomains and len(self._ready) < MAX_HELD and self._job.queue.queued:
-            # What is leased may all be of hosts that have to wait.
-            self._refill()
-            queued = self._take(self._ready)
+        queued = self._take(self._leased)
+        if (
+            queued is None
+            and self._job.options.subdomains
+            and len(self._leased) < MAX_LEASED_URLS
+            and self._job.queue.queued
+        ):
+            # All leased URLs may be of hosts that have to wait.
+            self._lease()
+            queued = self._take(self._leased)
         if queued is None:
             return None
         self._job.fetched += 1
-        return self._request(queued)
+        return self._request_for(queued)
 
-    def _take(self, waiting: deque[_Asked]) -> _Asked | None:
-        """The first of them whose host may be asked now."""
-        if self._is_turn_of(waiting[0].url):
+    def _take(self, waiting: deque[_Target]) -> _Target | None:
+        """Remove and return the first element whose host may be requested now."""
+        if self._may_send_to(waiting[0].url):
             return waiting.popleft()
-        hosts = {host_of(waiting[0].url)}
-        for place, asked in enumerate(waiting if self._job.options.subdomains else ()):
-            host = host_of(asked.url)
-            if host not in hosts and self._is_turn_of(asked.url):
-                del waiting[place]
-                return asked
-            hosts.add(host)
+        waiting_hosts = {host_of(waiting[0].url)}
+        for index, target in enumerate(waiting if self._job.options.subdomains else ()):
+            host = host_of(target.url)
+            if host not in waiting_hosts and self._may_send_to(target.url):
+                del waiting[index]
+                return target
+            waiting_hosts.add(host)
         return None
 
-    def _is_turn_of(self, url: str) -> bool:
-        """Whether `url` may be asked for now; if not, the engine will ask again in time."""
-        pace = self._paces.of(url)
-        if pace.free or pace.closed:
-            # The middleware refuses what a closed host is asked for.
+    def _may_send_to(self, url: str) -> bool:
+        """Return whether `url` may be requested now. If not, the engine is woken when it may."""
+        throttle = self._throttles.for_url(url)
+        if throttle.is_free or throttle.is_closed:
+            # The politeness middleware refuses the requests to a closed host.
             return True
-        active = self._active_at(url)
-        if active + 1 > pace.allowed:
-            # The answer to one of them wakes the engine.
+        active = self._engine.requests_in_flight(host_of(url) if self._job.options.subdomains else None)
+        if active + 1 > throttle.max_in_flight:
+            # The response to one of the requests wakes the engine.
             return False
         now = time.monotonic()
-        at = pace.next_at(now)
-        if pace.delay and active > pace.under_way:
-            # One is on its way: it will have left soon.
-            at = max(at, now + pace.delay)
-        if at <= now:
+        earliest = throttle.next_request_time(now)
+        if throttle.delay and active > throttle.in_flight:
+            # A request has left the scheduler and not this machine: the delay begins when it does.
+            earliest = max(earliest, now + throttle.delay)
+        if earliest <= now:
             return True
-        self._wake_at(at)
+        self._wake_engine_at(earliest)
         return False
 
-    def _active_at(self, url: str) -> int:
-        """Requests to the host that are on their way or under way."""
-        return self._engine.requests_in_flight(host_of(url) if self._job.options.subdomains else None)
-
-    def _wake_at(self, moment: float) -> None:
-        """Have the engine ask for a request then, at the latest."""
+    def _wake_engine_at(self, moment: float) -> None:
+        """Have the engine ask for a request at `moment`, on the clock of time.monotonic(), or earlier."""
         loop = asyncio.get_running_loop()
-        at = loop.time() + max(0.0, moment - time.monotonic())
-        if self._alarm is not None and not self._alarm.cancelled() and loop.time() < self._alarm.when() <= at:
+        alarm_time = loop.time() + max(0.0, moment - time.monotonic())
+        if self._alarm is not None and not self._alarm.cancelled() and loop.time() < self._alarm.when() <= alarm_time:
             return
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm = loop.call_at(at, self._engine.wake)
+        self._alarm = loop.call_at(alarm_time, self._engine.wake)
 
-    def _refill(self) -> None:
+    def _lease(self) -> None:
         queue, budget = self._job.queue, self._job.budget
-        if not queue.queued and queue.pending * SHARE >= self._engine.responses_in_processing():
-            # What the pages in the buffer link to may be all that is left. While many more are being read, a page at a
-            # time would be a transaction for each.
+        if not queue.queued and queue.pending >= self._engine.responses_in_processing() * MIN_BUFFERED_SHARE:
+            # The only URLs left may be links of the pages in the buffer. While many more pages are being read, to write
+            # the buffer now would cost a transaction for each page.
             self._guarded(queue.flush)
         limit = LEASE_URLS if budget is None else min(budget, LEASE_URLS)
-        self._guarded(lambda: self._ready.extend(queue.lease(limit)))
+        self._guarded(lambda: self._leased.extend(queue.lease(limit)))
 
-    def _leave_traps(self) -> None:
-        held, self._ready = self._ready, deque()
-        self._job.queue.refuse_trapped(held)
+    def _refuse_trapped(self) -> None:
+        """Give all leased URLs back: some may be in the traps that were learnt."""
+        leased, self._leased = self._leased, deque()
+        self._job.queue.refuse_trapped(leased)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """End the crawl when the inventory can't do its part."""
+        """Do work on the inventory; end the crawl if it fails."""
         if self._job.failure is not None:
             return
         try:
@@ -202,12 +209,11 @@ class Frontier(BaseScheduler):
             self._job.inventory_failed(error)
             self._engine.close(CloseReason.INVENTORY_FAILED)
 
-    def _request(self, queued: QueuedUrl) -> Request:
+    def _request_for(self, queued: QueuedUrl) -> Request:
         return Request(
             queued.url,
-            headers=conditions(queued),
+            headers=condition_headers(queued),
             callback=self._spider.parse,
             errback=self._spider.failed,  # type: ignore[attr-defined]
-            # Our URLs are in their final form: Scrapy and the HTTP client must not quote them again.
             meta={Meta.VERBATIM_URL: True, Meta.QUEUED: queued},
         )

@@ -18,7 +18,7 @@ from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.middlewares.robots import (
-    REDIRECTS,
+    REDIRECT_STATUSES,
     BlockedByRobotsError,
     RobotsMiddleware,
     RobotsUnavailableError,
@@ -221,7 +221,7 @@ class _Seeds:
             response = await self._download(url)
             location = response.headers.get("Location")
             target = self._sitemaps.resolve(location.decode("latin-1"), url) if location else None
-            if response.status not in REDIRECTS or target is None or len(target) > MAX_STORED_URL:
+            if response.status not in REDIRECT_STATUSES or target is None or len(target) > MAX_STORED_URL:
                 if response.status != 200:
                     passing = response.status >= 500 or response.status == 429
                     raise _UnreadSitemapError(f"it answers {response.status}", passing=passing)

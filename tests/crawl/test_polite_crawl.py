@@ -214,7 +214,7 @@ def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(pro
     assert (result.code, result.report["outcome"]) == (4, "interrupted")
     assert re.fullmatch(
         r"127\.0\.0\.1 has been overloaded or away for \d+ s \(SITEMAP_MAX_OUTAGE is 1 s\): "
-        r"run the same command when it is well to continue",
+        r"run the same command when the host answers again to continue",
         result.last_line,
     )
     site.pages = dict(well)
@@ -376,7 +376,7 @@ def test_a_pause_can_be_interrupted(
     assert process.stderr is not None
     assert asked.wait(60)
     # The log line shows that the answer has arrived.
-    assert any("to be left alone for 300 s" in line for line in process.stderr)
+    assert any("asks for a pause of 300 s" in line for line in process.stderr)
     sent = time.monotonic()
     process.send_signal(signal.SIGINT)
     *_, last = process.stderr

@@ -15,7 +15,7 @@ from scrapy.http import Response
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsMiddleware, RobotsUnavailableError
-from sitemap_crawler.crawl.politeness import Paces
+from sitemap_crawler.crawl.throttle import HostThrottles
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Bench:
         self.body = RULES.encode()
         rules = SimpleNamespace(address=None)
         self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/", rules=rules)
-        self.job.paces = Paces(Options.parse({"start_url": self.job.start_url}))
+        self.job.throttles = HostThrottles(Options.parse({"start_url": self.job.start_url}))
         self.job.store_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse
         self.closed: list[str] = []

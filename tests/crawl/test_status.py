@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.crawl.politeness import Paces
+from sitemap_crawler.crawl.throttle import HostThrottles
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -160,15 +160,15 @@ def test_the_status_of_a_site_file_is_relative_to_it(program: Program, site: Web
 
 def test_no_host_is_asked_before_its_time() -> None:
     options = Options.parse({"start_url": "https://www.example.com/"})
-    paces = Paces(options, not_before=100.0)
+    throttles = HostThrottles(options, not_before=100.0)
     for url in ("https://www.example.com/", "https://other.example/"):
-        pace = paces.of(url)
-        pace.begin()
-        assert not pace.free
-        assert pace.paused(99.0)
-        assert pace.next_at(99.0) == 100.0
-        assert not pace.paused(100.0)
-        assert pace.next_at(100.0) == -math.inf
+        throttle = throttles.for_url(url)
+        throttle.start()
+        assert not throttle.is_free
+        assert throttle.is_paused(99.0)
+        assert throttle.next_request_time(99.0) == 100.0
+        assert not throttle.is_paused(100.0)
+        assert throttle.next_request_time(100.0) == -math.inf
 
 
 LONGEST = "import random\nrandom.uniform = lambda least, most: most\n"

@@ -21,7 +21,7 @@ _RELATIONS = ("canonical", "alternate")
 _MARK_BYTES = 8
 
 
-def conditions(queued: QueuedUrl) -> dict[str, str]:
+def condition_headers(queued: QueuedUrl) -> dict[str, str]:
     """The headers of a conditional request, https://www.rfc-editor.org/rfc/rfc9110#section-13.1."""
     values = zip(_CONDITIONS, (queued.etag, queued.modified_header), strict=True)
     return {name: value for name, value in values if value is not None}

@@ -56,10 +56,10 @@ class Progress:
             self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
             self._live.start()
         self._loop.start(TERMINAL_INTERVAL if self._live else LOG_INTERVAL, now=True)
-        pace, now = self._job.paces.of(self._job.start_url), time.monotonic()
-        if pace.paused(now):
+        throttle, now = self._job.throttles.for_url(self._job.start_url), time.monotonic()
+        if throttle.is_paused(now):
             why = " (random delay)" if self._job.options.random_delay else ""
-            logger.info("the crawl begins in %s%s", _duration(pace.next_at(now) - now), why)
+            logger.info("the crawl begins in %s%s", _duration(throttle.next_request_time(now) - now), why)
 
     def _closed(self) -> None:
         if self._loop.running:
@@ -69,7 +69,7 @@ class Progress:
 
     def _tick(self) -> None:
         job = self._job
-        self._samples.append(_Sample(time.monotonic(), job.done, job.queue.waiting, job.paces.left))
+        self._samples.append(_Sample(time.monotonic(), job.done, job.queue.waiting, job.throttles.requests_sent))
         line = self._line()
         if self._live is not None:
             self._live.update(line, refresh=True)
@@ -88,11 +88,11 @@ class Progress:
             f"{rate:.1f} pages/s",
             f"{requests:.1f} requests/s",
         ]
-        pace, now = job.paces.of(job.start_url), last.time
-        if pace.paused(now):
-            parts.append(f"paused for {_duration(pace.next_at(now) - now)}")
-        elif pace.delay:
-            parts.append(f"delay {pace.delay:.1f} s")
+        throttle, now = job.throttles.for_url(job.start_url), last.time
+        if throttle.is_paused(now):
+            parts.append(f"paused for {_duration(throttle.next_request_time(now) - now)}")
+        elif throttle.delay:
+            parts.append(f"delay {throttle.delay:.1f} s")
         estimate = self._estimate(rate)
         if estimate is not None:
             parts.append(f"about {_duration(estimate)} left")

@@ -45,10 +45,10 @@ class Status:
     def crawling(self, job: Job, *, now: float | None = None) -> None:
         """`now` is of time.monotonic()."""
         now = time.monotonic() if now is None else now
-        self._samples.append(_Sample(now, job.done, job.paces.left))
+        self._samples.append(_Sample(now, job.done, job.throttles.requests_sent))
         first, last = self._samples[0], self._samples[-1]
         seconds = last.time - first.time
-        waiting = job.paces.of(job.start_url).paused(now)
+        waiting = job.throttles.for_url(job.start_url).is_paused(now)
         self._write(
             _of_job(job, state="waiting" if waiting else "crawling")
             | {

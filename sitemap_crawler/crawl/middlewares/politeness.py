@@ -1,6 +1,6 @@
-"""Lets every request wait for its host's turn, and tells the host's pace what came of it.
+"""The middleware that holds each request until its host's throttle allows it, and reports the result to the throttle.
 
-It is the middleware next to the network, so that robots.txt, sitemaps and second tries come this way, too.
+It stands next to the network, so that requests for robots.txt, sitemaps and retries pass it, too.
 """
 
 from __future__ import annotations
@@ -14,19 +14,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from scrapy import Request
-from scrapy.exceptions import (
-    DownloadConnectionRefusedError,
-    DownloadFailedError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-    ResponseDataLossError,
-)
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
-from sitemap_crawler.crawl.politeness import Answer, answer_of, retry_seconds
+from sitemap_crawler.crawl.politeness import ResponseKind, classify_status, is_back_pressure, retry_after_seconds
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
@@ -36,121 +30,137 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from sitemap_crawler.crawl.politeness import Pace, Verdict
+    from sitemap_crawler.crawl.throttle import HostThrottle, ThrottleChange
 
 logger = logging.getLogger(__name__)
 
-LOOK_UP = 1.0
-"""Seconds after which one that waits looks whether the crawl is ending: nothing tells it."""
+CLOSING_CHECK_SECONDS = 1.0
+"""Maximum sleep of a waiting request: nothing wakes it when the crawl begins to close."""
 
 
 class RequestPostponedError(SitemapCrawlerError, IgnoreRequest):
-    """The crawl ends before the host may be asked; the request is to be made another time."""
+    """The crawl ends before the host may be requested; the next run makes the request."""
 
 
 class HostClosedError(SitemapCrawlerError, IgnoreRequest):
-    """The host, not the start page's, must not be asked any more; the crawl goes on without it."""
+    """A host other than the start page's must not be requested any more; the crawl goes on without it."""
 
 
 class PolitenessMiddleware:
+    """Downloader middleware that enforces delays, pauses and backoffs for each host."""
+
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
-        self._paces = self._job.paces
+        self._throttles = self._job.throttles
         self._tasks: set[asyncio.Future[None]] = set()
+        """References that keep the tasks from garbage collection."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> PolitenessMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> Coroutine[None, None, None] | None:
-        pace, now = self._paces.of(request.url), time.monotonic()
-        if not pace.begun and Meta.FETCHES_ROBOTS not in request.meta:
-            pace.begin()
-        if _wait(pace, request, now) > 0:
-            return self._turn(pace, request)
-        self._leave(pace, request, now)
+        throttle, now = self._throttles.for_url(request.url), time.monotonic()
+        if not throttle.is_started and Meta.FETCHES_ROBOTS not in request.meta:
+            # The robots middleware comes first: the rules are known by now.
+            throttle.start()
+        if _seconds_to_wait(throttle, request, now) > 0:
+            return self._wait(throttle, request)
+        self._send(throttle, request, now)
         return None
 
-    async def _turn(self, pace: Pace, request: Request) -> None:
-        """Raises RequestPostponedError when the turn will not come in this crawl."""
-        while (wait := _wait(pace, request, now := time.monotonic())) > 0:
+    async def _wait(self, throttle: HostThrottle, request: Request) -> None:
+        """Wait until the request may be sent. Raises RequestPostponedError or HostClosedError if that time is not in this crawl."""
+        while (seconds := _seconds_to_wait(throttle, request, now := time.monotonic())) > 0:
             host = host_of(request.url)
-            if self._engine.is_closing or (pace.closed and host == host_of(self._job.start_url)):
-                raise RequestPostponedError(f"{host} must not be asked now")
-            if pace.closed:
-                raise HostClosedError(f"{host} is overloaded, away, or asks to be left alone for too long")
-            await asyncio.sleep(min(wait, LOOK_UP))
-        # No await between the look at the pace and this: nobody else leaves in the same moment.
-        self._leave(pace, request, now)
+            if self._engine.is_closing or (throttle.is_closed and host == host_of(self._job.start_url)):
+                raise RequestPostponedError(f"{host} must not be requested now")
+            if throttle.is_closed:
+                raise HostClosedError(f"{host} is overloaded or away, or asks for too long a pause")
+            await asyncio.sleep(min(seconds, CLOSING_CHECK_SECONDS))
+        # No await between the check and this call: no other request is sent in the same moment.
+        self._send(throttle, request, now)
 
-    def _leave(self, pace: Pace, request: Request, now: float) -> None:
-        pace.left(now)
-        self._paces.left += 1
+    def _send(self, throttle: HostThrottle, request: Request, now: float) -> None:
+        throttle.request_sent(now)
+        self._throttles.requests_sent += 1
         request.meta[Meta.SENT_AT] = now
 
     def process_response(self, request: Request, response: Response) -> Response:
         if Meta.SENT_AT in request.meta:
-            answer = answer_of(response.status)
-            pressed = answer is Answer.PRESSURE
-            self._ended(request, answer, retry_after=_retry_after(response) if pressed else None)
+            kind = classify_status(response.status)
+            pressed = kind is ResponseKind.BACK_PRESSURE
+            self._request_ended(request, kind, retry_after=retry_after_seconds(response) if pressed else None)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        # Without the mark it never left: robots.txt forbids it, or the crawl ends.
+        # Without the mark the request was never sent: robots.txt forbids it, or the crawl closes.
         if Meta.SENT_AT in request.meta:
-            self._ended(request, Answer.PRESSURE if is_pressure(exception) else Answer.OTHER)
+            pressed = is_back_pressure(exception)
+            self._request_ended(request, ResponseKind.BACK_PRESSURE if pressed else ResponseKind.OTHER)
 
-    def _ended(self, request: Request, answer: Answer, *, retry_after: float | None = None) -> None:
-        pace, meta, now = self._paces.of(request.url), request.meta, time.monotonic()
-        repeated = meta.pop(Meta.NOT_BEFORE, None) is not None
-        left_at = meta.pop(Meta.SENT_AT)
-        verdict = pace.answered(answer, left_at=left_at, now=now, retry_after=retry_after, repeated=repeated)
-        if answer is Answer.PRESSURE:
+    def _request_ended(self, request: Request, kind: ResponseKind, *, retry_after: float | None = None) -> None:
+        throttle, meta, now = self._throttles.for_url(request.url), request.meta, time.monotonic()
+        is_retry = meta.pop(Meta.NOT_BEFORE, None) is not None
+        sent_at = meta.pop(Meta.SENT_AT)
+        change = throttle.response_received(kind, sent_at=sent_at, now=now, retry_after=retry_after, is_retry=is_retry)
+        if kind is ResponseKind.BACK_PRESSURE:
             self._crawler.stats.inc_value(Stat.BACK_PRESSURE)
-            meta[Meta.NOT_BEFORE] = now + self._paces.delay_again(meta.get(Meta.RETRIES, 0) + 1)
-        if verdict.outage:
-            task = asyncio.ensure_future(self._ask_once_more(request.url, verdict.outage))
+            meta[Meta.NOT_BEFORE] = now + self._throttles.retry_delay(meta.get(Meta.RETRIES, 0) + 1)
+        if change.outage_seconds:
+            task = asyncio.ensure_future(self._confirm_outage(request.url, change.outage_seconds))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        elif verdict.pause:
-            self._pause(request.url, verdict)
-        elif verdict.back_off is not None:
-            self._back_off(request.url, verdict.back_off)
+        elif change.pause_seconds:
+            self._report_pause(request.url, change)
+        elif change.backoff_seconds is not None:
+            self._report_backoff(request.url, change.backoff_seconds)
 
-    def _pause(self, url: str, verdict: Verdict) -> None:
-        host = host_of(url)
+    def _report_pause(self, url: str, change: ThrottleChange) -> None:
+        host, seconds = host_of(url), math.ceil(change.pause_seconds)
         self._crawler.stats.inc_value(Stat.PAUSES)
-        logger.info("%s asks to be left alone for %.0f s (Retry-After)", host, math.ceil(verdict.pause))
-        if verdict.too_long:
-            until = datetime.now(UTC) + timedelta(seconds=math.ceil(verdict.pause))
+        logger.info("%s asks for a pause of %d s (Retry-After)", host, seconds)
+        if change.pause_too_long:
+            until = datetime.now(UTC) + timedelta(seconds=seconds)
             limit = f"SITEMAP_MAX_RETRY_AFTER is {self._job.options.max_retry_after:g} s"
-            words = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
-            self._interrupt(host, f"{words}: run the same command then to continue", until=until)
+            message = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
+            self._interrupt(host, f"{message}: run the same command then to continue", until=until)
 
-    async def _ask_once_more(self, url: str, seconds: float) -> None:
-        """Give the host up, unless it is only some of its pages that fail: what is left at the end of a run may all be
-        such, and be asked for again and again."""
-        pace = self._paces.of(url)
+    def _report_backoff(self, url: str, seconds: float) -> None:
+        self._crawler.stats.inc_value(Stat.BACKOFFS)
+        if seconds:
+            logger.info("%s: the backoff is %.3g s between two requests", host_of(url), seconds)
+        else:
+            logger.info("%s: the backoff is over", host_of(url))
+
+    async def _confirm_outage(self, url: str, seconds: float) -> None:
+        """Give the host up if its robots.txt fails, too.
+
+        Otherwise only some of its pages fail. At the end of a run these may be all that is left, retried again and
+        again.
+        """
+        throttle = self._throttles.for_url(url)
         meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
         with contextlib.suppress(Exception):
-            # Its answer comes by here, and tells the pace.
+            # The response passes this middleware, which reports it to the throttle.
             await self._crawler.engine.download_async(
                 Request(f"{origin_of(url)}/robots.txt", callback=NO_CALLBACK, meta=meta)
             )
-        if pace.doubted and not self._engine.is_closing:
-            pace.give_up(time.monotonic())
-            self._give_up(url, seconds)
+        if throttle.outage_suspected and not self._engine.is_closing:
+            throttle.give_up(time.monotonic())
+            self._report_outage(url, seconds)
 
-    def _give_up(self, url: str, seconds: float) -> None:
+    def _report_outage(self, url: str, seconds: float) -> None:
         host = host_of(url)
-        logger.warning("%s has been overloaded or away for %.0f s: it is left alone", host, seconds)
+        outage = f"{host} has been overloaded or away for {seconds:.0f} s"
+        logger.warning("%s: it is not requested any more in this run", outage)
         limit = f"SITEMAP_MAX_OUTAGE is {self._job.options.max_outage:g} s"
-        words = f"{host} has been overloaded or away for {seconds:.0f} s ({limit})"
-        self._interrupt(host, f"{words}: run the same command when it is well to continue")
+        self._interrupt(host, f"{outage} ({limit}): run the same command when the host answers again to continue")
 
     def _interrupt(self, host: str, message: str, *, until: datetime | None = None) -> None:
+        """End the crawl if `host` is the start page's; any other host is only closed itself."""
         job = self._job
         if host != host_of(job.start_url) or job.interruption is not None:
             return
@@ -161,35 +171,10 @@ class PolitenessMiddleware:
             job.postpone(until, message)
             self._engine.close(CloseReason.RETRY_LATER)
 
-    def _back_off(self, url: str, seconds: float) -> None:
-        self._crawler.stats.inc_value(Stat.BACKOFFS)
-        if seconds:
-            logger.info("%s: one request in %.3g s, for how it answers", host_of(url), seconds)
-        else:
-            logger.info("%s: the back-off is over", host_of(url))
 
-
-def is_pressure(exception: Exception) -> bool:
-    """Whether no answer means that the server is overloaded: a time-out, a reset, a refused connection.
-
-    Not so a host name that is unknown or a certificate that is not valid.
-    """
-    if isinstance(exception, DownloadConnectionRefusedError):
-        return isinstance(getattr(exception.__cause__, "os_error", None), ConnectionError)
-    return isinstance(exception, (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError, ConnectionError))
-
-
-def _wait(pace: Pace, request: Request, now: float) -> float:
-    """Seconds until the request may leave."""
-    own: float = request.meta.get(Meta.NOT_BEFORE, 0.0)
-    if pace.free:
-        return own - now
-    return max(pace.next_at(now), own) - now
-
-
-def _retry_after(response: Response) -> float | None:
-    value, date = (response.headers.get(name) for name in ("Retry-After", "Date"))
-    if value is None:
-        return None
-    text = value.decode("latin-1")
-    return retry_seconds(text, date.decode("latin-1") if date else None, now=datetime.now(UTC))
+def _seconds_to_wait(throttle: HostThrottle, request: Request, now: float) -> float:
+    """Return the seconds until the request may be sent; 0 or less for now."""
+    not_before: float = request.meta.get(Meta.NOT_BEFORE, 0.0)
+    if throttle.is_free:
+        return not_before - now
+    return max(throttle.next_request_time(now), not_before) - now

@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309), once for each scheme, host and port."""
+"""The middleware that obeys robots.txt (RFC 9309), fetched once for each scheme, host and port."""
 
 from __future__ import annotations
 
@@ -29,41 +29,46 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2
 MAX_REDIRECTS = 5
-# Seconds, https://www.rfc-editor.org/rfc/rfc9309#section-2.4
-MAX_AGE = 24 * 3600
-# Seconds. Everything else waits for it, a Ctrl-C too.
-MAX_TIMEOUT = 10.0
-REDIRECTS = frozenset((301, 302, 303, 307, 308))
+"""Redirects that are followed to a robots.txt, https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2"""
+MAX_AGE_SECONDS = 24 * 3600
+"""Age from which on a robots.txt is fetched again, https://www.rfc-editor.org/rfc/rfc9309#section-2.4"""
+MAX_TIMEOUT_SECONDS = 10.0
+"""Timeout of a robots.txt. All other requests to the host wait for it, and so does a Ctrl-C."""
+REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 
 
 class BlockedByRobotsError(SitemapCrawlerError, IgnoreRequest):
-    """robots.txt forbids the request; the message says by what."""
+    """robots.txt forbids the request; the message quotes the rule."""
 
 
 class RobotsUnavailableError(SitemapCrawlerError, IgnoreRequest):
-    """robots.txt can't be had, so nothing is known of the request: it is to be made another time."""
+    """robots.txt cannot be fetched, so the request may be forbidden; a later run makes it."""
 
 
-class _Fetched(NamedTuple):
+class _RobotsFetch(NamedTuple):
     rules: asyncio.Future[RobotsTxt | None]
-    since: float
+    started_at: float
+    """Time of the request, on the clock of the middleware."""
 
 
 class RobotsMiddleware:
-    """Lets through what robots.txt allows; ends the crawl when the start page's can't be had (section 2.3.1.4)."""
+    """Downloader middleware that refuses the requests that robots.txt forbids.
+
+    The crawl ends if the robots.txt of the start page is not available (section 2.3.1.4).
+    """
 
     def __init__(
         self, crawler: Crawler, *, user_agent: str, timeout: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._crawler = crawler
-        # Not the whole header, which may hold what is nobody's business: this one is remembered.
+        # The inventory stores this name. The whole header may hold an address or another private detail.
         self._agent = product_token(user_agent)
-        self._timeout = timeout
+        self._timeout_seconds = timeout
         self._clock = clock
         self._resolver = Resolver(())
-        self._fetched: dict[str, _Fetched] = {}
+        self._fetches: dict[str, _RobotsFetch] = {}
+        """By origin."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
@@ -73,7 +78,7 @@ class RobotsMiddleware:
         return cls(
             crawler,
             user_agent=settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"],
-            timeout=min(MAX_TIMEOUT, settings.getfloat("DOWNLOAD_TIMEOUT")),
+            timeout=min(MAX_TIMEOUT_SECONDS, settings.getfloat("DOWNLOAD_TIMEOUT")),
         )
 
     async def process_request(self, request: Request) -> None:
@@ -87,6 +92,7 @@ class RobotsMiddleware:
                 await self._check(public)
 
     async def _check(self, url: str) -> None:
+        """Raises BlockedByRobotsError or RobotsUnavailableError."""
         origin = origin_of(url)
         rules = await self.rules_for(origin)
         rule = None if rules is None else rules.rule_against(url, self._agent)
@@ -95,30 +101,30 @@ class RobotsMiddleware:
             raise BlockedByRobotsError(robots_evidence(origin, rule))
 
     async def rules_for(self, origin: str) -> RobotsTxt | None:
-        """The rules of `https://example.com:8443`; None when everything is allowed. Raises RobotsUnavailableError.
+        """Return the rules of an origin such as `https://example.com:8443`; None if everything is allowed.
 
-        Whoever asks while they are being fetched waits for the same answer.
+        Concurrent calls wait for the same response. Raises RobotsUnavailableError.
         """
-        rules = self._current(origin)
+        rules = self._current_rules(origin)
         try:
             return rules.result() if rules.done() else await asyncio.shield(rules)
         except RobotsUnavailableError as error:
             self._refuse(origin, str(error))
-            # A new one for each caller: a shared exception would gather the tracebacks of all.
+            # A new exception for each caller: a shared one would collect the tracebacks of all callers.
             raise RobotsUnavailableError(str(error)) from None
 
-    def _current(self, origin: str) -> asyncio.Future[RobotsTxt | None]:
-        fetched, now = self._fetched.get(origin), self._clock()
-        if fetched is None or (now - fetched.since >= MAX_AGE and fetched.rules.done()):
-            rules = asyncio.ensure_future(self._load(origin, earlier=fetched))
-            fetched = self._fetched[origin] = _Fetched(rules, now)
-        return fetched.rules
+    def _current_rules(self, origin: str) -> asyncio.Future[RobotsTxt | None]:
+        fetch, now = self._fetches.get(origin), self._clock()
+        if fetch is None or (now - fetch.started_at >= MAX_AGE_SECONDS and fetch.rules.done()):
+            rules = asyncio.ensure_future(self._load(origin, earlier=fetch))
+            fetch = self._fetches[origin] = _RobotsFetch(rules, now)
+        return fetch.rules
 
-    async def _load(self, origin: str, *, earlier: _Fetched | None) -> RobotsTxt | None:
+    async def _load(self, origin: str, *, earlier: _RobotsFetch | None) -> RobotsTxt | None:
         try:
             body = await self._read(self._url_of(origin))
         except RobotsUnavailableError:
-            # Section 2.4: what was had before may be used longer when nothing newer can be had.
+            # Section 2.4: an earlier robots.txt may be used for longer when the new one is not available.
             if earlier is None or earlier.rules.exception() is not None:
                 raise
             return earlier.rules.result()
@@ -126,22 +132,22 @@ class RobotsMiddleware:
         job.store_robots(origin, agent=self._agent, body=body)
         if body is None:
             job.robots.pop(origin, None)
-            job.paces.of(origin).robots_ask(origin, None)
+            job.throttles.for_url(origin).set_crawl_delay(origin, None)
             return None
         rules = job.robots[origin] = RobotsTxt.parse(body)
-        self._keep_delay(origin, rules)
+        self._apply_crawl_delay(origin, rules)
         return rules
 
     def _url_of(self, origin: str) -> str:
-        """Where robots.txt of an origin is; that of a site's public address is among what is crawled."""
+        """Return the URL of an origin's robots.txt. The one of a site's public address is among the crawled files."""
         address = job_of(self._crawler).rules.address
         if address is not None and address.robots_url is not None and address.published_at == f"{origin}/":
             return address.robots_url
         return f"{origin}/robots.txt"
 
-    def _keep_delay(self, origin: str, rules: RobotsTxt) -> None:
+    def _apply_crawl_delay(self, origin: str, rules: RobotsTxt) -> None:
         asked = rules.crawl_delay(self._agent)
-        kept = job_of(self._crawler).paces.of(origin).robots_ask(origin, asked)
+        kept = job_of(self._crawler).throttles.for_url(origin).set_crawl_delay(origin, asked)
         if asked is not None and asked > kept:
             message = "%s/robots.txt asks for %g s between two requests: %g s are kept (SITEMAP_MAX_CRAWL_DELAY)"
             logger.warning(message, origin, asked, kept)
@@ -154,33 +160,33 @@ class RobotsMiddleware:
         if response is None:
             return None
         if is_transient(response.status):
-            # Also 429, against the letter of RFC 9309: who is asked too often allows nothing.
+            # Also 429, unlike RFC 9309: a host that is requested too often allows nothing.
             raise RobotsUnavailableError(f"{url}: status {response.status}")
         if not 200 <= response.status < 300:
             return None
         if response.body.startswith(GZIP):
-            raise RobotsUnavailableError(f"{url}: it is packed once more than it says")
+            raise RobotsUnavailableError(f"{url}: it is compressed once more than its header says")
         return response.body
 
     async def _fetch(self, url: str) -> Response | None:
-        """The answer after at most five redirects; None when there were more, which counts as no robots.txt."""
+        """Return the response after at most five redirects; None after more, which counts as no robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
-            bound = {Meta.TIMEOUT_SECONDS: self._timeout, Meta.MAX_BODY_BYTES: MAX_BYTES + 1}
-            meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, **bound}
+            limits = {Meta.TIMEOUT_SECONDS: self._timeout_seconds, Meta.MAX_BODY_BYTES: MAX_BYTES + 1}
+            meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, **limits}
             request = Request(url, callback=NO_CALLBACK, meta=meta)
             self._crawler.stats.inc_value(Stat.ROBOTS_REQUESTS)
             response = await self._crawler.engine.download_async(request)
             location = response.headers.get("Location")
             target = self._resolver.resolve(location.decode("latin-1"), url) if location else None
-            if response.status not in REDIRECTS or target is None:
+            if response.status not in REDIRECT_STATUSES or target is None:
                 return response
             url = target
         return None
 
-    def _refuse(self, origin: str, why: str) -> None:
-        """End the crawl if the start page's robots.txt can't be had; any other closes its own origin only."""
+    def _refuse(self, origin: str, reason: str) -> None:
+        """End the crawl if the start page's robots.txt is not available. Any other closes its own origin only."""
         job = job_of(self._crawler)
-        # An engine that stops has ended the request, which says nothing of the site.
+        # An engine that stops has cancelled the request: its failure says nothing about the site.
         if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
-            job.refuse(f"robots.txt is not available ({why}): nothing may be crawled before it is", ends_run=False)
+            job.refuse(f"robots.txt is not available ({reason}): nothing may be crawled before it is", ends_run=False)
             EngineControl(self._crawler).close(CloseReason.ROBOTS_UNAVAILABLE)
