@@ -1,9 +1,10 @@
-"""Sitemaps that are not ours as a source of URLs: those that robots.txt names, and those that the options give."""
+"""Seed sitemaps: foreign sitemaps, named by robots.txt or the options, whose URLs and language versions are queued."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -23,17 +24,18 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsMiddleware,
     RobotsUnavailableError,
 )
-from sitemap_crawler.crawl.seed_entries import SeedEntries
 from sitemap_crawler.exceptions import SitemapCrawlerError
+from sitemap_crawler.extract.alternates import check_alternates
 from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.inventory.alternates import delete_claims, store_claims
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
+from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -43,58 +45,68 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS = 5
+"""Redirects that are followed to a sitemap."""
 MAX_LEVEL = 2
-"""An index must not list another one (https://www.sitemaps.org/protocol.html#index); some do."""
+"""Indexes above a sitemap. An index must not list an index (https://www.sitemaps.org/protocol.html#index); some do."""
+MAX_EXAMPLE_LENGTH = 80
+"""Characters of an unusable entry that a problem shows."""
+MAX_CACHED_VERSIONS = 2_000
+"""URLs of language versions that are normalised once: those of several sets."""
 
 
-async def read_seeds(crawler: Crawler) -> None:
-    """Queue what foreign sitemaps name, after all that is linked has been fetched.
+async def read_seed_sitemaps(crawler: Crawler) -> None:
+    """Queue the URLs of foreign sitemaps after all linked pages have been fetched.
 
-    Not earlier, because the start page may still move the scope; and what only a sitemap names is fetched last anyway.
+    Not earlier, because the start page may still move the scope, and because URLs that only a sitemap names are
+    fetched last in any case.
     """
     try:
-        seeds = _Seeds(crawler)
-        if seeds.waiting:
-            await _linked_pages(crawler)
-            await seeds.read()
+        reader = _SeedReader(crawler)
+        if reader.has_work:
+            await _linked_pages_fetched(crawler)
+            await reader.read()
     except SQLAlchemyError as error:
         job_of(crawler).inventory_failed(error)
         EngineControl(crawler).close(CloseReason.INVENTORY_FAILED)
 
 
-async def _linked_pages(crawler: Crawler) -> None:
-    """Wait until nothing is queued and nothing under way."""
+async def _linked_pages_fetched(crawler: Crawler) -> None:
+    """Wait until nothing is queued and nothing is in flight."""
     engine, idle = EngineControl(crawler), asyncio.Event()
 
-    def look() -> None:
+    def check() -> None:
         if engine.is_idle:
             idle.set()
 
-    crawler.signals.connect(look, signals.scheduler_empty)
+    crawler.signals.connect(check, signals.scheduler_empty)
     try:
-        look()
+        check()
         await idle.wait()
     finally:
-        crawler.signals.disconnect(look, signals.scheduler_empty)
+        crawler.signals.disconnect(check, signals.scheduler_empty)
 
 
-class _Seeds:
+class _SeedReader:
+    """Reader of all seed sitemaps of a run. Each is settled in the inventory, so that a resumed run reads the rest."""
+
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
         self._robots = crawler.get_downloader_middleware(RobotsMiddleware)
         self._pages = self._job.rules.resolver()
+        """Normalises the URLs of pages."""
         self._sitemaps = self._job.rules.resolver(tracking=True)
-        """Of a sitemap's own URL no parameter is superfluous."""
+        """Normalises the URLs of sitemaps, which keep their tracking parameters."""
         ours = published_urls(self._job.store.connection)
         known = [url for url in map(self._sitemaps.normalise, ours) if url is not None]
         self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known)
         self._files = self._urls = self._outside = 0
+        """Sitemaps that were read, URLs in them, and those out of scope."""
 
     @property
-    def waiting(self) -> bool:
-        """Whether anything is left to be read: not so in a run that was stopped after it had read all."""
+    def has_work(self) -> bool:
+        """Whether a sitemap is left to read. None is in a run that is resumed after it had read all."""
         if self._queue.waiting or not all(map(self._queue.knows, self._chosen())):
             return True
         return self._robots is not None and not self._queue.knows(self._robots_url)
@@ -104,118 +116,126 @@ class _Seeds:
         return f"{origin_of(self._job.start_url)}/robots.txt"
 
     def _chosen(self) -> Iterator[str]:
+        """Yield the sitemaps that the option `seed_sitemap` names."""
         return (url for url in map(self._sitemaps.normalise, self._job.options.seed_sitemap) if url is not None)
 
     async def read(self) -> None:
         try:
-            await self._take_robots()
+            await self._queue_from_robots()
         except RobotsUnavailableError:
-            # The middleware has refused the run.
+            # The robots middleware has refused the run.
             return
-        if self._ending():
+        if self._is_stopping():
             return
         for url in self._chosen():
             self._queue.add(Seed(url, "--seed-sitemap", 0))
         self._queue.write()
-        while self._queue.waiting and not self._ending():
+        while self._queue.waiting and not self._is_stopping():
             await self._read_file(self._queue.waiting.popleft())
         if self._files:
             message = "%d URLs in %d sitemaps, %d of them out of scope"
             logger.info(message, self._urls, self._files, self._outside)
 
-    async def _take_robots(self) -> None:
-        await self._take_robots_of(self._robots_url, origin_of(self._job.start_url))
+    async def _queue_from_robots(self) -> None:
+        """Queue the sitemaps that robots.txt names: that of the start page, and that of a public address."""
+        await self._queue_from(self._robots_url, origin_of(self._job.start_url))
         address = self._job.rules.address
         if address is not None and address.robots_url is not None:
-            await self._take_robots_of(address.robots_url, origin_of(address.published_at))
+            await self._queue_from(address.robots_url, origin_of(address.published_at))
 
-    async def _take_robots_of(self, url: str, origin: str) -> None:
-        if self._robots is None or self._queue.knows(url) or self._ending():
+    async def _queue_from(self, robots_url: str, origin: str) -> None:
+        if self._robots is None or self._queue.knows(robots_url) or self._is_stopping():
             return
         rules = await self._robots.rules_for(origin)
-        if self._ending():
+        if self._is_stopping():
             return
-        lines = SeedEntries("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, url))
-        for sitemap in filter(None, map(lines.url, () if rules is None else rules.sitemaps)):
-            self._queue.add(Seed(sitemap, url, 0))
-        self._queue.write(Seed(url, START, 0, done=True, problems=tuple(lines.problems())))
+        lines = EntryUrls("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, robots_url))
+        for sitemap in filter(None, map(lines.accept, () if rules is None else rules.sitemaps)):
+            self._queue.add(Seed(sitemap, robots_url, 0))
+        self._queue.write(Seed(robots_url, START, 0, done=True, problems=tuple(lines.problems())))
 
     async def _read_file(self, seed: Seed) -> None:
+        """Fetch and read one sitemap, and settle it in the inventory."""
         self._files += 1
         try:
             response = await self._fetch(seed)
             problems = () if response is None else await self._take(response, seed)
             settled = seed._replace(done=True, problems=tuple(problems))
         except _UnreadSitemapError as error:
-            remedy = "try again later" if error.passing else f"correct or remove it in {seed.named_by}"
+            remedy = "try again later" if error.transient else f"correct or remove it in {seed.named_by}"
             problem = f"cannot be read as a sitemap: {error}; {remedy}"
-            if not error.passing:
-                self._forget_claims(seed)
-            settled = seed._replace(done=True, problems=(problem,), transient=error.passing)
-        if not self._ending():
+            if not error.transient:
+                self._delete_claims(seed)
+            settled = seed._replace(done=True, problems=(problem,), transient=error.transient)
+        if not self._is_stopping():
             self._queue.write(settled)
 
     async def _take(self, response: Response, seed: Seed) -> Iterable[str]:
-        """Take over what the file names, and say what is wrong with it."""
+        """Queue the URLs in the file, and return its problems."""
         file = read_sitemap(response.body)
         if file is None:
-            self._forget_claims(seed)
+            self._delete_claims(seed)
             return (f"is no sitemap, feed or list of URLs; correct or remove it in {seed.named_by}",)
         if file.is_index and seed.level >= MAX_LEVEL:
             return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
         resolver = self._sitemaps if file.is_index else self._pages
-        entries = SeedEntries("entries", "absolute http or https URL", resolver.normalise)
+        urls = EntryUrls("entries", "absolute http or https URL", resolver.normalise)
         for batch in file:
-            # Leave the loop to others: a file can be long. Not after the last one, or what it names would be asked for
-            # before the file counts as read.
+            # A long file must not block the event loop. After the last batch there is no pause: the URLs would be
+            # requested before the file counts as read.
             await asyncio.sleep(0)
-            if self._ending():
+            if self._is_stopping():
                 return ()
             if file.is_index:
-                for url in filter(None, (entries.url(named.loc) for named in batch)):
+                for url in filter(None, (urls.accept(entry.loc) for entry in batch)):
                     self._queue.add(Seed(url, seed.url, seed.level + 1))
             else:
-                self._take_batch(batch, entries, seed)
-        entries.pass_over(file.too_long)
-        if entries.too_long:
-            self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, entries.too_long)
-        cut = TRUNCATED in response.flags or BOMB in response.flags
-        damage = f"has more than {MAX_BYTES:,} bytes" if cut else file.damage
+                self._take_batch(batch, urls, seed)
+        urls.count_unread(file.too_long)
+        if urls.too_long:
+            self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, urls.too_long)
+        is_cut = TRUNCATED in response.flags or BOMB in response.flags
+        damage = f"has more than {MAX_BYTES:,} bytes" if is_cut else file.damage
         if damage is None:
-            self._forget_claims(seed)
-            return entries.problems()
-        return (*entries.problems(), f"{damage}: URLs may be missing; mend it where it is written")
+            self._delete_claims(seed)
+            return urls.problems()
+        return (*urls.problems(), f"{damage}: URLs may be missing; fix it where it is written")
 
-    def _take_batch(self, batch: Iterable[SitemapEntry], entries: SeedEntries, seed: Seed) -> None:
-        scope, wanted = self._job.rules.scope, self._job.options.alternates
+    def _take_batch(self, batch: Iterable[SitemapEntry], urls: EntryUrls, seed: Seed) -> None:
+        scope, wants_alternates = self._job.rules.scope, self._job.options.alternates
         claims: dict[str, dict[str, str]] = {}
-        for named in batch:
-            url = entries.url(named.loc)
+        for entry in batch:
+            url = urls.accept(entry.loc)
             if url is None:
                 continue
             self._urls += 1
-            of_page = claims.setdefault(url, {})
+            versions = claims.setdefault(url, {})
             if not scope.admits(url):
                 self._outside += 1
-            elif wanted and named.alternates:
-                for code, version in entries.versions(named):
-                    of_page.setdefault(code, version)
+            elif wants_alternates and entry.alternates:
+                for code, version in urls.versions(entry):
+                    versions.setdefault(code, version)
         self._write_claims(claims, seed)
 
     def _write_claims(self, claims: dict[str, dict[str, str]], seed: Seed) -> None:
-        """Queue the pages that are named, also those that are only named as versions, and keep what is said of them."""
+        """Queue the pages and their language versions, and store which page names which version.
+
+        `claims` has the URL of each version by page and language code.
+        """
         if not claims:
             return
-        ids = self._job.queue.add_from_sitemap(chain(claims, *(of_page.values() for of_page in claims.values())))
-        by_id = {ids[url]: [(code, ids[version]) for code, version in found.items()] for url, found in claims.items()}
+        ids = self._job.queue.add_from_sitemap(chain(claims, *(versions.values() for versions in claims.values())))
+        by_id = {
+            ids[url]: [(code, ids[version]) for code, version in versions.items()] for url, versions in claims.items()
+        }
         store_claims(self._job.store.connection, self._job.run.id, seed.url, by_id)
 
-    def _forget_claims(self, seed: Seed) -> None:
-        if not self._ending():
+    def _delete_claims(self, seed: Seed) -> None:
+        if not self._is_stopping():
             delete_claims(self._job.store.connection, self._job.run.id, seed.url)
 
     async def _fetch(self, seed: Seed) -> Response | None:
-        """The answer of a sitemap; None where a redirect leads to one that is known. Raises _UnreadSitemapError."""
+        """Return the response of a sitemap; None if it redirects to a known one. Raises _UnreadSitemapError."""
         url = seed.url
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._download(url)
@@ -223,41 +243,99 @@ class _Seeds:
             target = self._sitemaps.resolve(location.decode("latin-1"), url) if location else None
             if response.status not in REDIRECT_STATUSES or target is None or len(target) > MAX_STORED_URL:
                 if response.status != 200:
-                    passing = response.status >= 500 or response.status == 429
-                    raise _UnreadSitemapError(f"it answers {response.status}", passing=passing)
+                    transient = response.status >= 500 or response.status == 429
+                    raise _UnreadSitemapError(f"it answers {response.status}", transient=transient)
                 return response
             if self._queue.knows(target):
                 return None
             self._queue.add(Seed(target, REDIRECT, seed.level, done=True))
             url = target
-        raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", passing=False)
+        raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", transient=False)
 
     async def _download(self, url: str) -> Response:
-        if self._ending():
-            raise _UnreadSitemapError("the crawl is ending", passing=True)
+        """Raises _UnreadSitemapError."""
+        if self._is_stopping():
+            raise _UnreadSitemapError("the crawl is ending", transient=True)
         self._crawler.stats.inc_value(Stat.SEED_REQUESTS)
         request = Request(url, callback=NO_CALLBACK, meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: MAX_BYTES})
         try:
             return await self._crawler.engine.download_async(request)
         except BlockedByRobotsError as error:
-            raise _UnreadSitemapError(f"robots.txt forbids it ({error})", passing=False) from error
+            raise _UnreadSitemapError(f"robots.txt forbids it ({error})", transient=False) from error
         except RobotsUnavailableError as error:
-            raise _UnreadSitemapError(f"robots.txt of its host is not available ({error})", passing=True) from error
+            raise _UnreadSitemapError(f"robots.txt of its host is not available ({error})", transient=True) from error
         except UnsupportedURLSchemeError as error:
-            raise _UnreadSitemapError(failure_words(error), passing=False) from error
+            raise _UnreadSitemapError(failure_words(error), transient=False) from error
         except Exception as error:
-            raise _UnreadSitemapError(failure_words(error), passing=True) from error
+            raise _UnreadSitemapError(failure_words(error), transient=True) from error
 
-    def _ending(self) -> bool:
-        """Whether the crawl is being stopped: requests would then be refused, and the inventory may be closed."""
-        if self._job.failure is not None or self._job.refusal is not None:
-            return True
-        return self._engine.is_closing
+    def _is_stopping(self) -> bool:
+        """Return whether the crawl stops: requests are refused then, and the inventory may be closed."""
+        return self._job.failure is not None or self._job.refusal is not None or self._engine.is_closing
 
 
 class _UnreadSitemapError(SitemapCrawlerError):
-    """Why a sitemap was not had, in a few words."""
+    """A sitemap could not be read; the message is the reason in a few words."""
 
-    def __init__(self, words: str, *, passing: bool) -> None:
-        super().__init__(words)
-        self.passing = passing
+    def __init__(self, reason: str, *, transient: bool) -> None:
+        """`transient`: whether a later run may succeed."""
+        super().__init__(reason)
+        self.transient = transient
+
+
+class EntryUrls:
+    """URLs of the entries of one file: normalises those that can be used, and counts the others as problems."""
+
+    def __init__(self, noun: str, expected: str, normalise: Callable[[str], str | None]) -> None:
+        """Problems name the entries by `noun`, in the plural, and say that some are no `expected`, in the singular."""
+        self._noun = noun
+        self._expected = expected
+        self._normalise = normalise
+        # Each page of a language set names all others.
+        self._normalise_version = lru_cache(maxsize=MAX_CACHED_VERSIONS)(normalise)
+        self._entries = self._unusable = self._without_code = self.too_long = 0
+        self._unusable_example = self._code_example = ""
+
+    def accept(self, text: str) -> str | None:
+        """Return the normalised URL of an entry; None if it is no URL or too long."""
+        self._entries += 1
+        url = self._normalise(text)
+        if url is None:
+            self._unusable_example = self._unusable_example or text
+            self._unusable += 1
+        elif len(url) > MAX_STORED_URL:
+            self.too_long += 1
+            return None
+        return url
+
+    def versions(self, entry: SitemapEntry) -> tuple[tuple[str, str], ...]:
+        """Return code and URL of each usable language version of an entry."""
+        alternates = check_alternates((code, self._normalise_version(url)) for code, url in entry.alternates)
+        if alternates.invalid:
+            self._code_example = self._code_example or alternates.invalid[0]
+            self._without_code += 1
+        return alternates.valid
+
+    def count_unread(self, too_long: int) -> None:
+        """Count entries that the reader of the file skipped because of their length."""
+        self._entries += too_long
+        self.too_long += too_long
+
+    def problems(self) -> Iterator[str]:
+        """Yield a line for each kind of problem."""
+        example = self._unusable_example[:MAX_EXAMPLE_LENGTH]
+        if len(self._unusable_example) > MAX_EXAMPLE_LENGTH:
+            example += "…"
+        of_entries = f"of its {self._entries:,} {self._noun}"
+        if self._unusable:
+            one = self._unusable == 1
+            are, them = (f"is no {self._expected}", "it") if one else (f"are no {self._expected}s", "them")
+            yield f"{self._unusable:,} {of_entries} {are}, for example '{printable(example)}': fix {them}"
+        if self._without_code:
+            name, them = ("names", "it") if self._without_code == 1 else ("name", "them")
+            fault = f"a version with an invalid language code, for example '{printable(self._code_example)}'"
+            yield f"{self._without_code:,} {of_entries} {name} {fault}: fix {them}"
+        if self.too_long:
+            are, them = ("is", "it") if self.too_long == 1 else ("are", "them")
+            fault = f"too long to be read, more than {MAX_STORED_URL:,} characters"
+            yield f"{self.too_long:,} {of_entries} {are} {fault}: shorten {them}"

@@ -210,7 +210,7 @@ def test_a_broken_sitemap_gives_what_it_has(program: Program, site: WebServer) -
     site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]).replace("</urlset>", "<url><loc>http"))
     result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
-    words = "is XML that ends too early: URLs may be missing; mend it where it is written"
+    words = "is XML that ends too early: URLs may be missing; fix it where it is written"
     assert seed_warnings(result) == [(site.url("/map.xml"), words)]
 
 
@@ -295,7 +295,10 @@ def test_bombs(program: Program, site: WebServer) -> None:
     none = f"is no sitemap, feed or list of URLs; correct or remove it in {site.url('/robots.txt')}"
     assert seed_warnings(result) == [
         (site.url("/encoded.xml"), none),
-        (site.url("/filled.xml"), "has more than 52,428,800 bytes: URLs may be missing; mend it where it is written"),
+        (
+            site.url("/filled.xml"),
+            "has more than 52,428,800 bytes: URLs may be missing; fix it where it is written",
+        ),
         (site.url("/zeros.xml.gz"), none),
     ]
 
@@ -312,7 +315,7 @@ def test_more_than_a_sitemap_may_be_is_not_read(program: Program, site: WebServe
     site.pages["/map.xml"] = xml(body + urlset([site.url("/hidden/2")]))
     result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
-    words = "has more than 52,428,800 bytes: URLs may be missing; mend it where it is written"
+    words = "has more than 52,428,800 bytes: URLs may be missing; fix it where it is written"
     assert seed_warnings(result) == [(site.url("/map.xml"), words)]
 
 
@@ -406,8 +409,8 @@ def test_what_was_wrong_before_a_stop_is_told(program: Program, site: WebServer,
     result = crawl(program, site)
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
     gone = f"cannot be read as a sitemap: it answers 404; correct or remove it in {site.url('/robots.txt')}"
-    one = "1 of its 2 entries is no absolute http or https URL, for example 'more.xml': mend it"
-    line = "1 of its 3 Sitemap lines is no http or https URL, for example 'ftp://example.com/map.xml': mend it"
+    one = "1 of its 2 entries is no absolute http or https URL, for example 'more.xml': fix it"
+    line = "1 of its 3 Sitemap lines is no http or https URL, for example 'ftp://example.com/map.xml': fix it"
     problems = [(site.url("/gone.xml"), gone), (site.url("/index.xml"), one), (site.url("/robots.txt"), line)]
     assert seed_warnings(result) == problems
     # What had been read is not asked for again.
@@ -442,18 +445,18 @@ def test_the_next_run_reads_them_anew(program: Program, site: WebServer) -> None
 @pytest.mark.parametrize(
     ("entries", "problem"),
     [
-        (["/hidden/2"], "1 of its 2 entries is no absolute http or https URL, for example '/hidden/2': mend it"),
+        (["/hidden/2"], "1 of its 2 entries is no absolute http or https URL, for example '/hidden/2': fix it"),
         (
             ["/a", "example.com/b", "ftp://example.com/", "javascript:alert()"],
-            "4 of its 5 entries are no absolute http or https URLs, for example '/a': mend them",
+            "4 of its 5 entries are no absolute http or https URLs, for example '/a': fix them",
         ),
         (
             ["\x9b31m\u202e"],
-            r"1 of its 2 entries is no absolute http or https URL, for example '\x9b31m\u202e': mend it",
+            r"1 of its 2 entries is no absolute http or https URL, for example '\x9b31m\u202e': fix it",
         ),
         (
             ["a" * 81, "b"],
-            f"2 of its 3 entries are no absolute http or https URLs, for example '{'a' * 80}…': mend them",
+            f"2 of its 3 entries are no absolute http or https URLs, for example '{'a' * 80}…': fix them",
         ),
     ],
 )
@@ -481,10 +484,10 @@ def test_versions_without_a_language_code_are_counted(program: Program, site: We
     maps = [site.url("/map.xml"), site.url("/more.xml")]
     result = crawl(program, site, "--seed-sitemap", maps[0], "--seed-sitemap", maps[1])
     assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, 5)), "/linked"]
-    words = "a version by what is no language code, for example"
+    words = "a version with an invalid language code, for example"
     assert seed_warnings(result) == [
-        (maps[0], f"2 of its 3 entries name {words} 'en_GB': mend them"),
-        (maps[1], f"1 of its 1 entries names {words} '{'x' * 40}': mend it"),
+        (maps[0], f"2 of its 3 entries name {words} 'en_GB': fix them"),
+        (maps[1], f"1 of its 1 entries names {words} '{'x' * 40}': fix it"),
     ]
 
 
@@ -496,7 +499,7 @@ def test_urls_that_are_too_long_are_counted_not_stored(program: Program, site: W
     result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-v", "-s", "STATS_DUMP=1")
     assert listed(result, site) == ["/", "/linked"]
     assert seed_warnings(result) == [
-        (site.url("/map.xml"), "1 of its 4 entries is no absolute http or https URL, for example 'c': mend it"),
+        (site.url("/map.xml"), "1 of its 4 entries is no absolute http or https URL, for example 'c': fix it"),
         (site.url("/map.xml"), "2 of its 4 entries are too long to be read, more than 8,192 characters: shorten them"),
     ]
     assert rows(program) == [site.url("/"), site.url("/" + "b" * lengths), site.url("/linked")]

@@ -72,7 +72,10 @@ class PolitenessMiddleware:
         return None
 
     async def _wait(self, throttle: HostThrottle, request: Request) -> None:
-        """Wait until the request may be sent. Raises RequestPostponedError or HostClosedError if that time is not in this crawl."""
+        """Wait until the request may be sent.
+
+        Raises RequestPostponedError or HostClosedError if that will not be during this crawl.
+        """
         while (seconds := _seconds_to_wait(throttle, request, now := time.monotonic())) > 0:
             host = host_of(request.url)
             if self._engine.is_closing or (throttle.is_closed and host == host_of(self._job.start_url)):

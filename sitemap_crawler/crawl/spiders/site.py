@@ -14,7 +14,7 @@ from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.crawl.middlewares.politeness import RequestPostponedError
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
-from sitemap_crawler.crawl.seed_sitemaps import read_seeds
+from sitemap_crawler.crawl.seed_sitemaps import read_seed_sitemaps
 from sitemap_crawler.crawl.startup import job_or_exit
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB, media_type
 from sitemap_crawler.items import NoteKind, Observation, Page, QueuedUrl
@@ -63,7 +63,7 @@ class SiteSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         # All pages come through the queue, which holds the start page already.
         if self.crawler.crawling:
-            await read_seeds(self.crawler)
+            await read_seed_sitemaps(self.crawler)
         else:
             # Scrapy forgets a signal that came while the engine was not running yet.
             await self.crawler.engine.stop_async()
