@@ -56,7 +56,7 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "sitemap_crawler.crawl.extensions.progress.Progress": 500,
-    "sitemap_crawler.crawl.extensions.soft_404_probe.Probes": 600,
+    "sitemap_crawler.crawl.extensions.soft_404_probe.Soft404Probe": 600,
     "sitemap_crawler.crawl.extensions.exporter.Exporter": 900,
 }
 COMMANDS_MODULE = "sitemap_crawler.crawl.commands"

@@ -13,7 +13,7 @@ from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.http.request import NO_CALLBACK
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.crawl.download.errors import failure_words
+from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
@@ -30,6 +30,7 @@ from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.inventory.alternates import delete_claims, store_claims
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue
+from sitemap_crawler.items import is_transient
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.utils.text import printable
@@ -243,7 +244,7 @@ class _SeedReader:
             target = self._sitemaps.resolve(location.decode("latin-1"), url) if location else None
             if response.status not in REDIRECT_STATUSES or target is None or len(target) > MAX_STORED_URL:
                 if response.status != 200:
-                    transient = response.status >= 500 or response.status == 429
+                    transient = is_transient(response.status)
                     raise _UnreadSitemapError(f"it answers {response.status}", transient=transient)
                 return response
             if self._queue.knows(target):
@@ -265,9 +266,9 @@ class _SeedReader:
         except RobotsUnavailableError as error:
             raise _UnreadSitemapError(f"robots.txt of its host is not available ({error})", transient=True) from error
         except UnsupportedURLSchemeError as error:
-            raise _UnreadSitemapError(failure_words(error), transient=False) from error
+            raise _UnreadSitemapError(describe_failure(error), transient=False) from error
         except Exception as error:
-            raise _UnreadSitemapError(failure_words(error), transient=True) from error
+            raise _UnreadSitemapError(describe_failure(error), transient=True) from error
 
     def _is_stopping(self) -> bool:
         """Return whether the crawl stops: requests are refused then, and the inventory may be closed."""

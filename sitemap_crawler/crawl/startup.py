@@ -16,7 +16,7 @@ from sitemap_crawler.config.options import SETTING_PREFIX, Options
 from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
 from sitemap_crawler.crawl.download.tls import check_network
-from sitemap_crawler.crawl.extensions.status import leave_failure
+from sitemap_crawler.crawl.extensions.status import write_failure_report
 from sitemap_crawler.crawl.job import Job
 from sitemap_crawler.crawl.log import leave_quietly
 from sitemap_crawler.crawl.readers import readers_of
@@ -94,7 +94,7 @@ def begin(start: Start) -> Job | Report:
     except InputError:
         raise
     except SitemapCrawlerError as error:
-        return leave_failure(options, code=error.exit_code, message=str(error))
+        return write_failure_report(options, code=error.exit_code, message=str(error))
 
 
 def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 
-from sitemap_crawler.crawl.extensions.soft_404_probe import probe_addresses
+from sitemap_crawler.crawl.extensions.soft_404_probe import probe_urls
 from sitemap_crawler.inventory import diagnostics
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 from sitemap_crawler.inventory.queue import Queue
@@ -261,10 +261,10 @@ def test_addresses_are_beside_the_suspects() -> None:
         rf"https://example\.com/{NAME}\.php",
         rf"https://example\.com:8443/a/b/{NAME}",
     ]
-    found = list(probe_addresses(errors))
+    found = list(probe_urls(errors))
     assert len(found) == 3
     assert all(re.fullmatch(pattern, url) for pattern, url in zip(patterns, found, strict=True))
-    assert set(found).isdisjoint(probe_addresses(errors))
+    assert set(found).isdisjoint(probe_urls(errors))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Conditional requests: what they carry, and which answers to them are not taken at their word."""
+"""Conditional requests: their headers, and the responses to them that cannot be trusted."""
 
 from __future__ import annotations
 
@@ -16,38 +16,43 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.items import QueuedUrl
 
-_CONDITIONS = ("If-None-Match", "If-Modified-Since")
-_RELATIONS = ("canonical", "alternate")
+_CONDITION_HEADERS = ("If-None-Match", "If-Modified-Since")
+_INDEXING_RELATIONS = ("canonical", "alternate")
+"""Relations of a Link header that decide on indexing."""
 _MARK_BYTES = 8
 
 
 def condition_headers(queued: QueuedUrl) -> dict[str, str]:
-    """The headers of a conditional request, https://www.rfc-editor.org/rfc/rfc9110#section-13.1."""
-    values = zip(_CONDITIONS, (queued.etag, queued.modified_header), strict=True)
+    """Return the headers of a conditional request, https://www.rfc-editor.org/rfc/rfc9110#section-13.1."""
+    values = zip(_CONDITION_HEADERS, (queued.etag, queued.modified_header), strict=True)
     return {name: value for name, value in values if value is not None}
 
 
 def header_mark(headers: Mapping[str, Sequence[str]]) -> bytes | None:
-    """What stands for the headers that decide on indexing, by lower-case name; None without any."""
-    links = [link for link in headers.get("link", ()) if any(relation in link.lower() for relation in _RELATIONS)]
-    deciding = [*headers.get("x-robots-tag", ()), "", *links]
-    return blake2b("\n".join(deciding).encode(), digest_size=_MARK_BYTES).digest() if len(deciding) > 1 else None
+    """Return a hash of the headers that decide on indexing; None without any. `headers` have lower-case names."""
+    links = [
+        link for link in headers.get("link", ()) if any(relation in link.lower() for relation in _INDEXING_RELATIONS)
+    ]
+    indexing = [*headers.get("x-robots-tag", ()), "", *links]
+    return blake2b("\n".join(indexing).encode(), digest_size=_MARK_BYTES).digest() if len(indexing) > 1 else None
 
 
-def asked_plainly(response: Response, queued: QueuedUrl, headers: Mapping[str, Sequence[str]]) -> Request | None:
-    """The same request without conditions, when the answer to them can't be taken at its word; None when it can.
+def unconditional_request(
+    response: Response, queued: QueuedUrl, headers: Mapping[str, Sequence[str]]
+) -> Request | None:
+    """Return the request without its conditions if the response cannot be trusted, else None.
 
-    A server may fail for conditional requests only, and send with a 304 other headers than it sent with the page.
+    Some servers fail for conditional requests only, or send a 304 with other headers than the page has.
     """
     if not queued.conditional or not _is_doubtful(response, queued, headers):
         return None
     request: Any = response.request
-    left = {name: value for name, value in request.headers.items() if name.decode() not in _CONDITIONS}
-    plain = replace(queued, etag=None, modified_header=None)
-    # Whatever failed has been tried again often enough.
-    meta = {**request.meta, Meta.QUEUED: plain, Meta.RETRIES: 0, Meta.MAX_RETRIES: 0}
-    again: Request = request.replace(headers=left, meta=meta, dont_filter=True)
-    return again
+    other_headers = {name: value for name, value in request.headers.items() if name.decode() not in _CONDITION_HEADERS}
+    unconditional = replace(queued, etag=None, modified_header=None)
+    # No retries: a failed conditional request has had all of them.
+    meta = {**request.meta, Meta.QUEUED: unconditional, Meta.RETRIES: 0, Meta.MAX_RETRIES: 0}
+    unconditional_request: Request = request.replace(headers=other_headers, meta=meta, dont_filter=True)
+    return unconditional_request
 
 
 def _is_doubtful(response: Response, queued: QueuedUrl, headers: Mapping[str, Sequence[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""Undoes the content codings of a body, never more than asked for.
+"""Decoding of content codings, bounded: a decompression bomb yields no more bytes than were asked for.
 
 https://www.rfc-editor.org/rfc/rfc9110#section-8.4
 """
@@ -12,101 +12,103 @@ from typing import TYPE_CHECKING, Any, Protocol
 import brotli  # type: ignore[import-untyped]
 
 from sitemap_crawler.exceptions import CodingError
+from sitemap_crawler.utils.files import GZIP_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_CODINGS = 2
-"""Of one body: more are a trap."""
-SLICE = 4_096
-"""Bytes that are unpacked at a time, so that it is known how few have become so many."""
-GZIP = b"\x1f\x8b"
-"""What a gzip stream begins with."""
+"""Maximum number of content codings of one body. More are an attack."""
+SLICE_BYTES = 4_096
+"""Encoded bytes that are decoded at a time, so that the ratio of a decompression bomb is known."""
 
 
 class _Decoder(Protocol):
     @property
-    def complete(self) -> bool:
-        """Whether nothing is missing at the end."""
+    def is_complete(self) -> bool:
+        """Whether the end of the coded data has been seen."""
 
-    def unpack(self, data: bytes, room: int) -> bytes:
-        """At most `room` bytes; what does not fit is lost. Raises an error of the library's own."""
+    def decode(self, data: bytes, max_bytes: int) -> bytes:
+        """Return at most `max_bytes`; the rest is lost. Raises an exception of the library's own."""
 
 
-class Unpacker:
-    """Take the bytes of a body as they come, and say at its end that it has ended."""
+class BodyDecoder:
+    """Decoder of one body, in pieces of any size. It is false if the body has no known coding."""
 
     def __init__(self, content_encoding: str) -> None:
-        """Codings that nobody knows are passed over, as browsers do."""
+        """Take the value of the header. Unknown codings are ignored, as browsers do. Raises CodingError."""
         names = [name.strip().lower() for name in content_encoding.split(",")]
         codings = [_DECODERS[name] for name in names if name in _DECODERS]
         if len(codings) > MAX_CODINGS:
-            raise CodingError(f"it is packed {len(codings)} times")
+            raise CodingError(f"it is compressed {len(codings)} times")
         self._decoders = [make() for make in reversed(codings)]
-        self.packed = 0
-        """Bytes that were unpacked."""
+        self.encoded_bytes = 0
+        """Encoded bytes that were decoded so far."""
 
     def __bool__(self) -> bool:
         return bool(self._decoders)
 
-    def unpack(self, data: bytes, room: int) -> bytes:
-        """The next bytes of the body, at most `room` of them. Raises CodingError."""
-        found: list[bytes] = []
-        for start in range(0, len(data), SLICE):
-            piece = data[start : start + SLICE]
-            self.packed += len(piece)
+    def decode(self, data: bytes, max_bytes: int) -> bytes:
+        """Return the next decoded bytes of the body, at most `max_bytes`. Raises CodingError."""
+        decoded: list[bytes] = []
+        for start in range(0, len(data), SLICE_BYTES):
+            piece = data[start : start + SLICE_BYTES]
+            self.encoded_bytes += len(piece)
             try:
                 for decoder in self._decoders:
-                    piece = decoder.unpack(piece, room)
+                    piece = decoder.decode(piece, max_bytes)
             except Exception as error:
-                # Each library has errors of its own.
-                raise CodingError(f"it can't be unpacked: {error}") from error
-            found.append(piece)
-            room -= len(piece)
-            if room <= 0:
+                # Each library has its own exceptions.
+                raise CodingError(f"it cannot be decompressed: {error}") from error
+            decoded.append(piece)
+            max_bytes -= len(piece)
+            if max_bytes <= 0:
                 break
-        return b"".join(found)
+        return b"".join(decoded)
 
-    def end(self) -> None:
-        """Raises CodingError when something is missing. A body without a byte is no packed one."""
-        if self.packed and not all(decoder.complete for decoder in self._decoders):
-            raise CodingError("it ends before its end")
+    def finish(self) -> None:
+        """Check that the body is complete. An empty body is. Raises CodingError."""
+        if self.encoded_bytes and not all(decoder.is_complete for decoder in self._decoders):
+            raise CodingError("it is cut off")
 
 
 class _Zlib:
-    """gzip, of any number of members, or deflate, with its wrapper or, as some servers have it, without."""
+    """Decoder of gzip, with any number of members, and of deflate.
+
+    Deflate has a zlib wrapper by its standard; some servers send it without.
+    """
 
     def __init__(self, wbits: int) -> None:
         self._wbits = wbits
         self._object = zlib.decompressobj(wbits)
-        self._begun = False
-        self._held = b""
-        """What may be the first byte of another member."""
+        self._has_begun = False
+        self._held_back = b""
+        """A byte that may be the first of another gzip member."""
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         return self._object.eof
 
-    def unpack(self, data: bytes, room: int) -> bytes:
-        if not self._begun and data:
-            self._begun = True
+    def decode(self, data: bytes, max_bytes: int) -> bytes:
+        if not self._has_begun and data:
+            self._has_begun = True
             if self._wbits == zlib.MAX_WBITS and not _has_wrapper(data):
                 self._object = zlib.decompressobj(-zlib.MAX_WBITS)
-        data, self._held = self._held + data, b""
-        found = b""
-        while data and room > 0 and self._goes_on(data):
-            unpacked = self._object.decompress(data, room)
-            found, room = found + unpacked, room - len(unpacked)
+        data, self._held_back = self._held_back + data, b""
+        decoded = b""
+        while data and max_bytes > 0 and self._belongs_to_member(data):
+            piece = self._object.decompress(data, max_bytes)
+            decoded, max_bytes = decoded + piece, max_bytes - len(piece)
             data = self._object.unused_data
-        return found
+        return decoded
 
-    def _goes_on(self, data: bytes) -> bool:
-        """Whether `data` is part of a member; what else follows the end is passed over, as browsers do."""
+    def _belongs_to_member(self, data: bytes) -> bool:
+        """Return whether `data` continues a member or begins another. Other data is ignored, as browsers do."""
         if not self._object.eof:
             return True
-        if data == GZIP[:1]:
-            self._held = data
-        if not data.startswith(GZIP):
+        if data == GZIP_MAGIC[:1]:
+            self._held_back = data
+        if not data.startswith(GZIP_MAGIC):
             return False
         self._object = zlib.decompressobj(self._wbits)
         return True
@@ -122,16 +124,16 @@ class _Brotli:
         self._object: Any = brotli.Decompressor()
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         return bool(self._object.is_finished())
 
-    def unpack(self, data: bytes, room: int) -> bytes:
-        if self.complete:
+    def decode(self, data: bytes, max_bytes: int) -> bytes:
+        if self.is_complete:
             return b""
-        found: bytes = self._object.process(data, output_buffer_limit=room)
-        while len(found) < room and not self._object.can_accept_more_data():
-            found += self._object.process(b"", output_buffer_limit=room - len(found))
-        return found[:room]
+        decoded: bytes = self._object.process(data, output_buffer_limit=max_bytes)
+        while len(decoded) < max_bytes and not self._object.can_accept_more_data():
+            decoded += self._object.process(b"", output_buffer_limit=max_bytes - len(decoded))
+        return decoded[:max_bytes]
 
 
 class _Zstd:
@@ -139,19 +141,19 @@ class _Zstd:
         self._object: Any = _zstd().ZstdDecompressor()
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         return bool(self._object.eof)
 
-    def unpack(self, data: bytes, room: int) -> bytes:
-        found = b""
-        while room > 0 and not self._object.eof and (data or not self._object.needs_input):
-            unpacked: bytes = self._object.decompress(data, room)
-            found, room, data = found + unpacked, room - len(unpacked), b""
-        return found
+    def decode(self, data: bytes, max_bytes: int) -> bytes:
+        decoded = b""
+        while max_bytes > 0 and not self._object.eof and (data or not self._object.needs_input):
+            piece: bytes = self._object.decompress(data, max_bytes)
+            decoded, max_bytes, data = decoded + piece, max_bytes - len(piece), b""
+        return decoded
 
 
 def _zstd() -> Any:
-    # Loaded with the first body that needs it.
+    # Imported with the first body that needs it.
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:

@@ -1,4 +1,4 @@
-"""Why a request has no answer, in words for people: libraries' messages name their own objects."""
+"""Descriptions of failed requests for users. The messages of the libraries name objects of their own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from sitemap_crawler.crawl.download.handler import PROXY
+from sitemap_crawler.crawl.download.proxies import PROXY
 from sitemap_crawler.utils.text import printable
 
-MAX_TEXT = 300
-_VERIFICATION = {
+MAX_ERROR_LENGTH = 300
+"""Characters of a description."""
+_CERTIFICATE_FAULTS = {
     9: "it is not valid yet",
     10: "it has expired",
     18: "it is a self-signed certificate",
@@ -27,46 +28,44 @@ _VERIFICATION = {
     62: "it is for another host",
     64: "it is for another host",
 }
-"""By OpenSSL's numbers, https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error/#error-codes"""
-_LOOK_UP = {
+"""By error number of OpenSSL, https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error/#error-codes"""
+_LOOK_UP_FAULTS = {
     socket.EAI_NONAME: "there is no such host; check the spelling",
     socket.EAI_AGAIN: "the name server does not answer; check the network, or try again later",
     socket.EAI_FAIL: "the name server fails; try again later",
     getattr(socket, "EAI_NODATA", None): "the name has no address; check its DNS records",
-    getattr(
-        socket, "EAI_ADDRFAMILY", None
-    ): "the name has no address of the kind that is needed; check its DNS records",
+    getattr(socket, "EAI_ADDRFAMILY", None): "the name has no address of the required kind; check its DNS records",
 }
 
 
-def failure_words(error: BaseException | None) -> str:
-    """One line, at most 300 characters."""
+def describe_failure(error: BaseException | None) -> str:
+    """Return one line that says why a request has no response, and how to fix it if that is known."""
     tls = _tls_error(error)
     if isinstance(tls, ssl.SSLCertVerificationError):
         remedy = "--ca-file FILE trusts an authority of your own, -s DOWNLOAD_VERIFY_CERTIFICATES=0 ignores it"
-        reason = _VERIFICATION.get(tls.verify_code, tls.verify_message)
+        reason = _CERTIFICATE_FAULTS.get(tls.verify_code, tls.verify_message)
         text = f"the TLS certificate is not valid: {reason}; {remedy}"
     elif tls is not None:
-        text = f"no TLS connection: {_tls_words(tls)}"
+        text = f"no TLS connection: {_describe_tls(tls)}"
     elif isinstance(error, DownloadTimeoutError):
         text = "no answer in time"
     elif isinstance(error, CannotResolveHostError):
-        text = f"the name of {_whom(error)} can't be resolved: {_look_up_words(error)}"
+        text = f"the name of {_peer(error)} can't be resolved: {_describe_look_up(error)}"
     elif isinstance(error, DownloadConnectionRefusedError):
-        whom = f" to {_whom(error)}" if str(error).startswith(PROXY) else ""
-        text = f"no connection{whom}: {_system_words(error)}"
+        peer = f" to {_peer(error)}" if str(error).startswith(PROXY) else ""
+        text = f"no connection{peer}: {_describe_os_error(error)}"
     elif isinstance(error, ResponseDataLossError):
         text = "the answer broke off"
     elif error is not None and isinstance(error.__cause__, OSError) and error.__cause__.errno:
-        text = f"the connection broke: {_system_words(error)}"
+        text = f"the connection broke: {_describe_os_error(error)}"
     else:
         text = " ".join(str(error).split()) or type(error).__name__
-    return printable(text)[:MAX_TEXT]
+    return printable(text)[:MAX_ERROR_LENGTH]
 
 
 def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
     while error is not None:
-        # aiohttp's classes are some by inheritance, without what these say.
+        # Some exceptions of aiohttp derive from SSLError without its attributes; the original is one of theirs.
         inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
         if isinstance(inner, ssl.SSLError) and inner.reason:
             return inner
@@ -74,31 +73,31 @@ def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
     return None
 
 
-def _tls_words(error: ssl.SSLError) -> str:
+def _describe_tls(error: ssl.SSLError) -> str:
     reason = error.reason
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
         return "the server does not speak TLS at this port; is it http instead of https?"
     if "CERTIFICATE" in reason or reason.endswith("UNKNOWN_CA"):
-        return "the server wants a client certificate that it accepts; give --client-certificate"
+        return "the server requires a client certificate that it accepts; give --client-certificate"
     if reason.endswith("HANDSHAKE_FAILURE"):
-        return "the server refuses it, perhaps for want of a client certificate; give --client-certificate"
+        return "the server refuses it, perhaps because it needs a client certificate; give --client-certificate"
     return reason.lower().replace("_", " ")
 
 
-def _whom(error: BaseException) -> str:
-    """The host that was looked for, or the proxy."""
+def _peer(error: BaseException) -> str:
+    """Return the name of the host, or of the proxy if that is at fault."""
     if str(error).startswith(PROXY):
         return str(error)
     return getattr(error.__cause__, "host", None) or "the host"
 
 
-def _look_up_words(error: BaseException) -> str:
-    number = getattr(getattr(error.__cause__, "os_error", None), "errno", None)
-    return _LOOK_UP.get(number, "check the spelling and the network")
+def _describe_look_up(error: BaseException) -> str:
+    errno = getattr(getattr(error.__cause__, "os_error", None), "errno", None)
+    return _LOOK_UP_FAULTS.get(errno, "check the spelling and the network")
 
 
-def _system_words(error: BaseException) -> str:
+def _describe_os_error(error: BaseException) -> str:
     cause = error.__cause__
     os_error = getattr(cause, "os_error", cause)
-    number = getattr(os_error, "errno", None)
-    return os.strerror(number).lower() if number else type(os_error).__name__
+    errno = getattr(os_error, "errno", None)
+    return os.strerror(errno).lower() if errno else type(os_error).__name__

@@ -1,4 +1,4 @@
-"""The proxies that the environment names in http_proxy, https_proxy, all_proxy and no_proxy."""
+"""Proxies named by the environment variables http_proxy, https_proxy, all_proxy and no_proxy."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMES = ("http", "https")
+PROXY = "the proxy"
+"""Beginning of the message of a download error that is the proxy's fault, not the host's."""
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
+    """An HTTP proxy and the credentials for it."""
+
     url: str
     """Without user and password."""
     authorization: str | None = field(default=None, repr=False)
     """The value of Proxy-Authorization."""
 
     @classmethod
-    def of(cls, text: str) -> Proxy:
-        """Of `[http://][user:password@]host[:port]`. Raises ProxyError."""
+    def parse(cls, text: str) -> Proxy:
+        """Parse `[http://][user:password@]host[:port]`. Raises ProxyError."""
         scheme = _SCHEME.match(text)
         if scheme and scheme[1].lower().startswith("socks"):
             raise ProxyError("SOCKS proxies are not supported: give an http proxy, or remove the variable")
@@ -40,40 +44,43 @@ class Proxy:
         except ValueError:
             host = port = None
         if not host or re.search(r"[\x00-\x20\x7f]", bare):
-            raise ProxyError("it is no address of a proxy: write it as http://HOST:PORT")
+            raise ProxyError("it is not the address of a proxy: write it as http://HOST:PORT")
         url = f"http://{f'[{host}]' if ':' in host else host}:{80 if port is None else port}"
         return cls(url, None if user is None else _basic(user, password or ""))
 
 
 class Proxies(NamedTuple):
+    """The proxy of each scheme, and the hosts that are reached directly."""
+
     by_scheme: dict[str, Proxy]
-    direct: tuple[str, ...]
-    """Hosts, with or without port, domains and *, as no_proxy has them."""
+    direct_hosts: tuple[str, ...]
+    """Entries of no_proxy: hosts with or without port, domains, and `*`."""
 
     @classmethod
-    def of_environment(cls, environment: Mapping[str, str]) -> Proxies | None:
-        """None when no proxy is named. Raises ProxyError, which names the variable."""
-        found: dict[str, Proxy] = {}
+    def from_environment(cls, environment: Mapping[str, str]) -> Proxies | None:
+        """Return None if no proxy is named. Raises ProxyError, which names the variable."""
+        by_scheme: dict[str, Proxy] = {}
         for scheme in SCHEMES:
             variable = _first_set(environment, f"{scheme}_proxy") or _first_set(environment, "all_proxy")
             if variable is not None and environment[variable].strip():
                 try:
-                    found[scheme] = Proxy.of(environment[variable].strip())
+                    by_scheme[scheme] = Proxy.parse(environment[variable].strip())
                 except ProxyError as error:
                     raise ProxyError(f"the environment variable {variable} names no usable proxy: {error}") from None
         variable = _first_set(environment, "no_proxy")
         names = environment[variable].lower().split(",") if variable else []
-        return cls(found, tuple(name.strip() for name in names if name.strip())) if found else None
+        direct_hosts = tuple(name.strip() for name in names if name.strip())
+        return cls(by_scheme, direct_hosts) if by_scheme else None
 
     def proxy_for(self, url: str) -> Proxy | None:
-        """`url` is normalised."""
+        """Return the proxy for a normalised URL; None if its host is reached directly."""
         proxy = self.by_scheme.get(url.partition(":")[0])
         return None if proxy is None or self._is_direct(url) else proxy
 
     def _is_direct(self, url: str) -> bool:
         host, authority = host_of(url), origin_of(url).partition("://")[2]
         spellings = (host, host.strip("[]"), authority)
-        for name in self.direct:
+        for name in self.direct_hosts:
             domain = name.removeprefix("*").removeprefix(".")
             if not domain or domain in spellings or f".{host}".endswith(f".{domain}"):
                 return True
@@ -81,7 +88,10 @@ class Proxies(NamedTuple):
 
 
 def _first_set(environment: Mapping[str, str], name: str) -> str | None:
-    """The variable in lower case, else in upper case; HTTP_PROXY counts not in CGI, where a client's header sets it."""
+    """Return the name of the variable that is set: in lower case, else in upper case.
+
+    HTTP_PROXY is ignored in CGI, where a header of the client sets it.
+    """
     if name in environment:
         return name
     upper = name.upper()
@@ -91,4 +101,5 @@ def _first_set(environment: Mapping[str, str], name: str) -> str | None:
 
 
 def _basic(user: str, password: str) -> str:
+    """Return the value of a header for basic authentication."""
     return f"Basic {b64encode(f'{user}:{password}'.encode(errors='surrogateescape')).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""How hosts are reached: certificates and proxies, looked at before the first request."""
+"""TLS contexts: the authorities that are trusted, the client certificate, and the check of both before a crawl."""
 
 from __future__ import annotations
 
@@ -12,57 +12,99 @@ from sitemap_crawler.exceptions import OptionError, ProxyError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from scrapy.settings import BaseSettings
+
     from sitemap_crawler.config.options import Options
 
 
 def check_network(options: Options, *, proxies: bool) -> None:
-    """`proxies`: whether the environment's are used. Raises OptionError, which names the file or variable."""
+    """Check certificates and, with `proxies`, the proxies of the environment, so that a crawl does not fail later.
+
+    Raises OptionError, which names the file or variable.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.ca_file is not None:
-        trust_authorities(context, options.ca_file)
+        _trust_authorities(context, options.ca_file)
     if options.client_certificate is not None:
-        load_client_certificate(context, options.client_certificate, options.client_key)
+        _load_client_certificate(context, options.client_certificate, options.client_key)
     if proxies:
         try:
-            Proxies.of_environment(os.environ)
+            Proxies.from_environment(os.environ)
         except ProxyError as error:
             raise OptionError(str(error)) from error
 
 
-def trust_authorities(context: ssl.SSLContext, path: Path) -> None:
-    """Beside those that `context` trusts. Raises OptionError."""
-    _readable("ca_file", path)
+def ssl_context(settings: BaseSettings, options: Options) -> ssl.SSLContext | bool:
+    """Return the context for all hosts; True, for aiohttp's own, unless a setting or option asks for another."""
+    if not _is_special(settings) and options.ca_file is None:
+        return True
+    context = _new_ssl_context(settings)
+    if options.ca_file is not None:
+        _trust_authorities(context, options.ca_file)
+    return context
+
+
+def site_ssl_context(settings: BaseSettings, options: Options) -> ssl.SSLContext | None:
+    """Return the context with the client certificate; None without one."""
+    if options.client_certificate is None:
+        return None
+    context = ssl_context(settings, options)
+    if isinstance(context, bool):
+        context = _new_ssl_context(settings)
+    _load_client_certificate(context, options.client_certificate, options.client_key)
+    return context
+
+
+def _new_ssl_context(settings: BaseSettings) -> ssl.SSLContext:
+    if not _is_special(settings):
+        return ssl.create_default_context()
+    # Imported here: it imports Twisted's TLS.
+    from scrapy.utils.ssl import _make_ssl_context
+
+    return _make_ssl_context(settings)
+
+
+def _is_special(settings: BaseSettings) -> bool:
+    """Return whether Scrapy's settings ask for another context than Python's default."""
+    if not settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") or settings["DOWNLOADER_CLIENT_TLS_CIPHERS"] != "DEFAULT":
+        return True
+    return any(settings[name] for name in ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION"))
+
+
+def _trust_authorities(context: ssl.SSLContext, path: Path) -> None:
+    """Trust the authorities in a file, too. Raises OptionError."""
+    _check_readable("ca_file", path)
     try:
         context.load_verify_locations(path)
     except (OSError, ValueError) as error:
-        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({_words(error)})") from error
+        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({_describe(error)})") from error
 
 
-def load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
+def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
     """Raises OptionError."""
-    _readable("client_certificate", certificate)
+    _check_readable("client_certificate", certificate)
     if key is not None:
-        _readable("client_key", key)
-    asked: list[bool] = []
+        _check_readable("client_key", key)
+    passphrase_requests: list[bool] = []
 
     def passphrase() -> str:
-        # Without this OpenSSL would ask on the terminal.
-        asked.append(True)
+        # Without this function OpenSSL would ask for a passphrase on the terminal.
+        passphrase_requests.append(True)
         return ""
 
     try:
         context.load_cert_chain(certificate, key, passphrase)
     except (OSError, ValueError) as error:
         name = f"client_key {key}" if key is not None else f"client_certificate {certificate}"
-        if asked:
+        if passphrase_requests:
             raise OptionError(f"the key in {name} has a passphrase: give one without, readable only by you") from error
         if getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
             raise OptionError(f"the key in {name} is not that of the client certificate: give the right one") from error
         remedy = "a certificate and its private key in PEM format are needed, in one file or with client_key"
-        raise OptionError(f"cannot use {name} ({_words(error)}): {remedy}") from error
+        raise OptionError(f"cannot use {name} ({_describe(error)}): {remedy}") from error
 
 
-def _readable(name: str, path: Path) -> None:
+def _check_readable(name: str, path: Path) -> None:
     try:
         with path.open("rb"):
             pass
@@ -70,6 +112,6 @@ def _readable(name: str, path: Path) -> None:
         raise OptionError(f"cannot read {name} {path}: {error.strerror or error}") from error
 
 
-def _words(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     reason = getattr(error, "reason", None)
     return str(reason).lower().replace("_", " ") if reason else str(error)

@@ -1,4 +1,4 @@
-"""The extension that concludes a run when its crawl ends, and delivers the report."""
+"""The extension that ends a run: it has the run decided and published when the spider closes, and writes the report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemap_crawler.crawl.extensions.status import INTERVAL, Status
+from sitemap_crawler.crawl.extensions.status import INTERVAL_SECONDS, StatusFile
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.publish.context import Ending
@@ -23,13 +23,13 @@ FURTHER_REQUESTS = (Stat.RETRIES, Stat.ROBOTS_REQUESTS, Stat.SEED_REQUESTS, Stat
 
 
 class Exporter:
-    """A crawl that was interrupted is left as it is, to be continued."""
+    """Extension that ends the run when the spider closes. An interrupted run stays open and can be resumed."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._job = job_of(crawler)
         path = self._job.options.status
-        self._status = None if path is None else Status(path)
+        self._status = None if path is None else StatusFile(path)
         self._status_loop = create_looping_call(self._write_status)
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
@@ -40,11 +40,11 @@ class Exporter:
 
     def _spider_opened(self) -> None:
         if self._status is not None:
-            self._status_loop.start(INTERVAL, now=True)
+            self._status_loop.start(INTERVAL_SECONDS, now=True)
 
     def _write_status(self) -> None:
         if self._status is not None:
-            self._status.crawling(self._job)
+            self._status.write_crawling(self._job)
 
     def _spider_closed(self, reason: str) -> None:
         if self._status_loop.running:
@@ -52,22 +52,22 @@ class Exporter:
         from sitemap_crawler.publish.conclude import conclude
 
         job = self._job
-        further = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
+        further_requests = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = Ending(
             finished=reason == CloseReason.FINISHED,
             saw_everything=not job.limited,
-            further_requests=further,
+            further_requests=further_requests,
             failure=job.failure,
             refusal=job.refusal,
             refusal_ends_run=job.refusal_ends_run,
             interruption=job.interruption,
         )
         if self._status is not None:
-            self._status.writing(job)
+            self._status.write_writing(job)
         job.report = report = conclude(job, ending)
         report.deliver(job.options)
         if self._status is not None:
-            self._status.done(job, report)
+            self._status.write_done(job, report)
         self._stats.set_value(Stat.OUTCOME, str(report.outcome))
         level = logging.ERROR if report.exit_code else logging.INFO
         message = report.message.removeprefix(f"{report.outcome}; ")

@@ -1,6 +1,6 @@
-"""The extension that asks a site for what it can't have, to tell its real pages from what it answers to any address.
+"""The extension that requests URLs that no site has, to recognise pages that are errors in spite of their status 200.
 
-Only when a page answered 200 and says that it is not found, and at the end of a crawl that saw the whole site.
+It does so at the end of a crawl that saw the whole site, and only if a page with status 200 says that it is not found.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.crawl.download.errors import failure_words
+from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.extract.document import parse_document
@@ -31,72 +31,76 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MIN_FETCHED = 50
-"""URLs that a run must have fetched: on a small site a person sees what is an error."""
+MIN_FETCHED_URLS = 50
+"""URLs that a run must have fetched before it probes. On a smaller site a person sees the errors."""
 MAX_PROBES = 3
-MAX_SUSPECTS = 10_000
-"""Error pages whose directories are looked at."""
+MAX_ERROR_PAGES = 10_000
+"""Error pages whose directories are considered."""
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 
 
-class Probes:
-    """A probe is a request, but no page: it has no row, and counts against no limit."""
+class Soft404Probe:
+    """Extension that sends probes. A probe is not a page: it has no row in the inventory and counts for no limit."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._job = job_of(crawler)
-        self._done = False
-        self._bodies: set[bytes] = set()
-        crawler.signals.connect(self._idle, signals.spider_idle)
+        self._is_done = False
+        self._body_hashes: set[bytes] = set()
+        """Hashes of the responses so far; equal responses are compared with the inventory once."""
+        crawler.signals.connect(self._spider_idle, signals.spider_idle)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Probes:
+    def from_crawler(cls, crawler: Crawler) -> Soft404Probe:
         return cls(crawler)
 
-    def _idle(self) -> None:
-        """Nothing is left to fetch: Scrapy closes the spider now, unless this raises DontCloseSpider."""
-        if self._done or not self._saw_enough():
+    def _spider_idle(self) -> None:
+        """Send the probes once nothing is left to fetch.
+
+        Raises DontCloseSpider while probes are in flight; otherwise Scrapy closes the spider after this.
+        """
+        if self._is_done or not self._saw_enough():
             return
-        self._done = True
-        addresses = [url for url in probe_addresses(self._suspects()) if self._may_fetch(url)]
-        for url in addresses:
-            # What is not answered at once is not worth another try.
+        self._is_done = True
+        urls = [url for url in probe_urls(self._error_pages()) if self._may_fetch(url)]
+        for url in urls:
+            # A probe that fails is not worth a retry.
             meta = {Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
-            self._crawler.engine.crawl(Request(url, callback=self._answered, errback=self._unanswered, meta=meta))
-        if addresses:
+            self._crawler.engine.crawl(Request(url, callback=self._parse, errback=self._failed, meta=meta))
+        if urls:
             raise DontCloseSpider
 
     def _saw_enough(self) -> bool:
         job = self._job
-        ended = job.failure is not None or job.refusal is not None or job.budget == 0
-        return not ended and job.fetched >= MIN_FETCHED
+        was_ended = job.failure is not None or job.refusal is not None or job.budget == 0
+        return not was_ended and job.fetched >= MIN_FETCHED_URLS
 
-    def _suspects(self) -> list[str]:
+    def _error_pages(self) -> list[str]:
         job = self._job
         try:
-            # What is buffered has no row yet.
+            # Pages in the buffer have no row yet.
             job.queue.flush()
-            return error_pages(job.store.connection, job.run.id, MAX_SUSPECTS)
+            return error_pages(job.store.connection, job.run.id, MAX_ERROR_PAGES)
         except SQLAlchemyError as error:
             raise self._inventory_failed(error) from error
 
     def _may_fetch(self, url: str) -> bool:
         return self._job.rules.fetch_refusal(url, 0) is None
 
-    def _answered(self, response: Response) -> None:
+    def _parse(self, response: Response) -> None:
         self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         logger.info("probe %s: status %d", response.url, response.status)
         if response.status != 200 or not response.body:
             return
-        # The hash that the spider stores of a page.
+        # The same hash as the spider stores of a page.
         body_hash = blake2b(response.body, digest_size=16).digest()
-        if body_hash in self._bodies:
+        if body_hash in self._body_hashes:
             return
-        self._bodies.add(body_hash)
+        self._body_hashes.add(body_hash)
         job = self._job
         note = f"the same content as an address that cannot exist: {response.url}"
         try:
-            noted = note_same_content(
+            noted_pages = note_same_content(
                 job.store.connection,
                 job.run.id,
                 note,
@@ -106,10 +110,10 @@ class Probes:
             )
         except SQLAlchemyError as error:
             raise self._inventory_failed(error) from error
-        self._crawler.stats.inc_value(Stat.PROBE_SAME_PAGES, noted)
+        self._crawler.stats.inc_value(Stat.PROBE_SAME_PAGES, noted_pages)
 
     def _fingerprint(self, response: Response) -> bytes | None:
-        # Most crawls make no probe.
+        # Imported here: most crawls send no probe.
         from sitemap_crawler.extract.content.fingerprint import fingerprint
 
         spider: Any = self._crawler.spider
@@ -118,30 +122,30 @@ class Probes:
         document = parse_document(response.body, url=response.url, content_type=content_type, resolver=resolver)
         return None if document is None else fingerprint(document)
 
-    def _unanswered(self, failure: Failure) -> None:
+    def _failed(self, failure: Failure) -> None:
         if isinstance(failure.value, IgnoreRequest):
-            # robots.txt forbids it, or the crawl ends: it was not made.
+            # The probe was not sent: robots.txt forbids it, or the crawl closes.
             return
         self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         request = failure.request  # type: ignore[attr-defined]
-        logger.info("probe %s: %s", request.url, failure_words(failure.value))
+        logger.info("probe %s: %s", request.url, describe_failure(failure.value))
 
     def _inventory_failed(self, error: SQLAlchemyError) -> CloseSpider:
         self._job.inventory_failed(error)
         return CloseSpider(CloseReason.INVENTORY_FAILED)
 
 
-def probe_addresses(suspects: Iterable[str]) -> Iterator[str]:
-    """For the first suspect of each directory depth an address beside it that no site has, at most three."""
-    met: set[int] = set()
-    for url in suspects:
+def probe_urls(error_pages: Iterable[str]) -> Iterator[str]:
+    """Yield a random URL next to the first error page of each directory depth, three at most. No site has the URLs."""
+    seen_depths: set[int] = set()
+    for url in error_pages:
         parts = urlsplit(url)
         directory, _, name = parts.path.rpartition("/")
         depth = directory.count("/")
-        if depth in met:
+        if depth in seen_depths:
             continue
-        met.add(depth)
+        seen_depths.add(depth)
         suffix = _SUFFIX.search(name)
         yield f"{parts.scheme}://{parts.netloc}{directory}/{secrets.token_hex(16)}{suffix[0] if suffix else ''}"
-        if len(met) == MAX_PROBES:
+        if len(seen_depths) == MAX_PROBES:
             return

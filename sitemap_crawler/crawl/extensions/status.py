@@ -1,6 +1,6 @@
-"""The file that says how far a run is: replaced whole every few seconds, and for the last time when the run has ended.
+"""The status file: the progress of a run as JSON, replaced every few seconds and for the last time when the run ends.
 
-Of a run that was killed it stays as it was: its process is gone, and `updated` stands still.
+The file of a killed run stays as it was: no process has its `pid`, and `updated` does not change any more.
 """
 
 from __future__ import annotations
@@ -25,48 +25,75 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-INTERVAL = 2.0
-WINDOW = 15
-"""Samples over which the rates are taken."""
+INTERVAL_SECONDS = 2.0
+"""Time between two writes of the file."""
+RATE_SAMPLES = 15
+"""Samples over which the rates are taken, one for each write."""
 
 
-class _Sample(NamedTuple):
+class Sample(NamedTuple):
+    """Counts of a crawl at one moment."""
+
     time: float
-    fetched: int
+    """Of time.monotonic()."""
+    done: int
+    queued: int
     requests: int
 
 
-class Status:
+class RateMeter:
+    """Rates of pages and requests, over the last samples of a crawl."""
+
+    def __init__(self, max_samples: int) -> None:
+        self.samples: deque[Sample] = deque(maxlen=max_samples)
+
+    def sample(self, job: Job, now: float) -> None:
+        """Take a sample. `now` is of time.monotonic()."""
+        self.samples.append(Sample(now, job.done, job.queue.waiting, job.throttles.requests_sent))
+
+    @property
+    def pages_per_second(self) -> float:
+        return self._per_second(self.samples[-1].done - self.samples[0].done)
+
+    @property
+    def requests_per_second(self) -> float:
+        return self._per_second(self.samples[-1].requests - self.samples[0].requests)
+
+    def _per_second(self, count: int) -> float:
+        """Return the rate, rounded to a tenth."""
+        seconds = self.samples[-1].time - self.samples[0].time
+        return round(count / seconds, 1) if seconds > 0 else 0.0
+
+
+class StatusFile:
+    """Writer of the status file. A file that cannot be written costs one warning and does not stop the run."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._samples: deque[_Sample] = deque(maxlen=WINDOW)
+        self._rates = RateMeter(RATE_SAMPLES)
         self._warned = False
 
-    def crawling(self, job: Job, *, now: float | None = None) -> None:
-        """`now` is of time.monotonic()."""
-        now = time.monotonic() if now is None else now
-        self._samples.append(_Sample(now, job.done, job.throttles.requests_sent))
-        first, last = self._samples[0], self._samples[-1]
-        seconds = last.time - first.time
-        waiting = job.throttles.for_url(job.start_url).is_paused(now)
-        self._write(
-            _of_job(job, state="waiting" if waiting else "crawling")
-            | {
-                "pages_per_second": rate_of(last.fetched - first.fetched, seconds),
-                "requests_per_second": rate_of(last.requests - first.requests, seconds),
-            }
-        )
+    def write_crawling(self, job: Job) -> None:
+        """Write the state of a crawl that goes on, or that waits for the time of its next request."""
+        now = time.monotonic()
+        self._rates.sample(job, now)
+        is_waiting = job.throttles.for_url(job.start_url).is_paused(now)
+        rates = {
+            "pages_per_second": self._rates.pages_per_second,
+            "requests_per_second": self._rates.requests_per_second,
+        }
+        self._write(_job_values(job, state="waiting" if is_waiting else "crawling") | rates)
 
-    def writing(self, job: Job) -> None:
-        """Deciding and publishing, which take their time on a large site, and during which nothing is updated."""
-        self._write(_of_job(job, state="writing"))
+    def write_writing(self, job: Job) -> None:
+        """Write that the run decides and publishes. On a large site this takes a while, without an update."""
+        self._write(_job_values(job, state="writing"))
 
-    def done(self, job: Job, report: Report) -> None:
-        self._write(_of_job(job, state="done") | _end(report) | {"listed": report.listed})
+    def write_done(self, job: Job, report: Report) -> None:
+        self._write(_job_values(job, state="done") | _report_values(report) | {"listed": report.listed})
 
-    def failed(self, report: Report) -> None:
-        """The run could not begin."""
-        self._write({"state": "done", **_end(report)})
+    def write_failed(self, report: Report) -> None:
+        """Write the end of a run that could not begin."""
+        self._write({"state": "done", **_report_values(report)})
 
     def _write(self, values: dict[str, Any]) -> None:
         head = {"state": values.pop("state"), "outcome": None, "exit_code": None, "message": None}
@@ -79,7 +106,7 @@ class Status:
             self._warned = True
 
 
-def _of_job(job: Job, *, state: str) -> dict[str, Any]:
+def _job_values(job: Job, *, state: str) -> dict[str, Any]:
     return {
         "state": state,
         "start_url": job.start_url,
@@ -95,7 +122,7 @@ def _of_job(job: Job, *, state: str) -> dict[str, Any]:
     }
 
 
-def _end(report: Report) -> dict[str, Any]:
+def _report_values(report: Report) -> dict[str, Any]:
     return {
         "outcome": str(report.outcome),
         "exit_code": report.exit_code,
@@ -105,18 +132,13 @@ def _end(report: Report) -> dict[str, Any]:
     }
 
 
-def rate_of(count: int, seconds: float) -> float:
-    """So many a second, to a tenth."""
-    return round(count / seconds, 1) if seconds > 0 else 0.0
-
-
-def leave_failure(options: Options, *, code: int, message: str) -> Report:
-    """The report of a run that could not begin, in the place of those of an earlier run."""
+def write_failure_report(options: Options, *, code: int, message: str) -> Report:
+    """Write report and status of a run that could not begin, over those of an earlier run, and return the report."""
     report = failure_report(options, code=code, message=message)
     if options.report is not None:
         with contextlib.suppress(OSError):
             report.write(options.report)
+    # Interrupted means that another run is at work on the site: the status file belongs to that run.
     if options.status is not None and report.outcome is not Outcome.INTERRUPTED:
-        # Of a site that another run is at work on it is that run's.
-        Status(options.status).failed(report)
+        StatusFile(options.status).write_failed(report)
     return report

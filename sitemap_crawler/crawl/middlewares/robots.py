@@ -11,8 +11,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
-from sitemap_crawler.crawl.download.content_coding import GZIP
-from sitemap_crawler.crawl.download.errors import failure_words
+from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
@@ -20,6 +19,7 @@ from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
 from sitemap_crawler.urls.normalise import Resolver, origin_of
+from sitemap_crawler.utils.files import GZIP_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ class RobotsMiddleware:
         try:
             response = await self._fetch(url)
         except Exception as error:
-            raise RobotsUnavailableError(f"{url}: {failure_words(error)}") from error
+            raise RobotsUnavailableError(f"{url}: {describe_failure(error)}") from error
         if response is None:
             return None
         if is_transient(response.status):
@@ -164,7 +164,7 @@ class RobotsMiddleware:
             raise RobotsUnavailableError(f"{url}: status {response.status}")
         if not 200 <= response.status < 300:
             return None
-        if response.body.startswith(GZIP):
+        if response.body.startswith(GZIP_MAGIC):
             raise RobotsUnavailableError(f"{url}: it is compressed once more than its header says")
         return response.body
 

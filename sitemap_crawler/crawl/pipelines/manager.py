@@ -12,7 +12,7 @@ from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.misc import load_object
 
-from sitemap_crawler.crawl.download.errors import MAX_TEXT
+from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
 from sitemap_crawler.crawl.pipelines.storage import InventoryPipeline
@@ -85,7 +85,7 @@ class PagePipelineManager(ItemPipelineManager):
                 item = await _call(process_item, item)
         except DropItem as error:
             if isinstance(item, Page):
-                item.exclude(printable(f"DropItem: {error}")[:MAX_TEXT])
+                item.exclude(printable(f"DropItem: {error}")[:MAX_ERROR_LENGTH])
                 await _call(store, item)
             raise
         except WorkerDiedError as error:
@@ -96,7 +96,7 @@ class PagePipelineManager(ItemPipelineManager):
                 raise
             logger.exception("cannot read %s", item.queued.url)
             reason = str(error) if isinstance(error, WorkFailedError) else f"{type(error).__name__}: {error}"
-            item.mark_unreadable(printable(reason)[:MAX_TEXT])
+            item.mark_unreadable(printable(reason)[:MAX_ERROR_LENGTH])
         return await _call(store, item)
 
 

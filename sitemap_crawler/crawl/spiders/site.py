@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
-from sitemap_crawler.crawl.download.conditional import asked_plainly
-from sitemap_crawler.crawl.download.errors import failure_words
+from sitemap_crawler.crawl.download.conditional import unconditional_request
+from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.crawl.middlewares.politeness import RequestPostponedError
@@ -73,7 +73,7 @@ class SiteSpider(Spider):
     def parse(self, response: Response) -> Iterator[Page | Request]:
         queued: QueuedUrl = response.meta[Meta.QUEUED]
         headers = _text_headers(response)
-        plain = asked_plainly(response, queued, headers)
+        plain = unconditional_request(response, queued, headers)
         if plain is not None:
             yield plain
             return
@@ -104,7 +104,7 @@ class SiteSpider(Spider):
         if isinstance(failure.value, BlockedByRobotsError):
             observation.blocked_by = str(failure.value)
         else:
-            observation.error = failure_words(failure.value)
+            observation.error = describe_failure(failure.value)
         yield Page(request.meta[Meta.QUEUED], observation)
 
     def _ends_crawl(self, error: BaseException | None, url: str) -> bool:

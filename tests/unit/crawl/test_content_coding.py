@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.crawl.download.content_coding import Unpacker
+from sitemap_crawler.crawl.download.content_coding import BodyDecoder
 from sitemap_crawler.exceptions import CodingError
 from tests.support.codings import deflated, zstd
 
@@ -29,75 +29,75 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def unpacked(coding: str, body: bytes, *, step: int = 1_000_000, room: int = ROOM) -> bytes:
-    unpacker = Unpacker(coding)
+def decoded(coding: str, body: bytes, *, step: int = 1_000_000, room: int = ROOM) -> bytes:
+    decoder = BodyDecoder(coding)
     found = b""
     for start in range(0, len(body), step):
-        found += unpacker.unpack(body[start : start + step], room - len(found))
+        found += decoder.decode(body[start : start + step], room - len(found))
         if len(found) >= room:
             return found
-    unpacker.end()
+    decoder.finish()
     return found
 
 
 @given(data=st.binary(max_size=20_000), coding=st.sampled_from(sorted(CODINGS)), step=st.integers(1, 5_000))
 def test_what_was_packed_comes_back(data: bytes, coding: str, step: int) -> None:
-    assert unpacked(coding, CODINGS[coding](data), step=step) == data
+    assert decoded(coding, CODINGS[coding](data), step=step) == data
 
 
 @pytest.mark.parametrize("step", [1, 7, 10_000])
 def test_deflate_without_its_wrapper(step: int) -> None:
-    assert unpacked("deflate", deflated(b"hello" * 100), step=step) == b"hello" * 100
+    assert decoded("deflate", deflated(b"hello" * 100), step=step) == b"hello" * 100
 
 
 def test_codings_are_undone_from_the_last_to_the_first() -> None:
-    assert unpacked("gzip, br", brotli.compress(gzip.compress(b"hello"))) == b"hello"
-    assert unpacked("gzip,gzip", gzip.compress(gzip.compress(b"hello"))) == b"hello"
+    assert decoded("gzip, br", brotli.compress(gzip.compress(b"hello"))) == b"hello"
+    assert decoded("gzip,gzip", gzip.compress(gzip.compress(b"hello"))) == b"hello"
 
 
 def test_a_file_of_several_members_and_what_follows_its_end() -> None:
-    assert unpacked("gzip", gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
-    assert unpacked("gzip", gzip.compress(b"a") + b"\0\0 padding") == b"a"
+    assert decoded("gzip", gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
+    assert decoded("gzip", gzip.compress(b"a") + b"\0\0 padding") == b"a"
 
 
 @pytest.mark.parametrize("step", range(1, 30))
 def test_members_may_begin_in_any_chunk(step: int) -> None:
     members = gzip.compress(b"first ") + gzip.compress(b"second")
-    assert unpacked("gzip", members, step=step) == b"first second"
+    assert decoded("gzip", members, step=step) == b"first second"
 
 
 @pytest.mark.parametrize("coding", ["", "identity", "utf-8", "none", "snappy"])
 def test_what_nobody_knows_is_no_coding(coding: str) -> None:
-    assert not Unpacker(coding)
+    assert not BodyDecoder(coding)
 
 
 @pytest.mark.parametrize("coding", sorted(CODINGS))
 @pytest.mark.parametrize("cut", [1, 8, 40])
 def test_a_body_without_its_end_is_not_whole(coding: str, cut: int) -> None:
     packed = CODINGS[coding](bytes(range(256)) * 10)
-    with pytest.raises(CodingError, match="ends before its end"):
-        unpacked(coding, packed[:-cut])
+    with pytest.raises(CodingError, match="is cut off"):
+        decoded(coding, packed[:-cut])
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
 def test_a_body_that_is_something_else(coding: str) -> None:
     with pytest.raises(CodingError):
-        unpacked(coding, b"<html>plain</html>" * 100)
+        decoded(coding, b"<html>plain</html>" * 100)
 
 
 def test_too_many_codings() -> None:
-    with pytest.raises(CodingError, match="packed 3 times"):
-        Unpacker("gzip, gzip, gzip")
+    with pytest.raises(CodingError, match="compressed 3 times"):
+        BodyDecoder("gzip, gzip, gzip")
 
 
 @pytest.mark.parametrize("coding", sorted(CODINGS))
 def test_a_bomb_is_unpacked_as_far_as_there_is_room(coding: str) -> None:
-    unpacker = Unpacker(coding)
+    decoder = BodyDecoder(coding)
     packed = CODINGS[coding](bytes(50_000_000))
-    assert len(unpacker.unpack(packed, 1_000_001)) == 1_000_001
+    assert len(decoder.decode(packed, 1_000_001)) == 1_000_001
     # So that it is known how few bytes have become so many.
-    assert 1_000_001 / unpacker.packed > 200
+    assert 1_000_001 / decoder.encoded_bytes > 200
 
 
 def test_an_empty_body_is_whole() -> None:
-    Unpacker("gzip").end()
+    BodyDecoder("gzip").finish()

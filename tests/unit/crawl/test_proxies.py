@@ -20,13 +20,13 @@ from sitemap_crawler.exceptions import ProxyError
     ],
 )
 def test_spellings_of_a_proxy(text: str, url: str, authorization: str | None) -> None:
-    assert Proxy.of(text) == Proxy(url, authorization)
+    assert Proxy.parse(text) == Proxy(url, authorization)
 
 
 @pytest.mark.parametrize("text", ["ftp://proxy:21", "http://", "http://a b:80", "http://proxy:99999", "http://[::1"])
 def test_what_is_no_proxy(text: str) -> None:
     with pytest.raises(ProxyError):
-        Proxy.of(text)
+        Proxy.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_what_is_no_proxy(text: str) -> None:
     ],
 )
 def test_which_proxy(environment: dict[str, str], url: str, proxy: str | None) -> None:
-    proxies = Proxies.of_environment(environment)
+    proxies = Proxies.from_environment(environment)
     chosen = proxies.proxy_for(url) if proxies else None
     assert (chosen.url if chosen else None) == proxy
