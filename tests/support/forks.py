@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "TZ")
-"""What the names of variables begin with that an interpreter reads when it starts."""
+READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "TZ", "SSL_CERT_")
+"""Beginnings of the names of variables that an interpreter, or aiohttp with its TLS context, reads when it starts."""
 
 
 @dataclass(frozen=True, slots=True)
