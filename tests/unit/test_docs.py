@@ -122,6 +122,17 @@ def test_the_picture_of_the_rooms_is_what_the_command_prints() -> None:
     assert f"```text\n{done.stdout}```\n" in page, "run python docs/rooms.py --write"
 
 
+@pytest.mark.parametrize("document", [*(DOCS / "development").glob("*.md"), ROOT / "README.md"], ids=name_of)
+def test_files_and_functions_that_a_page_names_exist(document: Path) -> None:
+    """`tests/…` and `crawl/engine.py` are paths from the checkout or the package; `engine.py:name` is in that file."""
+    text = document.read_text(encoding="utf-8")
+    for path, name in re.findall(r"`([a-z_][a-z_0-9./]*/[a-z_0-9.]*(?:\.py|/))(?::([A-Za-z_.]+))?", text):
+        [file, *_] = [base / path for base in (ROOT, ROOT / "sitemap_crawler") if (base / path).exists()] or [None]
+        assert file is not None, path
+        for part in filter(None, name.split(".")):
+            assert re.search(rf"\b(def|class) {part}\b|^{part}\b", file.read_text(encoding="utf-8"), re.MULTILINE), name
+
+
 def test_the_site_file_names_every_option_with_its_default() -> None:
     text = SITE_FILE.read_text(encoding="utf-8")
     values = tomllib.loads(re.sub(r"(?m)^# ?(?=[a-z_]+ = )", "", text))
