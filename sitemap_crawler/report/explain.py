@@ -1,4 +1,4 @@
-"""Why a URL is, or is not, in the sitemap: what may be meant by its spelling, and what the inventory knows of it."""
+"""Explains why a URL is or is not in the sitemap, from the inventory. Accepts any spelling of the URL."""
 
 from __future__ import annotations
 
@@ -23,47 +23,50 @@ KEYS = (
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
     "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest",
 )  # fmt: skip
-"""Of the JSON objects and the CSV columns, in their order."""
+"""Keys of the JSON objects and columns of the CSV, in their order."""
 
 MAX_CANDIDATES = 2_000
-"""Links among which the nearest URL is looked for;"""
+"""Maximum number of links of one page that are considered as the nearest URL."""
 MAX_COMPARED = 64
-"""those of them that are compared thoroughly,"""
+"""Maximum number of candidates whose exact similarity is computed."""
 MAX_COMPARED_LENGTH = 200
-"""and the characters of each."""
+"""Maximum number of characters of a candidate that are compared."""
 MIN_SIMILARITY = 0.6
+"""Minimum similarity of the nearest URL, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
+    """The answer for one URL."""
+
     facts: dict[str, Any]
-    """By the names in KEYS."""
+    """By KEYS."""
     start_url: str
     linked: str | None = None
-    """What leads to it, or did, in words; None for the start page and where nothing is known of it."""
+    """What leads or led to the URL, in words; None for the start page and for an unknown URL."""
     nearest: dict[str, Any] | None = None
-    """The facts of the nearest known URL, when the one asked for is unknown."""
+    """The facts of the nearest known URL; None if the URL itself is known."""
 
 
 def explain(inventory: Inventory, text: str) -> Explanation:
-    """What is known of the URL that somebody spelt `text`. Raises SpellingError when that can't be one."""
+    """Return the answer for the URL that the user spelt `text`. Raises SpellingError if `text` can't be a URL."""
     run = inventory.run
     rules, resolver = rules_of(run)
-    asked = spellings(text, run.start_url, resolver)
-    known = inventory.find(asked)
-    found = next((known[url] for url in asked if url in known), None)
-    if found is not None:
-        return Explanation(facts_of(found, inventory, rules), run.start_url, _linked(found))
-    reason, evidence = _unknown(asked[0], inventory, rules)
-    near = _nearest(asked[0], inventory, rules, resolver)
+    urls = spellings(text, run.start_url, resolver)
+    known = inventory.find(urls)
+    record = next((known[url] for url in urls if url in known), None)
+    if record is not None:
+        return Explanation(facts_of(record, inventory, rules), run.start_url, _linked(record))
+    reason, evidence = _why_unknown(urls[0], inventory, rules)
+    nearest = _nearest(urls[0], inventory, rules, resolver)
     facts = dict.fromkeys(KEYS)
-    facts |= {"url": asked[0], "decision": "unknown", "reason": reason, "evidence": evidence}
-    facts["nearest"] = near.url if near else None
-    return Explanation(facts, run.start_url, nearest=facts_of(near, inventory, rules) if near else None)
+    facts |= {"url": urls[0], "decision": "unknown", "reason": reason, "evidence": evidence}
+    facts["nearest"] = nearest.url if nearest else None
+    return Explanation(facts, run.start_url, nearest=facts_of(nearest, inventory, rules) if nearest else None)
 
 
 def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
-    """The rules that the latest run obeys, and how it reads URLs. Raises OptionError for what it remembers."""
+    """Return the rules of the latest run, and its resolver of URLs. Raises OptionError if its options are invalid now."""
     from sitemap_crawler.config.options import Options
 
     remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
@@ -72,66 +75,66 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
     return rules, rules.resolver()
 
 
-def _is_unlinked(entry: UrlRecord) -> bool:
-    # No walk comes to what is out of scope.
-    return (entry.unlinked and entry.reason != Reason.OUT_OF_SCOPE) or entry.reason == Reason.ORPHAN
+def _is_unlinked(record: UrlRecord) -> bool:
+    # Links are not followed out of the scope, so such a URL always counts as unlinked.
+    return (record.unlinked and record.reason != Reason.OUT_OF_SCOPE) or record.reason == Reason.ORPHAN
 
 
-def _linked(entry: UrlRecord) -> str | None:
-    if entry.referrer is not None:
-        return f"no page now; was linked from {entry.referrer}" if _is_unlinked(entry) else entry.referrer
-    if entry.named is None or entry.depth == 0:
+def _linked(record: UrlRecord) -> str | None:
+    if record.referrer is not None:
+        return f"no page now; was linked from {record.referrer}" if _is_unlinked(record) else record.referrer
+    if record.named is None or record.depth == 0:
         return None
-    return f"no followed link; a sitemap {'named' if _is_unlinked(entry) else 'names'} it"
+    return f"no followed link; a sitemap {'named' if _is_unlinked(record) else 'names'} it"
 
 
-def facts_of(entry: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str, Any]:
-    """The answer for a known URL, by the names in KEYS."""
-    decision, reason, evidence = entry.decision, entry.reason, entry.evidence
+def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str, Any]:
+    """Return the facts of a known URL, by KEYS."""
+    decision, reason, evidence = record.decision, record.reason, record.evidence
     if decision is None:
         decision = "unknown"
-        reason, evidence = _undecided(entry, rules)
-    unlinked = _is_unlinked(entry)
+        reason, evidence = _undecided(record, rules)
+    unlinked = _is_unlinked(record)
     return {
-        "url": entry.url,
+        "url": record.url,
         "decision": decision,
         "reason": reason,
         "evidence": evidence,
-        "status": entry.status,
-        "referrer": None if unlinked else entry.referrer,
-        "depth": None if unlinked or entry.depth >= BELOW_UNREACHED else entry.depth,
-        "canonical": entry.canonical,
-        "lastmod": w3c_datetime(entry.lastmod, day=entry.lastmod_day),
-        "lastmod_source": entry.lastmod_source,
-        "first_seen": w3c_datetime(entry.first_seen),
-        "last_fetched": w3c_datetime(entry.last_fetched),
-        "file": inventory.file_of(entry, rules.published(entry.url)),
-        "redirects_to": entry.redirects_to,
-        "title": entry.title,
+        "status": record.status,
+        "referrer": None if unlinked else record.referrer,
+        "depth": None if unlinked or record.depth >= BELOW_UNREACHED else record.depth,
+        "canonical": record.canonical,
+        "lastmod": w3c_datetime(record.lastmod, day=record.lastmod_day),
+        "lastmod_source": record.lastmod_source,
+        "first_seen": w3c_datetime(record.first_seen),
+        "last_fetched": w3c_datetime(record.last_fetched),
+        "file": inventory.file_of(record, rules.published(record.url)),
+        "redirects_to": record.redirects_to,
+        "title": record.title,
         "nearest": None,
     }
 
 
-def _undecided(entry: UrlRecord, rules: Rules) -> tuple[str | None, str]:
-    """What a crawl that has not ended knows of a URL: the reason if it is settled already, and the evidence."""
-    if entry.state in (UrlState.QUEUED, UrlState.LEASED):
+def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
+    """Return reason and evidence of a URL whose crawl has not ended. The reason is None if it is still open."""
+    if record.state in (UrlState.QUEUED, UrlState.LEASED):
         return None, "queued, not fetched yet"
-    if entry.blocked_by is not None:
-        return str(Reason.BLOCKED_BY_ROBOTS), f"{entry.blocked_by}, not decided yet"
-    if entry.status is not None:
-        return None, f"fetched with status {entry.status}, not decided yet"
-    if entry.last_fetched is not None:
-        return None, f"no answer ({entry.error}), not decided yet"
-    refusal = rules.fetch_refusal(entry.url, entry.depth)
+    if record.blocked_by is not None:
+        return str(Reason.BLOCKED_BY_ROBOTS), f"{record.blocked_by}, not decided yet"
+    if record.status is not None:
+        return None, f"fetched with status {record.status}, not decided yet"
+    if record.last_fetched is not None:
+        return None, f"no answer ({record.error}), not decided yet"
+    refusal = rules.fetch_refusal(record.url, record.depth)
     if refusal is not None:
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
-    if entry.state in TRAPPED:
-        return str(Reason.LIMIT), f"{trap_evidence(entry.state, entry.url)}, not decided yet"
+    if record.state in TRAPPED:
+        return str(Reason.LIMIT), f"{trap_evidence(record.state, record.url)}, not decided yet"
     return None, "neither fetched nor decided yet"
 
 
-def _unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | None, str]:
-    """The likely cause why nothing is known of the URL."""
+def _why_unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | None, str]:
+    """Return reason and evidence, as far as they can be told, why the inventory does not have the URL."""
     if len(url) > MAX_STORED_URL:
         return str(Reason.TOO_LONG), f"longer than {MAX_STORED_URL:,} characters: counted, not stored"
     refusal = rules.fetch_refusal(url, 0)
@@ -140,10 +143,10 @@ def _unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | None, 
     page = inventory.nofollow_page(url)
     if page is not None:
         return None, f"only nofollow links, first on {page}"
-    return None, _WHY_UNKNOWN.get(inventory.run.ended_by or "", "the crawl has not finished")
+    return None, _CAUSES_BY_ENDING.get(inventory.run.ended_by or "", "the crawl has not finished")
 
 
-_WHY_UNKNOWN = {
+_CAUSES_BY_ENDING = {
     "limit": "the crawl has not finished: it ended at a limit before it saw the whole site",
     "refused": "the last crawl was refused at its start page, so it saw nothing of the site",
     "finished": "no page that was fetched links to it, and no sitemap names it",
@@ -162,7 +165,7 @@ def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -
 
 
 def _most_similar(url: str, inventory: Inventory, rules: Rules) -> UrlRecord | None:
-    """The closest of the links on the longest known parent that has a close one, else that parent."""
+    """Return the most similar link of the nearest known parent with a similar link, else the nearest known parent."""
     directories = [*takewhile(rules.scope.admits, directories_above(url)), directory_of(rules.start_url)]
     known = inventory.find([*directories, *(directory[:-1] for directory in directories), rules.start_url])
     nearest_parent = None
@@ -178,17 +181,17 @@ def _most_similar(url: str, inventory: Inventory, rules: Rules) -> UrlRecord | N
 
 
 def _closest(url: str, directory: str, candidates: list[str]) -> str | None:
-    """The candidate below the directory that is most like the URL, as far as it differs from all of those."""
+    """Return the candidate below the directory that is most similar to the URL, compared without the directory."""
     start = len(directory)
     matcher = SequenceMatcher(autojunk=False, b=url[start : start + MAX_COMPARED_LENGTH])
 
-    def similarity(candidate: str, *, thorough: bool) -> float:
+    def similarity(candidate: str, *, exact: bool) -> float:
         matcher.set_seq1(candidate[start : start + MAX_COMPARED_LENGTH])
-        return matcher.ratio() if thorough else matcher.quick_ratio()
+        return matcher.ratio() if exact else matcher.quick_ratio()
 
-    # The quick one is an upper bound, and linear: pages can be made that keep the thorough one busy for hours.
+    # quick_ratio() is an upper bound in linear time. ratio() alone could take hours for hostile pages.
     below = [candidate for candidate in candidates if candidate.startswith(directory)]
-    likely = nlargest(MAX_COMPARED, below, key=lambda candidate: similarity(candidate, thorough=False))
-    rated = [(similarity(candidate, thorough=True), candidate) for candidate in likely]
+    likely = nlargest(MAX_COMPARED, below, key=lambda candidate: similarity(candidate, exact=False))
+    rated = [(similarity(candidate, exact=True), candidate) for candidate in likely]
     best = max(rated, default=(0.0, ""))
     return best[1] if best[0] >= MIN_SIMILARITY else None

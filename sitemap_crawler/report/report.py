@@ -1,4 +1,4 @@
-"""What came of a run: outcome, exit code, numbers. The summary, the JSON report and the exit status come from here."""
+"""The report of a run: outcome, exit code, numbers. Source of the summary, the JSON report and the exit status."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
+    """How a run ended."""
+
     PUBLISHED = "published"
     UNCHANGED = "unchanged"
     DRY_RUN = "dry-run"
@@ -39,56 +41,61 @@ EXIT_CODES = {
 
 
 def failure_report(options: Options, *, code: int, message: str) -> Report:
-    """The report of a run that could not begin."""
+    """Return the report of a run that could not begin."""
     now = datetime.now(UTC)
     outcome = next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
     return Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now)
 
 
 def change_row(kind: str, url: str, before: float | None, after: float | None) -> dict[str, str | None]:
-    """What has become of a page, for JSON; the lastmods in seconds since 1970."""
+    """Return the change of a page for JSON. `before` and `after` are its lastmods, in seconds since 1970."""
     if kind == Change.CHANGED:
         return {"url": url, "before": w3c_moment(before), "after": w3c_moment(after)}
     return {"url": url, "lastmod": w3c_moment(after if kind == Change.ADDED else before)}
 
 
 def w3c_moment(seconds: float | None) -> str | None:
-    # A date without a time of day is kept as midnight: shown as a day, either is true.
+    """Return seconds since 1970 as a W3C datetime, or midnight as a date."""
+    # The inventory stores a date without a time of day as midnight.
     return w3c_datetime(seconds, day=seconds is not None and seconds % 86_400 == 0)
 
 
 @dataclass(slots=True)
 class Report:
+    """The report. `to_json` writes every field, by its name."""
+
     outcome: Outcome
     message: str
-    """One line: what happened and, when it went wrong, what to do."""
+    """One line: what happened and, after a failure, what to do."""
     start_url: str
     sitemap_url: str
     run: int
     started: datetime
     finished: datetime
     listed: int = 0
+    """Number of listed pages."""
     kept: int = 0
-    """Of the listed ones, those that stay so while their server fails."""
+    """Number of listed pages that stay listed although their server fails."""
     excluded: dict[str, int] = field(default_factory=dict)
+    """Number of URLs that are not listed, by reason."""
     changes: Changes = field(default_factory=Changes)
     diff: dict[str, list[dict[str, str | None]]] = field(default_factory=dict)
-    """The first of the pages that `changes` counts, by kind, as `diff` shows them."""
+    """The first pages that `changes` counts, by kind, as the command `diff` shows them."""
     requests: int = 0
     not_modified: int = 0
     bytes: int = 0
     errors: int = 0
     files: list[dict[str, Any]] = field(default_factory=list)
     inventory: dict[str, int] = field(default_factory=dict)
-    """How many URLs it has, and its bytes on the disk, in all and for a URL."""
+    """Number of URLs, bytes on disk and bytes per URL."""
     hosts: list[dict[str, Any]] = field(default_factory=list)
-    """Of a site with several sitemap sets, what came of each."""
+    """The result of each sitemap set of a site with --subdomains."""
     warnings: list[dict[str, str]] = field(default_factory=list)
-    """Of each kind as many as are useful; `warning_counts` has how many there are."""
+    """At most MAX_WARNINGS of each kind. `warning_counts` counts all."""
     warning_counts: dict[str, int] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
-    """What is listed, and what is not, by reason: the groups of URLs, the largest first."""
+    """Groups of URLs by reason, the largest first."""
 
     @property
     def exit_code(self) -> int:
@@ -96,7 +103,7 @@ class Report:
 
     @property
     def has_published(self) -> bool:
-        """Whether anything was published, if only by some of the hosts, or is as it was."""
+        """Whether the set of the site or of any host was published or is unchanged."""
         outcomes = [self.outcome, *(row["outcome"] for row in self.hosts)]
         return Outcome.PUBLISHED in outcomes or Outcome.UNCHANGED in outcomes
 
@@ -110,7 +117,7 @@ class Report:
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
 
     def numbers(self) -> str:
-        """What a log says of the run beside the message."""
+        """Return the numbers of the run as a line for the log, next to the message."""
         parts = [f"run {self.run}", f"{self.requests:,} requests"]
         if self.exit_code == 0:
             changes, written = self.changes, sum(file["written"] for file in self.files)
@@ -120,7 +127,7 @@ class Report:
         return "; ".join(parts)
 
     def deliver(self, options: Options) -> None:
-        """Write the report where the options want it; when that fails the run has failed."""
+        """Write the report to the path of --report, if any. A failure becomes the outcome of the run."""
         if options.report is None:
             return
         try:
@@ -130,5 +137,5 @@ class Report:
             self.message += f"; but cannot write the report {options.report}: {error.strerror or error}"
 
     def write(self, path: Path) -> None:
-        """Replace `path` whole. Raises OSError."""
+        """Replace the file `path`. Raises OSError."""
         write_json(path, self.to_json())

@@ -1,4 +1,4 @@
-"""What is wrong with a site, in words: warnings made of the decided inventory, the most useful kinds first."""
+"""The warnings that the decided inventory shows, and hints why a crawl listed few pages."""
 
 from __future__ import annotations
 
@@ -18,54 +18,60 @@ if TYPE_CHECKING:
     from sitemap_crawler.urls.scope import DomainScope, Scope
 
 MAX_CHAIN = 100
-"""Redirects that are followed to see whether they form a loop."""
+"""Maximum number of redirects that are followed to find a loop."""
 MAX_ONWARD = 100_000
-"""Redirects that lead to others, of which loops and chains are told."""
-MAX_SHAPES = 10
+"""Maximum number of redirects that are examined for loops and chains."""
+MAX_DUPLICATE_GROUPS = 10
+"""Maximum number of warnings of duplicate pages, one for each group of URLs."""
+FEW_PAGES = 5
+"""Maximum number of listed pages for which hints are given."""
 _PERMANENT = frozenset((200, 301, 308))
-"""Statuses of redirects that links should follow; that of 200 is a meta refresh."""
+"""Statuses of redirects that links should avoid. A redirect with status 200 is a meta refresh."""
 _BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
 
 
-def review(findings: Diagnostics, shapes: UrlGroups) -> Iterator[SiteWarning]:
-    """All that the inventory shows; what `decide` has met on its way is not repeated. `shapes` is empty."""
-    for url, listed, notes in findings.notes():
-        yield from _noted(url, notes, listed=listed)
-    for link in findings.broken_links():
+def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]:
+    """Yield the warnings of the inventory, without those that the decisions have already given.
+
+    `groups` is empty, and is used to count duplicate pages.
+    """
+    for url, listed, notes in diagnostics.notes():
+        yield from _note_warnings(url, notes, listed=listed)
+    for link in diagnostics.broken_links():
         yield SiteWarning(WarningKind.BROKEN_LINK, link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
-    yield from _redirects(findings.redirects())
-    yield from _copies(findings, shapes)
-    for url, reason, evidence in findings.unlistable_in_sitemaps():
+    yield from _redirect_warnings(diagnostics.redirects())
+    yield from _duplicate_warnings(diagnostics, groups)
+    for url, reason, evidence in diagnostics.unlistable_in_sitemaps():
         message = f"a sitemap names it, and it can't be listed ({reason}: {evidence})"
         yield SiteWarning(WarningKind.SITEMAP_UNLISTABLE, url, message)
-    for url in findings.known_from_sitemaps_only():
+    for url in diagnostics.known_from_sitemaps_only():
         yield SiteWarning(WarningKind.SITEMAP_ONLY, url, "only a sitemap names it, no followed link leads to it")
 
 
-def _noted(url: str, notes: dict[NoteKind, Note], *, listed: bool) -> Iterator[SiteWarning]:
+def _note_warnings(url: str, notes: dict[NoteKind, Note], *, listed: bool) -> Iterator[SiteWarning]:
     for kind, note in notes.items():
-        words = _NOTES.get(kind)
-        if (
-            words is None
-            or (words.listed_only and not listed)
-            or (kind == NoteKind.ERROR_PAGE and NoteKind.SOFT_404 in notes)
-        ):
+        rule = _NOTE_RULES.get(kind)
+        if rule is None or (rule.listed_only and not listed):
             continue
-        yield from (SiteWarning(words.kind, url, message) for message in words.messages(note))
+        # A soft 404 that was confirmed by a probe replaces the suspicion.
+        if kind == NoteKind.ERROR_PAGE and NoteKind.SOFT_404 in notes:
+            continue
+        for message in rule.messages(note):
+            yield SiteWarning(rule.kind, url, message)
 
 
-def _copies(findings: Diagnostics, shapes: UrlGroups) -> Iterator[SiteWarning]:
-    """One warning for each shape of address: copies come by the thousand, from one mistake."""
-    for url in findings.duplicates():
-        shapes.add(url)
-    for shape in shapes.top(MAX_SHAPES):
-        twin = findings.duplicate_of(shape.example)
-        others = f", and so have {shape.urls - 1} more pages of the shape {shape.pattern}" if shape.urls > 1 else ""
-        message = f"has the same content as {twin}{others}: give the copies a canonical"
-        yield SiteWarning(WarningKind.DUPLICATE_PAGES, shape.example, message)
+def _duplicate_warnings(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]:
+    """Yield one warning for each group of URLs, because one mistake makes thousands of copies."""
+    for url in diagnostics.duplicates():
+        groups.add(url)
+    for group in groups.top(MAX_DUPLICATE_GROUPS):
+        message = f"has the same content as {diagnostics.duplicate_of(group.example)}"
+        if others := group.urls - 1:
+            message += f" (more copies matching {group.pattern}: {others:,})"
+        yield SiteWarning(WarningKind.DUPLICATE_PAGES, group.example, f"{message}: give the copies a canonical")
 
 
-def _redirects(redirects: Iterator[Redirect]) -> Iterator[SiteWarning]:
+def _redirect_warnings(redirects: Iterator[Redirect]) -> Iterator[SiteWarning]:
     onward: dict[str, str] = {}
     for redirect in redirects:
         target, reason = redirect.target, redirect.target_reason
@@ -76,80 +82,81 @@ def _redirects(redirects: Iterator[Redirect]) -> Iterator[SiteWarning]:
         elif reason in _BROKEN:
             yield SiteWarning(WarningKind.BROKEN_REDIRECT, redirect.url, f"redirects to {target} ({reason})")
         elif redirect.page is not None and redirect.status in _PERMANENT and reason == Reason.LISTED:
-            message = f"links to {redirect.url}, which redirects to {target}: link to that"
+            message = f"links to {redirect.url}, which redirects to {target}: link to the target"
             yield SiteWarning(WarningKind.LINK_TO_REDIRECT, redirect.page, message)
     for url, target in onward.items():
-        if _returns(url, onward):
-            yield SiteWarning(WarningKind.REDIRECT_LOOP, url, f"redirects to {target}, and so back to itself")
+        if _is_loop(url, onward):
+            yield SiteWarning(WarningKind.REDIRECT_LOOP, url, f"redirects to {target}, and from there back to itself")
         else:
-            yield SiteWarning(
-                WarningKind.REDIRECT_CHAIN, url, f"redirects to {target}, which redirects again: name the last address"
-            )
+            message = f"redirects to {target}, which redirects again: redirect to the last address"
+            yield SiteWarning(WarningKind.REDIRECT_CHAIN, url, message)
 
 
-def _returns(url: str, onward: dict[str, str]) -> bool:
-    """Whether following redirects from `url` leads back to it."""
-    met: set[str] = set()
-    place = onward.get(url)
-    while place is not None and place != url and place not in met and len(met) < MAX_CHAIN:
-        met.add(place)
-        place = onward.get(place)
-    return place == url
+def _is_loop(url: str, onward: dict[str, str]) -> bool:
+    """Return whether the redirects from `url` lead back to it."""
+    visited: set[str] = set()
+    target = onward.get(url)
+    while target is not None and target != url and target not in visited and len(visited) < MAX_CHAIN:
+        visited.add(target)
+        target = onward.get(target)
+    return target == url
 
 
-class _Words(NamedTuple):
+class _NoteRule(NamedTuple):
+    """The warnings that a note about a page gives."""
+
     kind: WarningKind
     messages: Callable[[Note], list[str]]
     listed_only: bool = False
-    """Whether it matters for pages in the sitemap only."""
+    """Whether only notes about listed pages give a warning."""
 
 
-def _texts(note: Note) -> list[str]:
+def _values(note: Note) -> list[str]:
     return note if isinstance(note, list) else [str(note)]
 
 
-def _conflict(note: Note) -> list[str]:
-    return [f"names several canonical URLs, so none counts: {', '.join(_texts(note))}"]
-
-
-_NOTES = {
-    NoteKind.CANONICALS: _Words(WarningKind.CONFLICTING_CANONICALS, _conflict),
-    NoteKind.ERROR_PAGE: _Words(
-        WarningKind.SOFT_404, lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], True
+_NOTE_RULES = {
+    NoteKind.CANONICALS: _NoteRule(
+        WarningKind.CONFLICTING_CANONICALS,
+        lambda note: [f"names several canonical URLs, so none counts: {', '.join(_values(note))}"],
     ),
-    NoteKind.SOFT_404: _Words(WarningKind.SOFT_404, lambda note: [f"answers 200 with {note}: answer 404 or 410"], True),
-    NoteKind.BLOCKED_FOR_SEARCH: _Words(
-        WarningKind.BLOCKED_FOR_SEARCH, lambda note: [f"is listed, but robots.txt forbids it {note}"], True
+    NoteKind.ERROR_PAGE: _NoteRule(
+        WarningKind.SOFT_404, lambda note: [f'answers 200 but says "{note}": answer 404 or 410'], listed_only=True
     ),
-    NoteKind.BLOCKED_RESOURCES: _Words(
+    NoteKind.SOFT_404: _NoteRule(
+        WarningKind.SOFT_404, lambda note: [f"answers 200 with {note}: answer 404 or 410"], listed_only=True
+    ),
+    NoteKind.BLOCKED_FOR_SEARCH: _NoteRule(
+        WarningKind.BLOCKED_FOR_SEARCH,
+        lambda note: [f"is listed, but robots.txt disallows it for {note}"],
+        listed_only=True,
+    ),
+    NoteKind.BLOCKED_RESOURCES: _NoteRule(
         WarningKind.BLOCKED_RESOURCE,
-        lambda note: [f"needs {text}: search engines can't render it" for text in _texts(note)],
-        True,
+        lambda note: [f"needs {value}: search engines can't render it" for value in _values(note)],
+        listed_only=True,
     ),
-    NoteKind.LONG_BODY: _Words(
+    NoteKind.LONG_BODY: _NoteRule(
         WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
     ),
-    NoteKind.DEEP_PAGE: _Words(
+    NoteKind.DEEP_PAGE: _NoteRule(
         WarningKind.DEEP_PAGE,
         lambda _: [
-            "it is nested too deeply to be read to its end, or has a tag of too many attributes: links may be missing"
+            "was not read to its end, as it is nested too deeply or a tag has too many attributes: links may be missing"
         ],
     ),
-    NoteKind.INCOMPLETE_VIDEO: _Words(WarningKind.INCOMPLETE_VIDEO, _texts),
-    NoteKind.INVALID_ALTERNATES: _Words(
+    NoteKind.INCOMPLETE_VIDEO: _NoteRule(WarningKind.INCOMPLETE_VIDEO, _values),
+    NoteKind.INVALID_ALTERNATES: _NoteRule(
         WarningKind.INVALID_ALTERNATE,
-        lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_texts(note))}"],
-        True,
+        lambda note: [f"names language versions by codes that hreflang does not know: {', '.join(_values(note))}"],
+        listed_only=True,
     ),
-    NoteKind.CONFLICTING_ALTERNATES: _Words(
+    NoteKind.CONFLICTING_ALTERNATES: _NoteRule(
         WarningKind.CONFLICTING_ALTERNATES,
-        lambda note: [f"names several URLs as its version in {', '.join(_texts(note))}, so none counts"],
-        True,
+        lambda note: [f"names several URLs as its version in {', '.join(_values(note))}, so none counts"],
+        listed_only=True,
     ),
 }
-
-
-FEW_PAGES = 5
 
 
 def few_pages_hints(
@@ -161,10 +168,10 @@ def few_pages_hints(
     published: Callable[[str], str],
     examples: Callable[[Reason], list[str]],
 ) -> list[str]:
-    """What kept pages away, one line for each cause, when at most FEW_PAGES are listed.
+    """Return one line for each cause that kept pages from being listed; [] if more than FEW_PAGES are listed.
 
-    `notes` are those of the start page; `published` gives the public address of a URL, `examples` some of the URLs that
-    were excluded for a reason.
+    `excluded` counts URLs by reason. `notes` are those of the start page. `published` returns the public address of a
+    URL, `examples` some URLs that were excluded for a reason.
     """
     if listed > FEW_PAGES:
         return []
@@ -178,7 +185,7 @@ def few_pages_hints(
         hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
     if notes.get(NoteKind.NOFOLLOW_PAGE):
         hints.append("the start page says nofollow, so none of its links was followed")
-    hints += _elsewhere(scope, examples(Reason.OUT_OF_SCOPE), published)
+    hints += _out_of_scope_hints(scope, examples(Reason.OUT_OF_SCOPE), published)
     for reason, cause in _CAUSES.items():
         if excluded.get(reason):
             hints.append(f"URLs {cause}: {excluded[reason]}, for example {examples(reason)[0]}")
@@ -188,7 +195,7 @@ def few_pages_hints(
 _CAUSES = {
     Reason.BLOCKED_BY_ROBOTS: "disallowed by robots.txt",
     Reason.NOINDEX: "marked noindex",
-    Reason.CANONICAL_ELSEWHERE: "pages whose canonical is another URL",
+    Reason.CANONICAL_ELSEWHERE: "of pages whose canonical is another URL",
     Reason.EXCLUDED_BY_RULE: "excluded by --include or --exclude",
     Reason.LIMIT: "beyond --max-pages or --max-depth",
     Reason.SERVER_ERROR: "answered with server errors",
@@ -196,8 +203,8 @@ _CAUSES = {
 }
 
 
-def _elsewhere(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
-    """Hints on links that lead out of the scope; `urls` are examples of them."""
+def _out_of_scope_hints(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
+    """Return hints on links that lead out of the scope. `urls` are examples of their targets."""
     hints = []
     same_host = [url for url in urls if url.startswith(f"{scope.origin}/")]
     if same_host:

@@ -38,7 +38,7 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
         ({"/": page("/gone")}, [("broken-link", "/", "links to /gone (client-error: status 404)")]),
         (
             {"/": page("/a"), "/a": moved("/b"), "/b": page(title="B")},
-            [("link-to-redirect", "/", "links to /a, which redirects to /b: link to that")],
+            [("link-to-redirect", "/", "links to /a, which redirects to /b: link to the target")],
         ),
         (
             {"/": page("/a"), "/a": moved("/gone")},
@@ -46,18 +46,18 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
         ),
         (
             {"/": page("/a"), "/a": moved("/b"), "/b": moved("/c"), "/c": page(title="C")},
-            [("redirect-chain", "/a", "redirects to /b, which redirects again: name the last address")],
+            [("redirect-chain", "/a", "redirects to /b, which redirects again: redirect to the last address")],
         ),
         (
             {"/": page("/a"), "/a": moved("/b"), "/b": moved("/a")},
             [
-                ("redirect-loop", "/a", "redirects to /b, and so back to itself"),
-                ("redirect-loop", "/b", "redirects to /a, and so back to itself"),
+                ("redirect-loop", "/a", "redirects to /b, and from there back to itself"),
+                ("redirect-loop", "/b", "redirects to /a, and from there back to itself"),
             ],
         ),
         (
             {"/": page("/a"), "/a": moved("/a")},
-            [("redirect-loop", "/a", "redirects to /a, and so back to itself")],
+            [("redirect-loop", "/a", "redirects to /a, and from there back to itself")],
         ),
         (
             # Where a temporary redirect leads today is no address to link to.
@@ -110,7 +110,7 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
                 (
                     "duplicate-pages",
                     "/b",
-                    "has the same content as /a, and so have 1 more pages of the shape /*: give the copies a canonical",
+                    "has the same content as /a (more copies matching /*: 1): give the copies a canonical",
                 )
             ],
         ),
@@ -156,19 +156,22 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
                 (
                     "blocked-for-search",
                     "/a",
-                    "is listed, but robots.txt forbids it Googlebot: Disallow: /a (line 2, User-agent: Googlebot)",
+                    (
+                        "is listed, but robots.txt disallows it for "
+                        "Googlebot: Disallow: /a (line 2, User-agent: Googlebot)"
+                    ),
                 )
             ],
         ),
         (
-            {"/": page("/a"), "/a": page(title="A"), "/robots.txt": Answer("Sitemap: /s.xml"), "/s.xml": "/lonely"},
+            {"/": page("/a"), "/a": page(title="A"), "/robots.txt": Answer("Sitemap: /s.xml"), "/s.xml": "/unlinked"},
             [
                 (
                     "sitemap-unlistable",
                     "/dead",
                     "a sitemap names it, and it can't be listed (client-error: status 404)",
                 ),
-                ("sitemap-only", "/lonely", "only a sitemap names it, no followed link leads to it"),
+                ("sitemap-only", "/unlinked", "only a sitemap names it, no followed link leads to it"),
             ],
         ),
     ],
@@ -177,8 +180,8 @@ def test_each_kind(
     program: Program, site: WebServer, pages: dict[str, str | Answer], expected: list[tuple[str, str, str]]
 ) -> None:
     if "/s.xml" in pages:
-        text = "".join(f"{site.url(path)}\n" for path in ("/lonely", "/a", "/dead"))
-        pages = {**pages, "/s.xml": Answer(text, content_type="text/plain"), "/lonely": page(title="Lonely")}
+        text = "".join(f"{site.url(path)}\n" for path in ("/unlinked", "/a", "/dead"))
+        pages = {**pages, "/s.xml": Answer(text, content_type="text/plain"), "/unlinked": page(title="Unlinked")}
     site.pages.update(pages)
     result = program.crawl(site.url("/"))
     assert warnings(result, site) == expected
@@ -200,7 +203,7 @@ def test_a_thousand_of_a_kind_are_reported_and_all_counted(program: Program, sit
     assert report["warning_counts"] == {"broken-link": 1_100}
 
 
-def test_the_summary_groups_by_shape(program: Program, site: WebServer) -> None:
+def test_the_summary_groups_urls_by_pattern(program: Program, site: WebServer) -> None:
     days = [f"/2024/{month:02}/{day:02}/" for month in (3, 4, 5) for day in range(1, 11)]
     tags = [f"/tag/{name}/" for name in ("alpha", "beta", "gamma", "delta")]
     replies = [f"/tag/alpha/?replytocom={number}" for number in range(5)]
