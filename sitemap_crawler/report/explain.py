@@ -66,7 +66,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
 
 
 def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
-    """Return the rules of the latest run, and its resolver of URLs. Raises OptionError if its options are invalid now."""
+    """Return the rules of the latest run and its resolver of URLs. Raises OptionError if its options are invalid."""
     from sitemap_crawler.config.options import Options
 
     remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
@@ -76,7 +76,7 @@ def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
 
 
 def _is_unlinked(record: UrlRecord) -> bool:
-    # Links are not followed out of the scope, so such a URL always counts as unlinked.
+    # Links are not followed out of the scope, so `unlinked` says nothing about such a URL.
     return (record.unlinked and record.reason != Reason.OUT_OF_SCOPE) or record.reason == Reason.ORPHAN
 
 

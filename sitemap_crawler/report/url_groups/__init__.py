@@ -1,1 +1,1 @@
-"""Groups of URLs by their shape, such as `/tag/*` or `?replytocom=*`, for readers of a report."""
+"""Groups of URLs by pattern, such as `/tag/*`: a million URLs in a few lines."""

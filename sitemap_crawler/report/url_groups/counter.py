@@ -1,7 +1,7 @@
-"""Groups of URLs by their shape, `/tag/*` or `?replytocom=*`: what an owner can take in of a million of them.
+"""Groups URLs by pattern, such as `/tag/*` or `?replytocom=*`, so that an owner can survey a million of them.
 
-Adding counts URLs by directory and by names of parameters, in bounded memory. `top` merges what is small into what lies
-above it. Nothing but the bounds of memory makes the result depend on the order of the URLs.
+`add` counts URLs by directory and by parameter names, in bounded memory. `top` merges small groups into the directories
+above. The result depends on the order of the URLs only if the memory bounds are reached.
 """
 
 from __future__ import annotations
@@ -25,25 +25,28 @@ from sitemap_crawler.urls.normalise import origin_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["UrlGroup", "UrlGroups"]
-
+# Bounds of memory. When a number is exceeded, it is halved: the rarest groups are merged.
 _MAX_DIRECTORIES = 12_000
 _MAX_QUERIES = 6_000
 _MAX_ORIGINS = 2_000
 
-_MAX_DEPTH = 10  # directories told apart below one another
+_MAX_DEPTH = 10
+"""Maximum number of nested directories that are counted apart."""
 _MAX_PARAMETERS = 8
+"""Maximum number of parameters of a query that are counted apart."""
 _MIN_SHARE = 50
-# The key of all queries whose names were too rare to be counted.
+"""A group has at least one of this many URLs."""
 _OTHER_NAMES = "*"
+"""Key of all queries whose parameter names were too rare to be counted."""
 
 
 class UrlGroups:
-    """Counts URLs, all of them normalised, of a site whose scope begins with `prefix`."""
+    """Counter of the URLs of one site."""
 
     __slots__ = ("_combinations", "_directories", "_origins", "_prefix", "_queries", "_root", "_urls")
 
     def __init__(self, prefix: str) -> None:
+        """`prefix` is the prefix of the scope."""
         self._prefix = prefix
         self._root = origin_of(prefix) + "/"
         self._urls = 0
@@ -53,6 +56,7 @@ class UrlGroups:
         self._combinations = 0
 
     def add(self, url: str) -> None:
+        """Count a normalised URL."""
         self._urls += 1
         example = url if len(url) <= MAX_EXAMPLE else url[:MAX_EXAMPLE] + "…"
         if not url.startswith(self._root):
@@ -67,25 +71,27 @@ class UrlGroups:
                 _prune(self._directories, self._parent)
 
     def top(self, limit: int = 10) -> list[UrlGroup]:
-        """At most `limit` (1 or more) groups that cover all URLs, the largest first.
+        """Return at most `limit` (1 or more) groups that together hold all URLs, the largest first.
 
-        The last one has what is in no other, whatever its size; its name is what all of it begins with.
+        The last group holds all URLs of no other group, whatever its size. Its pattern is their common beginning.
         """
         small = max(MIN_URLS, -(-self._urls // _MIN_SHARE))
-        query_shapes = [shape for names, group in self._queries.items() for shape in group.shapes(names, small)]
-        queries, other_queries = _settled(query_shapes, small)
-        origins, other_origins = _settled([group.shape(name) for name, group in self._origins.items()], small)
-        directories, other_directories = self._directory_shapes(small)
+        query_groups = [group for names, query in self._queries.items() for group in query.groups(names, small)]
+        queries, other_queries = _large_and_small(query_groups, small)
+        origins, other_origins = _large_and_small(
+            [group.as_group(name) for name, group in self._origins.items()], small
+        )
+        directories, other_directories = self._directory_groups(small)
         rest = other_queries + other_origins + other_directories
         return _limited(_merged(queries + origins + directories), rest, max(limit, 1))
 
     def _directory(self, url: str) -> str:
-        """The key of a URL: its directory; with a day's, month's or year's own page, all of its path."""
-        # The start page lies in the scope, not above it.
+        """Return the key of a URL: its directory; the whole path for the page of a day, month or year."""
+        # The start page belongs to the scope, although its URL may be the prefix itself.
         top = self._prefix if url.startswith(self._prefix) else self._root
         slash = url.rfind("/", len(top) - 1, -1)
         directory = url[: slash + 1] if slash >= 0 else top
-        # Two slashes belong to the scheme.
+        # Three of the slashes belong to the scheme and the origin.
         if slash > len(self._root) + MAX_PATTERN or directory.count("/") > _MAX_DEPTH + 3:
             return "/".join(url[: len(self._root) + MAX_PATTERN].split("/", _MAX_DEPTH + 3)[:-1]) + "/"
         return directory_key(directory, url[slash + 1 :].rstrip("/"))
@@ -113,7 +119,7 @@ class UrlGroups:
             self._prune_queries()
 
     def _prune_queries(self) -> None:
-        """Halves what is counted: values that tell few URLs apart are forgotten, then names that do."""
+        """Halve the number of groups. Rare values of parameters are merged first, then rare names."""
         few = 1
         while self._combinations > _MAX_QUERIES // 2:
             for names, group in list(self._queries.items()):
@@ -128,19 +134,19 @@ class UrlGroups:
             self._combinations = sum(len(group.combinations) for group in self._queries.values())
             few *= 2
 
-    def _directory_shapes(self, small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
-        """The groups of URLs without a query; and what is left."""
+    def _directory_groups(self, small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
+        """Return the groups of URLs without a query, and at most one group of all other such URLs."""
         tree = Directory()
         for key, group in self._directories.items():
             tree.insert(key[len(self._root) :], group)
         tree.fold_dates((), 0)
-        found: list[UrlGroup] = []
-        left = tree.collect((), found, small)
-        return found, [left.shape(left.path() + "*")] if left.urls else []
+        groups: list[UrlGroup] = []
+        rest = tree.collect((), groups, small)
+        return groups, [rest.as_group(rest.path() + "*")] if rest.urls else []
 
 
 def _prune(groups: dict[str, GroupCount], parent: Callable[[str], str]) -> None:
-    """Halves the number of groups: the rarest go to what lies above them. The topmost is its own parent."""
+    """Halve the number of groups: merge the rarest into their parents. The topmost group is its own parent."""
     keep = len(groups) // 2
     few = 1
     while len(groups) > keep:
@@ -154,44 +160,46 @@ def _any_host(origin: str) -> str:
     return "https://*" if origin.startswith("https:") else "http://*"
 
 
-def _settled(shapes: list[UrlGroup], small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
-    """The large ones, with the small ones as one of them when they are large together; else the small ones beside."""
-    large = [shape for shape in shapes if shape.urls >= small]
-    rest = [shape for shape in shapes if shape.urls < small]
-    if sum(shape.urls for shape in rest) >= small:
+def _large_and_small(groups: list[UrlGroup], small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
+    """Return the groups of at least `small` URLs and the other groups, which become one large group if possible."""
+    large = [group for group in groups if group.urls >= small]
+    rest = [group for group in groups if group.urls < small]
+    if sum(group.urls for group in rest) >= small:
         return [*large, _joined(rest)], []
     return large, rest
 
 
-def _limited(found: list[UrlGroup], rest: list[UrlGroup], limit: int) -> list[UrlGroup]:
-    over = found[limit - 1 :] if len(found) + bool(rest) > limit else []
+def _limited(groups: list[UrlGroup], rest: list[UrlGroup], limit: int) -> list[UrlGroup]:
+    """Return at most `limit` groups. The last one holds `rest` and all groups beyond the limit."""
+    over = groups[limit - 1 :] if len(groups) + bool(rest) > limit else []
     if not over and not rest:
-        return found
-    # What bears the name of the rest, as the pages at the top may, is part of it.
-    name = _joined(over + rest).pattern
-    namesakes = [shape for shape in found if shape.pattern == name]
-    others = [shape for shape in found if shape.pattern != name]
+        return groups
+    # A group with the pattern of the rest, such as the pages at the top, becomes part of the rest.
+    pattern = _joined(over + rest).pattern
+    namesakes = [group for group in groups if group.pattern == pattern]
+    others = [group for group in groups if group.pattern != pattern]
     return [*others[: limit - 1], _joined(others[limit - 1 :] + namesakes + rest)]
 
 
-def _merged(shapes: list[UrlGroup]) -> list[UrlGroup]:
-    """Largest first; one of each name: hostile names, and long ones that were cut, can be equal."""
-    by_name: dict[str, list[UrlGroup]] = {}
-    for shape in shapes:
-        by_name.setdefault(shape.pattern, []).append(shape)
-    return sorted(map(_joined, by_name.values()), key=lambda shape: (-shape.urls, shape.pattern))
+def _merged(groups: list[UrlGroup]) -> list[UrlGroup]:
+    """Return the groups, the largest first, one for each pattern. Hostile or cut patterns can be equal."""
+    by_pattern: dict[str, list[UrlGroup]] = {}
+    for group in groups:
+        by_pattern.setdefault(group.pattern, []).append(group)
+    return sorted(map(_joined, by_pattern.values()), key=lambda group: (-group.urls, group.pattern))
 
 
-def _joined(shapes: list[UrlGroup]) -> UrlGroup:
-    example = min((shape.example for shape in shapes), key=lambda example: (len(example), example))
-    return UrlGroup(_common({shape.pattern for shape in shapes}), sum(shape.urls for shape in shapes), example)
+def _joined(groups: list[UrlGroup]) -> UrlGroup:
+    example = min((group.example for group in groups), key=lambda example: (len(example), example))
+    return UrlGroup(_common({group.pattern for group in groups}), sum(group.urls for group in groups), example)
 
 
 def _common(patterns: set[str]) -> str:
+    """Return the pattern that all patterns match."""
     if len(patterns) == 1:
         return next(iter(patterns))
     if len({pattern.partition("?")[0] for pattern in patterns}) > 1 and all("?" in pattern for pattern in patterns):
         return "?*"
-    # What the first and the last in order share, all between them share.
+    # The common beginning of the first and the last in alphabetical order is common to all between them.
     start = "".join(shared(min(patterns), max(patterns)))
     return start[: max(map(start.rfind, "/?&")) + 1] + "*"

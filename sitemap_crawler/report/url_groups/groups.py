@@ -1,4 +1,4 @@
-"""A group of URLs and its name: what the counting of paths and of queries have in common."""
+"""One group of URLs: its count, its example and its pattern. Shared by paths and queries."""
 
 from __future__ import annotations
 
@@ -11,30 +11,37 @@ if TYPE_CHECKING:
 
 _K = TypeVar("_K")
 
-MAX_PATTERN = 200  # characters; so are a directory, a host and the names in a query
-MAX_EXAMPLE = 2_100  # characters: a URL that can be listed stays whole
-# A group has at least three URLs, and a fiftieth of all unless it is the archives of days, months or years.
+MAX_PATTERN = 200
+"""Characters of a pattern, a directory, a host, and the parameter names of a query."""
+MAX_EXAMPLE = 2_100
+"""Characters of an example. A URL that can be listed is never cut."""
 MIN_URLS = 3
-# In a place; no segment of a path has a slash.
+"""Minimum number of URLs of a group. A group also has a fiftieth of all URLs, unless it is an archive by date."""
 TOKENS = ("/YYYY", "/MM", "/DD")
+"""Placeholders of years, months and days in a place. Path segments have no slash, so none equals a token."""
 
 
 class UrlGroup(NamedTuple):
-    """A group of URLs: the pattern that names it (at most 200 characters), its size, the shortest of its URLs."""
+    """A group of URLs as the report shows it."""
 
     pattern: str
+    """The common part of the URLs, in at most MAX_PATTERN characters."""
     urls: int
+    """Number of URLs."""
     example: str
+    """The shortest of the URLs."""
 
 
 @dataclass(slots=True)
 class GroupCount:
+    """Count of the URLs of one group while groups are still merged."""
+
     urls: int = 0
     example: str = ""
-    # Where in the tree all of it lies: names of directories and tokens of dates.
     place: tuple[str, ...] = ()
-    # What stands for the tokens: the value, or YYYY, MM, DD where there are several.
+    """The directory that all URLs have in common: its segments, with TOKENS for dates."""
     date: tuple[str, ...] = ()
+    """The value of each token in `place`; YYYY, MM or DD if there are several values."""
 
     def add(self, urls: int, example: str) -> None:
         old = len(self.example)
@@ -43,6 +50,7 @@ class GroupCount:
         self.urls += urls
 
     def absorb(self, other: GroupCount) -> None:
+        """Add the URLs of another group."""
         if not other.urls:
             return
         if self.urls:
@@ -55,14 +63,16 @@ class GroupCount:
         self.add(other.urls, other.example)
 
     def path(self) -> str:
+        """Return the directory as a path, with the values of its date."""
         dates = iter(self.date)
         return "/" + "".join([(next(dates) if name in TOKENS else name) + "/" for name in self.place])
 
-    def shape(self, pattern: str) -> UrlGroup:
+    def as_group(self, pattern: str) -> UrlGroup:
         return UrlGroup(cut(pattern), self.urls, self.example)
 
 
 def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
+    """Count one URL in the group of `key`."""
     group = groups.get(key)
     if group is None:
         group = groups[key] = GroupCount()
@@ -70,8 +80,10 @@ def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
 
 
 def cut(pattern: str) -> str:
+    """Return the pattern in at most MAX_PATTERN characters."""
     return pattern if len(pattern) <= MAX_PATTERN else pattern[: MAX_PATTERN - 1] + "…"
 
 
 def shared(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Return the items that both sequences begin with."""
     return [mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))]

@@ -1,4 +1,4 @@
-"""Groups of URLs with a query: by the names of the parameters, and by values where these are few."""
+"""Groups of URLs with a query: by the names of the parameters, and by their values if these are few."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from sitemap_crawler.urls.normalise import origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A parameter's values are shown when they are few, short, and seen often enough not to be few by chance.
+# The values of a parameter are shown if they are few, short, and seen often enough not to be few by chance.
 _MAX_VALUES = 8
-_MAX_VALUE = 40
+"""Maximum number of values of one parameter."""
+_MAX_VALUE_LENGTH = 40
+"""Characters."""
 _MIN_URLS_FOR_VALUES = 20
+"""Minimum number of URLs with the same parameter names."""
 
 
 @dataclass(slots=True)
 class Query:
-    """All URLs with the same names of parameters."""
+    """The URLs with the same parameter names."""
 
-    path: str | None  # None when there are several
-    values: list[set[str] | None]  # of each parameter; None when there are many
+    path: str | None
+    """None if there are several paths."""
+    values: list[set[str] | None]
+    """The values of each parameter; None if there are too many."""
     combinations: dict[tuple[str | None, ...], GroupCount] = field(default_factory=dict)
+    """Groups by the values of all parameters; None for a parameter with too many values."""
 
     def add(self, path: str, values: list[str], example: str) -> None:
         if path != self.path or len(path) > MAX_EXAMPLE:
@@ -40,7 +46,7 @@ class Query:
         self.combinations.setdefault((), GroupCount()).absorb(group)
 
     def forget(self, positions: Iterable[int]) -> None:
-        """Tells values of these parameters apart no longer."""
+        """Merge the groups that differ only in the values of these parameters."""
         for position in positions:
             self.values[position] = None
         combinations, self.combinations = self.combinations, {}
@@ -48,7 +54,7 @@ class Query:
             self.combinations.setdefault(self._key(key), GroupCount()).absorb(group)
 
     def total(self) -> GroupCount:
-        """Not to be changed."""
+        """Return the count of all URLs. The caller must not change it."""
         first, *others = self.combinations.values()
         if not others:
             return first
@@ -57,19 +63,19 @@ class Query:
             total.absorb(group)
         return total
 
-    def shapes(self, names: str, small: int) -> list[UrlGroup]:
-        """By values as far as these groups are large; and all the others."""
-        found: list[UrlGroup] = []
+    def groups(self, names: str, small: int) -> list[UrlGroup]:
+        """Return the groups by values that have at least `small` URLs, and one group of all other URLs."""
+        large: list[UrlGroup] = []
         rest = GroupCount()
         split = self.total().urls >= _MIN_URLS_FOR_VALUES
         for values, group in self.combinations.items():
             if split and group.urls >= small:
-                found.append(group.shape(self._pattern(names, values)))
+                large.append(group.as_group(self._pattern(names, values)))
             else:
                 rest.absorb(group)
         if rest.urls:
-            found.append(rest.shape(self._pattern(names, ())))
-        return found
+            large.append(rest.as_group(self._pattern(names, ())))
+        return large
 
     def _key(self, values: Iterable[str | None]) -> tuple[str | None, ...]:
         pairs = zip(values, self.values, strict=False)
@@ -79,7 +85,7 @@ class Query:
         for position, (value, seen) in enumerate(zip(values, self.values, strict=False)):
             if seen is None or value in seen:
                 continue
-            if len(seen) == _MAX_VALUES or len(value) > _MAX_VALUE:
+            if len(seen) == _MAX_VALUES or len(value) > _MAX_VALUE_LENGTH:
                 self.forget((position,))
             else:
                 seen.add(value)

@@ -1,4 +1,4 @@
-"""Groups of URLs without a query: the tree of their directories, in which all dates are one."""
+"""Groups of URLs without a query: the tree of their directories, in which the directories of all dates are merged."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ _YEAR, _MONTH, _DAY = "(?:19|20)[0-9][0-9]", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12
 _DATE = tuple(map(re.compile, (_YEAR, _MONTH, _DAY)))
 _ARCHIVE = re.compile(rf"/{_YEAR}(?:/{_MONTH}(?:/{_DAY})?)?\Z")
 _ARCHIVE_LENGTH = len("/2024/05/17")
-# The end of the key that counts a directory's other numbers; no URL here has a fragment.
 _NUMBERS = "#"
+"""End of the key that counts the pages of a directory whose names are other numbers. No URL has a fragment here."""
 
 
 @dataclass(slots=True)
 class Directory:
+    """A directory of the tree, with the counts of its pages."""
+
     children: dict[str, Directory] = field(default_factory=dict)
-    # The pages in it; what else is an archive's own page, by the directory of its name.
     pages: GroupCount = field(default_factory=GroupCount)
+    """The pages in the directory."""
     archive: GroupCount = field(default_factory=GroupCount)
+    """The page of the directory itself, if the directory is a year, a month or a day."""
     numbers: int = 0
+    """Number of pages whose names are numbers but no dates."""
 
     def insert(self, key: str, group: GroupCount) -> None:
+        """Add the pages that were counted by `directory_key`."""
         *above, last = key.split("/")
         directory = self
         for name in above:
@@ -36,9 +41,10 @@ class Directory:
         directory.pages.absorb(group)
 
     def fold_dates(self, date: tuple[str, ...], level: int) -> None:
-        """Lays the directories of all years on one another, in these those of all months, in these those of all days.
+        """Merge the directories of all years, in them those of all months, and in these those of all days.
 
-        `level`: 0 where a year may follow, 1 a month, 2 a day, 3 no more.
+        `date` has the values above this directory. `level` is 0 where a year may follow, 1 for a month, 2 for a day, 3
+        for neither.
         """
         self.pages.date = self.archive.date = date
         dated = level > 0 or self._has_years()
@@ -54,14 +60,17 @@ class Directory:
                 child.archive = GroupCount()
             self._put(key, child)
 
-    def collect(self, place: tuple[str, ...], found: list[UrlGroup], small: int) -> GroupCount:
-        """Adds the groups in here to `found`; returns what is too small for one."""
+    def collect(self, place: tuple[str, ...], groups: list[UrlGroup], small: int) -> GroupCount:
+        """Append the groups below this directory to `groups`. Return the pages that are too few for a group.
+
+        A group has at least `small` URLs.
+        """
         rest = GroupCount()
         self.pages.place = place
         rest.absorb(self.pages)
         archives = GroupCount()
         for name, child in self.children.items():
-            rest.absorb(child.collect((*place, name), found, small))
+            rest.absorb(child.collect((*place, name), groups, small))
             if child.archive.urls:
                 archives = child.archive
                 archives.place = (*place, name)
@@ -71,19 +80,20 @@ class Directory:
         if one_month or archives.urls < MIN_URLS:
             rest.absorb(archives)
         else:
-            found.append(archives.shape(path))
+            groups.append(archives.as_group(path))
         if rest.urls < small and not one_month:
             return rest
-        found.append(rest.shape(rest.path() + "*"))
+        groups.append(rest.as_group(rest.path() + "*"))
         return GroupCount()
 
     def _has_years(self) -> bool:
-        """Whether names like 1984 are years: in a directory of mostly other numbers they are numbers too."""
+        """Return whether names like 1984 are years. In a directory of mostly other numbers they are not."""
         years = [child for name, child in self.children.items() if _DATE[0].fullmatch(name)]
         others = sum(name.isdigit() for name in self.children) - len(years) + self.numbers
         return others <= len(years) or any(_DATE[1].fullmatch(name) for year in years for name in year.children)
 
     def _put(self, name: str, other: Directory) -> None:
+        """Add a child, or merge it into the child of the same name."""
         mine = self.children.setdefault(name, other)
         if mine is other:
             return
@@ -93,15 +103,15 @@ class Directory:
             mine._put(below, child)
 
 
-def _is_month(archives: GroupCount, beside: GroupCount) -> bool:
-    """Whether archives are the days of one month, and so its directory, unless that is said of other months too."""
+def _is_month(archives: GroupCount, rest: GroupCount) -> bool:
+    """Return whether the archives are the days of one month, and the other pages, if any, belong to this month."""
     if archives.urls < MIN_URLS or len(archives.date) < len(_DATE) or {"YYYY", "MM"} & set(archives.date[:2]):
         return False
-    return not beside.urls or beside.date[:2] == archives.date[:2]
+    return not rest.urls or rest.date[:2] == archives.date[:2]
 
 
 def directory_key(directory: str, name: str) -> str:
-    """Where a page is counted: its directory; a day's, month's or year's own page by all of its path."""
+    """Return the key by which a page is counted: its directory; the whole path for the page of a day, month or year."""
     if not name.isdigit():
         return directory
     archive = _ARCHIVE.search((directory + name)[-_ARCHIVE_LENGTH:])

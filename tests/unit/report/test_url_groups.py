@@ -13,30 +13,30 @@ from sitemap_crawler.report.url_groups.groups import UrlGroup
 SITE = "https://example.com"
 
 
-def shapes_of(urls: list[str], prefix: str = f"{SITE}/", limit: int = 10) -> list[UrlGroup]:
-    shapes = UrlGroups(prefix)
+def groups_of(urls: list[str], prefix: str = f"{SITE}/", limit: int = 10) -> list[UrlGroup]:
+    groups = UrlGroups(prefix)
     for url in urls:
-        shapes.add(url)
-    return shapes.top(limit)
+        groups.add(url)
+    return groups.top(limit)
 
 
 def counts(paths: list[str], prefix: str = f"{SITE}/", limit: int = 10) -> list[tuple[str, int]]:
     """Patterns with their numbers of URLs; paths are of the site, what begins with http is a URL."""
     urls = [path if path.startswith("http") else SITE + path for path in paths]
-    return [(shape.pattern, shape.urls) for shape in shapes_of(urls, prefix, limit)]
+    return [(group.pattern, group.urls) for group in groups_of(urls, prefix, limit)]
 
 
 def numbered(path: str, count: int, first: int = 1) -> list[str]:
     return [path.format(number) for number in range(first, first + count)]
 
 
-def test_no_urls_have_no_shapes() -> None:
-    assert shapes_of([]) == []
+def test_no_urls_have_no_groups() -> None:
+    assert groups_of([]) == []
 
 
 def test_an_example_is_the_shortest_url() -> None:
     urls = [f"{SITE}/tag/{name}" for name in ("zebra/page/2/", "bee/", "ape/", "hippopotamus")]
-    assert shapes_of(urls) == [UrlGroup("/tag/*", 4, f"{SITE}/tag/ape/")]
+    assert groups_of(urls) == [UrlGroup("/tag/*", 4, f"{SITE}/tag/ape/")]
 
 
 @pytest.mark.parametrize(
@@ -418,14 +418,14 @@ def test_limit(paths: list[str], limit: int, expected: list[tuple[str, int]]) ->
 
 
 def test_asking_changes_nothing() -> None:
-    shapes = UrlGroups(f"{SITE}/")
+    groups = UrlGroups(f"{SITE}/")
     for path in [*numbered("/2024/{:02}/", 12), *numbered("/2023/{:02}/", 12), *numbered("/p?a={}", 30)]:
-        shapes.add(SITE + path)
-    before = shapes.top()
-    shapes.top(1)
-    assert shapes.top() == before
-    shapes.add(f"{SITE}/2022/01/")
-    assert shapes.top()[1] == UrlGroup("/YYYY/MM/", 25, f"{SITE}/2022/01/")
+        groups.add(SITE + path)
+    before = groups.top()
+    groups.top(1)
+    assert groups.top() == before
+    groups.add(f"{SITE}/2022/01/")
+    assert groups.top()[1] == UrlGroup("/YYYY/MM/", 25, f"{SITE}/2022/01/")
 
 
 SEGMENTS = st.sampled_from(["", "a", "b", "page", "2", "404", "2023", "2024", "05", "06", "17", "31", "99"])
@@ -438,23 +438,23 @@ URLS = st.builds("{}/{}{}".format, HOSTS, PATHS, QUERIES)
 
 @given(urls=st.lists(URLS, max_size=150), seed=st.randoms(use_true_random=False), limit=st.integers(1, 12))
 def test_the_order_of_urls_does_not_matter(urls: list[str], seed: random.Random, limit: int) -> None:
-    shapes = shapes_of(urls, limit=limit)
+    groups = groups_of(urls, limit=limit)
     shuffled = list(urls)
     seed.shuffle(shuffled)
-    assert shapes_of(shuffled, limit=limit) == shapes
-    assert sum(shape.urls for shape in shapes) == len(urls)
-    assert len(shapes) <= limit
-    assert len({shape.pattern for shape in shapes}) == len(shapes)
-    assert {shape.example for shape in shapes} <= set(urls)
-    sizes = [shape.urls for shape in shapes[:-1]]
+    assert groups_of(shuffled, limit=limit) == groups
+    assert sum(group.urls for group in groups) == len(urls)
+    assert len(groups) <= limit
+    assert len({group.pattern for group in groups}) == len(groups)
+    assert {group.example for group in groups} <= set(urls)
+    sizes = [group.urls for group in groups[:-1]]
     assert sizes == sorted(sizes, reverse=True)
 
 
 @given(st.lists(st.text(max_size=40).map(lambda text: f"{SITE}/{text}") | st.text(max_size=20), max_size=30))
-def test_anything_has_a_shape(urls: list[str]) -> None:
-    shapes = shapes_of(urls)
-    assert sum(shape.urls for shape in shapes) == len(urls)
-    assert len({shape.pattern for shape in shapes}) == len(shapes)
+def test_any_url_has_a_group(urls: list[str]) -> None:
+    groups = groups_of(urls)
+    assert sum(group.urls for group in groups) == len(urls)
+    assert len({group.pattern for group in groups}) == len(groups)
 
 
 @pytest.mark.parametrize(
@@ -475,16 +475,16 @@ def test_anything_has_a_shape(urls: list[str]) -> None:
     ids=lambda url: url[:30],
 )
 def test_long_urls_have_short_patterns(url: str) -> None:
-    (shape,) = shapes_of([url] * 25)
-    assert shape.urls == 25
-    assert len(shape.pattern) <= 200
-    assert len(shape.example) < 2200
+    (group,) = groups_of([url] * 25)
+    assert group.urls == 25
+    assert len(group.pattern) <= 200
+    assert len(group.example) < 2200
 
 
 def test_a_long_pattern_is_cut() -> None:
     urls = [f"{SITE}/{'a' * 150}.php?{'b' * 100}={n}" for n in range(3)]
-    (shape,) = shapes_of(urls)
-    assert shape.pattern == f"/{'a' * 150}.php?{'b' * 43}…"
+    (group,) = groups_of(urls)
+    assert group.pattern == f"/{'a' * 150}.php?{'b' * 43}…"
 
 
 def size_of(value: object) -> int:
@@ -530,13 +530,13 @@ def test_large_sites_take_little_memory(url: str, expected: list[str]) -> None:
         bits = chance.getrandbits(96)
         facets = [bits >> shift & 7 for shift in range(0, 15, 3)]
         urls.append(url.format(bits & 0xFFFFFFFF, bits >> 32 & 0xFFFFFFFF, bits >> 64, *facets, site=SITE))
-    shapes = UrlGroups(f"{SITE}/")
+    groups = UrlGroups(f"{SITE}/")
     for item in urls:
-        shapes.add(item)
-    top = shapes.top()
-    assert [shape.pattern for shape in top] == expected
-    assert sum(shape.urls for shape in top) == URLS_OF_A_LARGE_SITE
-    assert size_of(shapes) < 20_000_000
+        groups.add(item)
+    top = groups.top()
+    assert [group.pattern for group in top] == expected
+    assert sum(group.urls for group in top) == URLS_OF_A_LARGE_SITE
+    assert size_of(groups) < 20_000_000
 
 
 @pytest.mark.parametrize(
@@ -544,11 +544,11 @@ def test_large_sites_take_little_memory(url: str, expected: list[str]) -> None:
     ["{0}/{1}", "{0}/{1}/{1}", "{1}?{0}=1", "?{0}{1}", "?{0}={1}", "?{0}" + "&{1}" * 9],
 )
 def test_long_urls_take_little_memory(url: str) -> None:
-    shapes = UrlGroups(f"{SITE}/")
+    groups = UrlGroups(f"{SITE}/")
     for number in range(5_000):
-        shapes.add(f"{SITE}/{url.format(number, 'x' * 8_000)}")
+        groups.add(f"{SITE}/{url.format(number, 'x' * 8_000)}")
     # Mostly the examples, of at most 2,100 characters each and 2 bytes a character.
-    assert size_of(shapes) < 30_000_000
+    assert size_of(groups) < 30_000_000
 
 
 def test_what_is_large_survives_a_flood_of_rare_names() -> None:
@@ -558,7 +558,7 @@ def test_what_is_large_survives_a_flood_of_rare_names() -> None:
     urls += [f"{SITE}/trap/{chance.getrandbits(40):x}/x" for _ in range(20_000)]
     urls += [f"{SITE}/trap?{chance.getrandbits(40):x}=1" for _ in range(20_000)]
     chance.shuffle(urls)
-    assert [(shape.pattern, shape.urls) for shape in shapes_of(urls)] == [
+    assert [(group.pattern, group.urls) for group in groups_of(urls)] == [
         ("/trap/*", 20_000),
         ("/trap?*", 20_000),
         ("/blog/*", 3_000),
