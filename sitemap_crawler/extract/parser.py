@@ -24,10 +24,10 @@ _ALLOWED = frozenset(
     | {f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
 )
 
-
-# The first declaration of a charset in one of the forms that nearly all pages use. w3lib reads the other forms in the
-# same bytes, which takes five times as long.
+# Bytes at the start of a page that are searched for a declaration of its charset.
 _MAX_DECLARATION_BYTES = 4_096
+# The first declaration of a charset, in one of the forms that nearly all pages use. w3lib reads the other forms in the
+# same bytes, which takes five times as long.
 _USUAL = re.compile(
     rb"""(?:[^<]++ | <(?!\s*+(?:meta|body) | !-- | \?xml))*+
     (?: <\?xml\ version="1\.0"\ encoding="([\w-]++)"
