@@ -1,4 +1,4 @@
-"""What a page costs in work, counted, not timed: a second parse or a query for each link is seen here first."""
+"""The work for a page, counted and not timed: a second parse or a query for each link shows here first."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ if TYPE_CHECKING:
 DRIVER = ROOT / "tests" / "support" / "counted_crawl.py"
 FAN_OUT = 10
 FEW, MANY = 256, 512
-"""Pages of the two crawls whose difference shows what a further page costs, without what a run costs once."""
+"""Numbers of pages of two crawls. Their difference shows the cost of a further page without the fixed cost of a run."""
 
 TASKS_PER_RESPONSE = 1
-"""The engine's own. No pipeline, middleware or handler needs another one."""
+"""The task of the engine. No pipeline, middleware or handler needs another one."""
 
 STATEMENTS_PER_PAGE = 1 / 4
-"""The queue leases 256 URLs by two statements, and writes 128 pages with all their links by about nine; what decides
-and publishes reads thousands of rows at a time. That is a twelfth. On a slow machine a batch is written every three
-seconds, full or not; but a statement for each page would be 1, and one for each link more."""
+"""Maximum number of statements for one page.
 
-# All that has a reader of its own: none may parse the page again.
+The queue leases 256 URLs with two statements and writes 128 pages with all their links with about nine. Decisions and
+publication read thousands of rows at a time. That makes a twelfth. A slow machine writes a batch every three seconds,
+full or not. One statement for each page would be 1, and one for each link more."""
+
+# Content for every reader: none may parse the page again.
 EXTRAS = """
 <link rel="canonical" href="{url}"><link rel="alternate" hreflang="en" href="{url}">
 <meta property="og:image" content="/{number}-og.png"><meta name="robots" content="max-snippet:5">
@@ -44,7 +46,7 @@ BODY = """
 
 
 def lay_out(site: WebServer, pages: int, *, links: int = 5) -> None:
-    """A tree of `pages` pages, each with `links` links to others, too; unchanged when it is asked for again."""
+    """Make a tree of `pages` pages, each with `links` links to other pages. Conditional requests get a 304."""
     for number in range(pages):
         below = range(number * FAN_OUT + 1, min((number + 1) * FAN_OUT + 1, pages))
         others = ((number * links + at) % pages for at in range(links))
@@ -72,7 +74,7 @@ def answering(body: str) -> Callable[[LoggedRequest], Answer]:
 
 
 def counted(program: Program, site: WebServer, name: str, *, pages: int, workers: int = 0) -> Counter[str]:
-    """What a crawl did that listed all `pages`; the same `name` is the same inventory."""
+    """Crawl, check that all pages are listed, and return the counts. The same `name` means the same inventory."""
     counts, report = program.directory / "counts.json", program.directory / "report.json"
     parses = program.directory / "counts.json.parses"
     parses.write_bytes(b"")
@@ -81,22 +83,22 @@ def counted(program: Program, site: WebServer, name: str, *, pages: int, workers
     done = program.execute(*command, COUNTS=str(counts))
     assert done.code == 0, done.err
     assert json.loads(report.read_text(encoding="utf-8"))["listed"] == pages
-    # Each worker begins with an empty page, so as to import what reads pages.
+    # Each worker begins with an empty page, to import the readers.
     return Counter(json.loads(counts.read_text(encoding="utf-8")), parses=parses.stat().st_size - workers)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_what_a_further_page_costs(program: Program, site: WebServer, workers: int) -> None:
+def test_cost_of_a_further_page(program: Program, site: WebServer, workers: int) -> None:
     lay_out(site, FEW)
     few = counted(program, site, "few", pages=FEW, workers=workers)
     lay_out(site, MANY)
     many = counted(program, site, "many", pages=MANY, workers=workers)
     assert (few["parses"], many["parses"]) == (FEW, MANY)
     further = MANY - FEW
-    # A few more are due to the clock, such as those that look at the memory now and then.
+    # Timers add a few more, such as the check of the memory.
     assert 0 < many["tasks"] - few["tasks"] <= TASKS_PER_RESPONSE * further + 10
-    # Those of the run itself included. With workers the queue may run dry while they read, and then a smaller batch is
-    # written: how often, is chance.
+    # The statements of the run itself are included. With workers the queue may run dry while they read; then a smaller
+    # batch is written. Chance decides how often.
     assert 0 < many["statements"] < MANY
     if not workers:
         assert 0 < many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * further
@@ -106,7 +108,7 @@ def test_a_link_costs_no_statement(program: Program, site: WebServer) -> None:
     lay_out(site, FEW)
     few = counted(program, site, "few", pages=FEW)
     lay_out(site, FEW, links=45)
-    # That is 10,240 links more, all but a few to pages that are known by then.
+    # These are 10,240 more links, nearly all of them to known pages.
     many = counted(program, site, "many", pages=FEW)
     assert few["statements"] > 0
     assert many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * FEW

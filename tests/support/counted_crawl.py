@@ -1,7 +1,7 @@
 """The program with counters in it: `python counted_crawl.py ARGUMENTS...` is `sitemap-crawler ARGUMENTS...`.
 
-What it counted goes as JSON into the file that COUNTS names. The counters sit where the work leaves our code, so that
-they see it whichever way our code takes: at lxml's parsers, at the database driver, at the event loop.
+It writes the counts as JSON into the file that COUNTS names. The counters sit where work leaves the package, so that
+they see it on every path of the code: at lxml's parsers, at the database driver, at the event loop.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PARSERS = ("HTML", "XML", "fromstring", "fromstringlist", "parse", "iterparse")
 counts: Counter[str] = Counter()
 
 
-def noted(name: str, function: Any) -> Any:
-    """Counts in other processes, too, which do not come to their exit: a byte in a file for each call."""
+def counted_in_file(name: str, function: Any) -> Any:
+    """Count calls in all processes by a byte in a file for each call, as worker processes never reach their exit."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         with Path(f"{os.environ['COUNTS']}.{name}").open("ab") as file:
@@ -42,7 +42,7 @@ def counted(name: str, function: Any) -> Any:
 
 
 class CountedCursor(sqlite3.Cursor):
-    """A statement that is run for many rows by one call counts once."""
+    """Cursor that counts statements. One call for many rows counts once."""
 
     execute = counted("statements", sqlite3.Cursor.execute)
     executemany = counted("statements", sqlite3.Cursor.executemany)
@@ -56,7 +56,7 @@ class CountedConnection(sqlite3.Connection):
 
 def main() -> None:
     for name in PARSERS:
-        setattr(etree, name, noted("parses", getattr(etree, name)))
+        setattr(etree, name, counted_in_file("parses", getattr(etree, name)))
     driver = sqlite3.connect
     for module in (sqlite3, sqlite3.dbapi2):
         module.connect = lambda *given, **options: driver(*given, **{**options, "factory": CountedConnection})  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Runs the command in forks of a process that has imported the program: else imports are half of what the tests cost.
+"""Runs of the command in forks of a process that has imported the program: imports would take half of the test time.
 
 A fork has the directory, environment, arguments and streams of the run, as a process of its own would; what an
 interpreter reads of its environment when it starts, it does not see.
@@ -38,10 +38,10 @@ class Done:
 
 
 class Forks:
-    """One for each process of the tests; it ends with that."""
+    """Fork server, one for each test process. It ends with the test process."""
 
     def __init__(self) -> None:
-        # Without a buffer: one that took two answers at once would leave `select` waiting for the second.
+        # Unbuffered: a buffer that held two answers at once would leave `select` waiting for the second.
         self._server = subprocess.Popen(
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
@@ -64,8 +64,8 @@ class Forks:
                     os.kill(pid, signal.SIGKILL)
                 self._answer(60)
                 raise
-            with open(out, encoding="utf-8") as told, open(err, encoding="utf-8") as failed:  # noqa: PTH123
-                return Done(code, told.read(), failed.read())
+            with open(out, encoding="utf-8") as printed, open(err, encoding="utf-8") as failed:  # noqa: PTH123
+                return Done(code, printed.read(), failed.read())
 
     def _answer(self, timeout: float) -> int:
         stream = self._server.stdout
@@ -76,7 +76,7 @@ class Forks:
 
 
 def serve() -> None:
-    # Nothing that is imported here is ever garbage, in no fork either.
+    # Imports make no garbage, in the forks neither.
     gc.disable()
     package = importlib.import_module("sitemap_crawler")
     for module in pkgutil.walk_packages(package.__path__, "sitemap_crawler."):
@@ -96,7 +96,7 @@ def _be(job: dict[str, Any]) -> None:
     os.chdir(job["cwd"])
     os.environ.clear()
     os.environ.update(job["environment"])
-    # As `python -m` has it.
+    # As `python -m` does.
     sys.path[0] = job["cwd"]
     sys.argv = ["sitemap-crawler", *job["arguments"]]
     for number, path in enumerate((os.devnull, job["out"], job["err"])):
@@ -105,7 +105,7 @@ def _be(job: dict[str, Any]) -> None:
     os.closerange(3, 256)
     sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False))  # noqa: SIM115
     sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")  # noqa: SIM115
-    sys.stderr = io.TextIOWrapper(  # as Python has it
+    sys.stderr = io.TextIOWrapper(  # as Python does
         open(2, "wb", closefd=False),  # noqa: SIM115
         encoding="utf-8",
         errors="backslashreplace",

@@ -1,4 +1,4 @@
-"""Runs the command, and kills itself just before the given number of commits and renames is reached."""
+"""Runs the command in a process that kills itself just before it reaches the given number of commits and renames."""
 
 from __future__ import annotations
 

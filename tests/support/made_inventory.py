@@ -1,4 +1,4 @@
-"""Inventories made without a crawl: for what a small site does not show, and for time."""
+"""Inventories made without a crawl, for cases that a small site does not show, and to save time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INSERT_DECISION = "INSERT INTO decisions (url_id, decision, reason, evidence, si
 def make_inventory(
     path: Path, start_url: str, *, sitemap_url: str | None = None, ended_by: str | None = "finished"
 ) -> Path:
-    """An inventory with one run and no URL."""
+    """Create an inventory with one run and no URL."""
     open_store(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
@@ -45,7 +45,7 @@ def change(path: Path, *statements: str) -> None:
 
 
 def add_pages(path: Path, pages: Iterable[tuple[int, str, int, bytes | None]]) -> None:
-    """Decided pages: id, URL, status (200 or an error of the client) and links, one click from the first of them."""
+    """Add decided pages, each with id, URL, status (200 or a client error) and links, one click from the first page."""
     with closing(sqlite3.connect(path)) as connection:
         for page_id, url, status, links in pages:
             depth, referrer = (0, None) if page_id == 1 else (1, 1)

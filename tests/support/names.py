@@ -1,4 +1,4 @@
-"""Host names without a name server: what the program under test looks up is answered here."""
+"""Host names without a name server, for the program under test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ socket.getaddrinfo = look_up
 
 
 def give_names(program: Program, names: Mapping[str, str | int]) -> None:
-    """Have the program find these: an address for each, or the number of getaddrinfo's error."""
+    """Let the program resolve these host names, each to an address or to the number of an error of getaddrinfo."""
     directory = program.directory / "names"
     directory.mkdir()
     (directory / "sitecustomize.py").write_text(HOOK)

@@ -26,7 +26,7 @@ def forks() -> Forks:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a user sees of one run of the command."""
+    """Result of one run of the command, as a user sees it."""
 
     code: int
     out: str
@@ -40,7 +40,7 @@ class Result:
 
     @property
     def last_line(self) -> str:
-        """What the run says of its failure: the one line on standard error that is no log line."""
+        """The message of a failed run: the one line on standard error that is no log line."""
         lines = [line for line in self.err.splitlines() if line.startswith("sitemap-crawler: ")]
         assert len(lines) == 1, self.err
         return lines[0].removeprefix("sitemap-crawler: ")
@@ -50,7 +50,7 @@ class Result:
 
 
 class Program:
-    """Runs `sitemap-crawler` in a directory of its own, with its state beside its output."""
+    """The command `sitemap-crawler`, run in a directory of its own that also holds its state."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -74,7 +74,7 @@ class Program:
         return result
 
     def execute(self, *command: str, **variables: str) -> Result:
-        """Any other command, in the directory and the environment of the program."""
+        """Run any other command in the directory and the environment of the program."""
         done = subprocess.run(
             command,
             cwd=self.directory,

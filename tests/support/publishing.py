@@ -24,7 +24,7 @@ def target(directory: Path, *, max_urls: int = 2, max_bytes: int = 50_000, name:
 
 
 def entries(letters: str, lastmod: str | None = None) -> list[Entry]:
-    """One page per letter, in the order of the letters."""
+    """Return one entry for each letter, in the order of the letters."""
     return [Entry(BASE + letter, lastmod) for letter in letters]
 
 
@@ -34,14 +34,14 @@ def parse(path: Path) -> etree._Element:
 
 
 def pages(path: Path) -> str:
-    """The letters that one sitemap lists. Raises etree.XMLSyntaxError when it is not whole."""
+    """Return the letters that one sitemap lists. Raises etree.XMLSyntaxError for an incomplete file."""
     root = parse(path)
     assert root.tag == f"{NAMESPACE}urlset"
     return "".join(loc.text.removeprefix(BASE) for loc in root.iter(f"{NAMESPACE}loc"))
 
 
 def index(path: Path) -> dict[str, str]:
-    """The file names in an index, with their lastmod."""
+    """Return the file names in an index with their lastmod."""
     root = parse(path)
     assert root.tag == f"{NAMESPACE}sitemapindex"
     rows = ((row.findtext(f"{NAMESPACE}loc"), row.findtext(f"{NAMESPACE}lastmod")) for row in root)
@@ -49,7 +49,7 @@ def index(path: Path) -> dict[str, str]:
 
 
 def live(directory: Path, name: str = "map.xml") -> dict[str, str]:
-    """Follow the entry file like a search engine: the pages of each file that it leads to."""
+    """Follow the entry file like a search engine and return the pages of each file that it leads to."""
     if parse(directory / name).tag == f"{NAMESPACE}urlset":
         return {name: pages(directory / name)}
     return {shard: pages(directory / shard) for shard in index(directory / name)}
@@ -64,7 +64,7 @@ def on_disk(directory: Path) -> set[str]:
 
 
 def state(directory: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Bytes, time and identity of every file."""
+    """Return bytes, time and inode of every file."""
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) for path in directory.iterdir()}
 
 
@@ -73,13 +73,13 @@ def written(publication: Publication) -> set[str]:
 
 
 class Stopped(BaseException):
-    """Stands for KeyboardInterrupt, which pytest would take for its own."""
+    """Stand-in for KeyboardInterrupt, to which pytest would react itself."""
 
 
 def stop_at(patch, name: str, number: int, *, killed: bool) -> list[str]:
-    """Let the n-th call of a function of os, counted from 0, be the last one; a killed process removes nothing either.
+    """Make the n-th call of a function of os, counted from 0, the last one. A killed process removes no files either.
 
-    Returns the calls so far.
+    Return the list of calls, which grows with each call.
     """
     calls: list[str] = []
     functions = {function: getattr(os, function) for function in (name, "unlink")}

@@ -1,4 +1,4 @@
-"""One parsed page for the tests of the readers, at a fixed address."""
+"""One parsed page at a fixed URL, for the tests of extraction."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60
 REQUIREMENTS = ("scrapyd==1.6.*", "scrapyd-client", "setuptools>=77,<81")
-"""As docs/deploy/scrapyd.md has them: older setuptools don't know the license field, newer ones lack pkg_resources."""
+"""Requirements as in docs/deploy/scrapyd.md: older setuptools lack the license field, newer ones lack pkg_resources."""
 
 NOT_LENT = ("sitemap_crawler", "__editable__", "pip", "setuptools", "pkg_resources", "_distutils_hack", "__pycache__")
 PROJECT = ("pyproject.toml", "scrapy.cfg", "README.md", "LICENSE", "sitemap_crawler")
@@ -40,7 +40,7 @@ class NoIndexError(Exception):
 
 
 def make_environment(directory: Path) -> Path:
-    """A virtual environment with Scrapyd; returns its directory of programs. Raises NoIndexError."""
+    """Create a virtual environment with Scrapyd and return its directory of programs. Raises NoIndexError."""
     venv.create(directory, with_pip=False, symlinks=True)
     lent = directory / "lent"
     lent.mkdir()
@@ -74,7 +74,7 @@ def _site_packages(directory: Path) -> Path:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Nothing of ours leads to the package, and nothing chooses settings."""
+    """Return an environment that neither leads to the package nor chooses settings."""
     ours = ("SCRAPY_", "SITEMAP_", "PYTHON", "COV_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | variables
 
@@ -90,7 +90,7 @@ def copy_checkout(directory: Path) -> None:
 
 
 class Scrapyd:
-    """The server while its `with` block runs, in `directory`, with the state of its user there, too."""
+    """Scrapyd server that runs during a `with` block, in a directory that also holds the state of its user."""
 
     def __init__(self, programs: Path, directory: Path, settings: Mapping[str, str]) -> None:
         self.directory = directory
@@ -154,7 +154,7 @@ class Scrapyd:
         return self.post("cancel.json", [("project", "sitemap_crawler"), ("job", job)])
 
     def wait(self, job: str) -> str:
-        """Wait until the job has finished; returns its log."""
+        """Wait until the job has finished and return its log."""
 
         def finished() -> bool:
             return any(entry["id"] == job for entry in self.get("listjobs.json")["finished"])
@@ -166,7 +166,7 @@ class Scrapyd:
         return text
 
     def exit_of(self, job: str) -> str:
-        """What Scrapyd's own log says of the end of the job's process."""
+        """Return the line of Scrapyd's own log about the end of the job's process."""
         [line] = [
             line for line in self.own_log().splitlines() if f"job='{job}'" in line and "Process started" not in line
         ]

@@ -1,4 +1,4 @@
-"""Sitemaps as texts, in all formats and with all extensions, for what checks and reads them."""
+"""Sitemaps as texts, in all formats and with all extensions, for the tests of validators and readers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ VIDEO = {
 
 
 def video(extra: str = "", **changed: str | None) -> str:
-    """A valid video; a keyword replaces an element's text, None removes it."""
+    """Return a valid video. A keyword replaces the text of an element, and None removes the element."""
     parts = {**VIDEO, **changed}
     inner = "".join(f"<video:{name}>{text}</video:{name}>" for name, text in parts.items() if text is not None)
     return page(f"<video:video>{inner}{extra}</video:video>")

@@ -1,4 +1,4 @@
-"""A web site on loopback for tests: a dictionary of pages, and a log of what was asked.
+"""A web site on loopback for tests: a dictionary of pages and a log of the requests.
 
     with WebServer({"/": page("a.html"), "/a.html": Answer("<h1>A</h1>")}) as server:
         fetch(server.url("/"))
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
-IDLE_TIMEOUT = 30  # seconds; a forgotten keep-alive connection must not hold its thread for ever
+IDLE_TIMEOUT_SECONDS = 30
+"""Time after which a forgotten keep-alive connection is closed, so that its thread ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server sends. `headers` are added to Content-Type and Content-Length, and win over them."""
+    """Answer of the server. `headers` are added to Content-Type and Content-Length, and replace them."""
 
     body: str | bytes = ""
     status: int = 200
@@ -59,7 +60,7 @@ Page = str | bytes | Answer | Callable[[LoggedRequest], Answer]
 
 
 class WebServer:
-    """Serves `pages` while its `with` block runs. `host` is "127.0.0.1" or "::1"; port 0 takes a free one."""
+    """Server of `pages` during a `with` block. `host` is "127.0.0.1" or "::1"; port 0 takes a free port."""
 
     def __init__(self, pages: Mapping[str, Page] | None = None, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.pages: dict[str, Page] = dict(pages or {})
@@ -90,7 +91,7 @@ class WebServer:
 
     @property
     def requests(self) -> list[LoggedRequest]:
-        """A copy of the log, in order of arrival."""
+        """Return a copy of the log, in order of arrival."""
         with self._lock:
             return list(self._log)
 
@@ -124,7 +125,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
-        # HTTPServer's own looks up the host's name, which may go to the network.
+        # HTTPServer's own method looks up the name of the host, which may use the network.
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -143,12 +144,12 @@ class _Server(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Quiet about clients that went away; an error in a page's function answers 500, in the handler."""
+        """Ignore clients that have gone. The handler answers 500 for an error in a page's function."""
 
 
 @dataclass(slots=True)
 class _Connections:
-    """The open connections, so that closing the server ends those that wait for another request."""
+    """The open connections, to close those that wait for another request when the server closes."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     sockets: set[socket.socket] = field(default_factory=set)
@@ -170,7 +171,7 @@ class _Connections:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = IDLE_TIMEOUT
+    timeout = IDLE_TIMEOUT_SECONDS
     disable_nagle_algorithm = True
     server: _Server
 
@@ -208,11 +209,11 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = _serve  # noqa: N815 - http.server's names
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-        """Nothing on the terminal."""
+        """Print nothing."""
 
 
 def page(*hrefs: str, title: str = "Page", head: str = "", body: str = "") -> str:
-    """A small HTML page that links to `hrefs`; `head` and `body` are markup, put in as they are."""
+    """Return a small HTML page with links to `hrefs`. `head` and `body` are inserted as markup."""
     links = "".join(f'<p><a href="{html.escape(href)}">{html.escape(href)}</a></p>\n' for href in hrefs)
     name = html.escape(title)
     return (

@@ -18,7 +18,7 @@ from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Self
 
     from scrapy.crawler import Crawler
 
@@ -45,16 +45,20 @@ class ReadingPipeline(ABC):
     def process_item(self, item: Page) -> Page: ...
 
 
-class DocumentPipeline(ReadingPipeline):
-    """Pipeline that parses the body, once, and finds the links."""
+class _ResolvingPipeline(ReadingPipeline):
+    """Base of the reading pipelines that resolve URLs, all of them with the cache of the spider's resolver."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DocumentPipeline:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         spider: Any = crawler.spider
         return cls(spider.resolver)
+
+
+class DocumentPipeline(_ResolvingPipeline):
+    """Pipeline that parses the body, once, and finds the links."""
 
     def process_item(self, item: Page) -> Page:
         body, item.body = item.body, None
@@ -90,16 +94,8 @@ class DocumentPipeline(ReadingPipeline):
         item.links, item.nofollow_links = links.follow, links.nofollow
 
 
-class IndexabilityPipeline(ReadingPipeline):
+class IndexabilityPipeline(_ResolvingPipeline):
     """Pipeline for robots directives and the canonical."""
-
-    def __init__(self, resolve: Callable[[str, str, str], str | None]) -> None:
-        self._resolve = resolve
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> IndexabilityPipeline:
-        spider: Any = crawler.spider
-        return cls(spider.resolver.resolve)
 
     def process_item(self, item: Page) -> Page:
         observation, document = item.observation, item.document
@@ -113,7 +109,7 @@ class IndexabilityPipeline(ReadingPipeline):
         observation.unavailable_after = directives.unavailable_after
         if observation.body_hash is not None:
             links = item.headers.get("link", ())
-            canonical = find_canonical(document, links, url=item.queued.url, resolve=self._resolve)
+            canonical = find_canonical(document, links, url=item.queued.url, resolve=self._resolver.resolve)
             observation.canonical = canonical.url
             if canonical.conflicting:
                 observation.notes[NoteKind.CANONICALS] = [other[:MAX_STORED_URL] for other in canonical.conflicting]
@@ -211,26 +207,20 @@ class NewsPipeline(ReadingPipeline):
         return item
 
 
-class AlternatesPipeline(ReadingPipeline):
+class AlternatesPipeline(_ResolvingPipeline):
     """Pipeline for the language versions that a page names.
 
     Unknown language codes, and codes that name several URLs, become warnings.
     """
-
-    def __init__(self, resolve: Callable[[str, str, str], str | None]) -> None:
-        self._resolve = resolve
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> AlternatesPipeline:
-        spider: Any = crawler.spider
-        return cls(spider.resolver.resolve)
 
     def process_item(self, item: Page) -> Page:
         observation = item.observation
         if observation.body_hash is not None:
             from sitemap_crawler.extract.alternates import find_alternates
 
-            alternates = find_alternates(item.document, item.headers, url=item.queued.url, resolve=self._resolve)
+            alternates = find_alternates(
+                item.document, item.headers, url=item.queued.url, resolve=self._resolver.resolve
+            )
             observation.alternates = alternates.valid
             if alternates.invalid:
                 observation.notes[NoteKind.INVALID_ALTERNATES] = list(alternates.invalid)

@@ -1,4 +1,4 @@
-"""The processes that read pages: what they do, how they end, and that nobody sees whether there are any."""
+"""Worker processes: their work and their end, and results that are the same without them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def test_the_work_is_shared_and_every_answer_is_of_its_task() -> None:
+def test_work_is_shared_and_every_answer_belongs_to_its_task() -> None:
     tasks = [("do", number, os.urandom(number * 1_000)) for number in range(200)]
     answers = with_workers(3, lambda pool: all_of(pool, *tasks))
     assert [tuple(answer[2]) for answer in answers] == [task[1:] for task in tasks]
@@ -45,12 +45,12 @@ def test_the_work_is_shared_and_every_answer_is_of_its_task() -> None:
     assert all(prepared == [pid] for pid, prepared, _ in answers)
 
 
-def test_a_few_tasks_do_not_wake_all() -> None:
+def test_a_few_tasks_do_not_wake_all_workers() -> None:
     answers = with_workers(3, lambda pool: all_of(pool, *[("do",)] * 4))
     assert len({answer[0] for answer in answers}) == 1
 
 
-def test_a_large_task_is_alone() -> None:
+def test_large_tasks_run_one_at_a_time() -> None:
     async def use(pool: WorkerPool[Any, Any]) -> Any:
         large = [pool.run(("do", bytes(3_000_000)), alone=True) for _ in range(8)]
         return await asyncio.gather(*large, *[pool.run(("do",)) for _ in range(40)])
@@ -63,7 +63,7 @@ def test_a_large_task_is_alone() -> None:
 @pytest.mark.parametrize(
     ("task", "words"), [(("fail", "no such thing"), "LookupError: no such thing"), (("strange",), "lambda")]
 )
-def test_work_that_fails_is_told_with_its_place(task: tuple[str, ...], words: str) -> None:
+def test_failed_work_is_reported_with_its_traceback(task: tuple[str, ...], words: str) -> None:
     failed, other = with_workers(1, lambda pool: all_of(pool, task, ("do", 1)))
     assert isinstance(failed, WorkFailedError)
     assert words in str(failed)
@@ -86,7 +86,7 @@ def test_a_long_message_is_bounded() -> None:
         (("leave", 7), "the process that read it ended with status 7"),
     ],
 )
-def test_a_task_that_its_worker_dies_over_is_the_only_one_lost(task: tuple[Any, ...], words: str) -> None:
+def test_only_the_task_that_kills_its_worker_is_lost(task: tuple[Any, ...], words: str) -> None:
     tasks: list[tuple[Any, ...]] = [("do", number) for number in range(20)]
     tasks[2:2] = [task]
     answers = with_workers(2, lambda pool: all_of(pool, *tasks))
@@ -111,7 +111,7 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
     assert caplog.messages == [words] * 10
 
 
-def test_nothing_is_done_here_while_the_only_worker_is_replaced() -> None:
+def test_the_parent_does_no_work_while_the_only_worker_is_replaced() -> None:
     tasks = [("die", signal.SIGKILL), *[("do", number) for number in range(10)], ("die", signal.SIGKILL)]
     first, *answers, last = with_workers(1, lambda pool: all_of(pool, *tasks))
     assert isinstance(first, WorkerDiedError)
@@ -120,7 +120,7 @@ def test_nothing_is_done_here_while_the_only_worker_is_replaced() -> None:
     assert os.getpid() not in {answer[0] for answer in answers}
 
 
-def test_a_worker_that_somebody_ends_costs_nothing() -> None:
+def test_a_worker_that_is_killed_from_outside_costs_no_task() -> None:
     async def use(pool: WorkerPool[Any, Any]) -> Any:
         pid, _, _ = await pool.run(("do",))
         os.kill(pid, signal.SIGKILL)
@@ -131,7 +131,7 @@ def test_a_worker_that_somebody_ends_costs_nothing() -> None:
     assert pid not in (killed, os.getpid())
 
 
-def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_parent_does_the_work_of_workers_that_fail_to_start(caplog: pytest.LogCaptureFixture) -> None:
     parent = os.getpid()
 
     def fail() -> None:
@@ -151,7 +151,7 @@ def test_workers_that_can_not_begin_leave_the_work_here(caplog: pytest.LogCaptur
     assert caplog.messages == [words] * 2
 
 
-def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemap_crawler.crawl.workers.pool.MAX_TASK_SECONDS", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDiedError)
@@ -159,10 +159,10 @@ def test_a_worker_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) 
     assert other[2] == [1]
 
 
-def test_nobody_waits_behind_a_long_task_while_another_worker_is_idle() -> None:
+def test_no_task_waits_behind_a_slow_one_while_another_worker_is_idle() -> None:
     async def use(pool: WorkerPool[Any, Any]) -> Any:
         long = asyncio.ensure_future(pool.run(("sleep", 60)))
-        # Until it counts as long.
+        # Until the task counts as slow.
         await asyncio.sleep(2 * SLOW_TASK_SECONDS)
         answers = await all_of(pool, *[("do", number) for number in range(6)])
         long.cancel()
@@ -180,7 +180,7 @@ print(answers[0], answers[1][2])
 """
 
 
-def test_a_supervisor_that_ignores_the_end_of_children_changes_nothing() -> None:
+def test_a_supervisor_that_ignores_sigchld_changes_nothing() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IGNORED, str(ROOT)],
         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
@@ -192,7 +192,7 @@ def test_a_supervisor_that_ignores_the_end_of_children_changes_nothing() -> None
     assert done.stdout == "the process that read it ended with signal 11 [1]\n"
 
 
-def test_processes_that_the_system_does_not_allow(
+def test_the_system_may_refuse_more_processes(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse() -> int:
@@ -218,9 +218,9 @@ def test_a_worker_holds_no_file_and_takes_no_signal(tmp_path: Path) -> None:
     assert lives
 
 
-def test_closing_ends_them() -> None:
+def test_closing_the_pool_ends_its_workers() -> None:
     async def use(pool: WorkerPool[Any, Any]) -> Any:
-        # Enough for both.
+        # Enough tasks for both workers.
         return {pid for pid, _, _ in await all_of(pool, *[("do",)] * 40)}
 
     pids = with_workers(2, use)
@@ -230,14 +230,14 @@ def test_closing_ends_them() -> None:
             os.waitpid(pid, 0)
 
 
-def test_the_default_is_one_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_is_one_worker_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     for processors, expected in ((1, 0), (2, 2), (4, 4), (96, 4)):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, count=processors: set(range(count)))
         assert default_workers() == expected
 
 
 def lay_out(site: WebServer) -> None:
-    """Pages with all that is read, some of them broken, far from the start and large."""
+    """Make a site of pages with all kinds of facts, some pages broken, far from the start page, or large."""
     site.pages["/robots.txt"] = Answer("User-agent: Googlebot\nDisallow: /*.js\n", content_type="text/plain")
     for number in range(120):
         path = f"/{number}" if number else "/"
@@ -253,7 +253,7 @@ def lay_out(site: WebServer) -> None:
     site.pages["/119"] = page("/1", head='<meta name="robots" content="noindex">')
 
 
-def test_nobody_sees_who_has_read_a_page(program: Program, site: WebServer) -> None:
+def test_results_do_not_depend_on_the_number_of_workers(program: Program, site: WebServer) -> None:
     lay_out(site)
     results = []
     for workers in ("0", "1", "3"):
@@ -265,7 +265,7 @@ def test_nobody_sees_who_has_read_a_page(program: Program, site: WebServer) -> N
         for row in pages:
             del row["first_seen"], row["last_fetched"]
         kept = {name: result.report[name] for name in ("listed", "excluded", "warnings", "hints")}
-        # Which page of several was met first is chance, and a resource is told with that.
+        # Chance decides which of several pages comes first, and a warning about a resource names that page.
         for warning in kept["warnings"]:
             warning.pop("examples", None)
             if warning["kind"] == "blocked-resource":
@@ -292,7 +292,7 @@ links.find_links = find_links_or_die
 """
 
 
-def test_a_page_that_kills_its_reader_is_told_and_costs_no_other(program: Program, site: WebServer) -> None:
+def test_a_page_that_kills_its_reader_is_reported_and_costs_no_other_page(program: Program, site: WebServer) -> None:
     paths = [f"/{number}" for number in range(40)]
     bad = ["/1/bad", "/2/bad", "/3/bad"]
     site.pages.update({"/": page(*bad, *paths), **{path: page(title=path) for path in (*paths, *bad)}})
@@ -305,8 +305,8 @@ def test_a_page_that_kills_its_reader_is_told_and_costs_no_other(program: Progra
     assert "the page can't be read: the process that read it ended with signal 11" in told.out
 
 
-def test_all_that_is_observed_is_copied() -> None:
-    """Whatever field a reader fills; what only the crawling process knows stays as it is."""
+def test_all_extracted_values_are_copied_back() -> None:
+    """Every field that a reader can fill is copied; fields that only the crawling process knows keep their values."""
     read = Page(QueuedUrl(0, "http://127.0.0.1/", 0), Observation(0, datetime.now(UTC)))
     for field in dataclasses.fields(Observation):
         setattr(read.observation, field.name, f"observed {field.name}")
@@ -325,7 +325,7 @@ def test_all_that_is_observed_is_copied() -> None:
     assert (asked.queued, asked.body, asked.headers) == (QueuedUrl(7, "http://127.0.0.1/", 3), None, {})
 
 
-def test_what_is_to_be_read_arrives() -> None:
+def test_the_parts_that_a_reader_needs_are_copied_to_it() -> None:
     suspect = Suspect(None, [], ["a"], needs_content=True)
     asked = Page(QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, 200, content_type="text/html"))
     asked.headers, asked.is_start, asked.body, asked.suspect = {"etag": ["x"]}, True, b"<p>", suspect
@@ -347,8 +347,8 @@ class Reads:
 
 
 @pytest.mark.parametrize("order", [1, 350, 850])
-def test_pipelines_of_others_have_the_document(program: Program, site: WebServer, order: int) -> None:
-    """But for one that comes before it is parsed: the title is read by ours after that."""
+def test_added_pipelines_have_the_document(program: Program, site: WebServer, order: int) -> None:
+    """A pipeline before the parsing pipeline has none, and the title is still read after it."""
     site.pages["/"] = page(title="first", body="<h2>second</h2>")
     (program.directory / "reads.py").write_text(READS_TOO)
     program.variables = {"PYTHONPATH": str(program.directory)}
@@ -373,7 +373,7 @@ class Drops:
 
 @pytest.mark.parametrize("order", [-1, 350, 850])
 def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebServer, order: int) -> None:
-    """Its links count unless it is dropped before they are read, and the run has seen the whole site."""
+    """Its links count unless the page is dropped before they are read. The run counts as complete."""
     site.pages.update({"/": page("/old", "/a"), "/old": page("/below")})
     site.pages.update({path: page(title=path) for path in ("/a", "/below")})
     (program.directory / "drops.py").write_text(DROPS)
@@ -396,7 +396,7 @@ def workers_of(pid: int) -> list[int]:
 
 
 def held_site(site: WebServer) -> tuple[threading.Event, threading.Event]:
-    """A page is asked for, and answered when the second event is set."""
+    """Return two events: the first is set when a page is requested, and setting the second sends its answer."""
     asked, go_on = threading.Event(), threading.Event()
 
     def answer(request: LoggedRequest) -> Answer:
@@ -419,7 +419,7 @@ def started(program: Program, site: WebServer) -> subprocess.Popen[str]:
     )
 
 
-def test_they_end_with_a_crawl_that_is_killed(program: Program, site: WebServer) -> None:
+def test_workers_end_with_a_crawl_that_is_killed(program: Program, site: WebServer) -> None:
     asked, go_on = held_site(site)
     process = started(program, site)
     try:
@@ -429,7 +429,7 @@ def test_they_end_with_a_crawl_that_is_killed(program: Program, site: WebServer)
     finally:
         process.kill()
         go_on.set()
-    # They hold its streams no longer than it does.
+    # Workers hold the streams of the crawl no longer than the crawl itself.
     process.communicate(timeout=30)
     deadline = time.monotonic() + 30
     while any(Path(f"/proc/{pid}/stat").exists() for pid in workers):
@@ -439,8 +439,10 @@ def test_they_end_with_a_crawl_that_is_killed(program: Program, site: WebServer)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_for_all_of_them_stops_gently(program: Program, site: WebServer, number: signal.Signals) -> None:
-    """As a terminal sends it, and the manager of a service."""
+def test_a_signal_to_all_processes_stops_the_crawl_gently(
+    program: Program, site: WebServer, number: signal.Signals
+) -> None:
+    """A terminal and a service manager send signals to all processes."""
     asked, go_on = held_site(site)
     process = started(program, site)
     try:
