@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from serving import Served
 
 COMPARED_SHARE = 0.1
-"""Share of the pages at the start, and of those at the end, whose rates are compared."""
+"""Share of the pages at the start and at the end whose rates are compared."""
 IGNORED_SHARE = 0.02
 """Share of the pages that is left out before and after: start-up, and the last answers."""
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 MAX_HEAD = 65_536
 UNTHROTTLED = "LinkChecker: allowed\r\n"
-"""Header without which LinkChecker makes at most ten requests per second, whatever its configuration says."""
+"""Header without which LinkChecker makes at most ten requests per second, despite its configuration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_SECONDS = 30.0
 
-# Without the header LinkChecker makes at most ten requests per second, whatever its configuration says.
+# Without the header LinkChecker makes at most ten requests per second, despite its configuration.
 NGINX_CONF = """\
 {user}
 daemon off;
@@ -132,9 +132,8 @@ def _find_nginx() -> str | None:
 @contextmanager
 def _nginx(nginx: str, root: Path) -> Iterator[Served]:
     port = _free_port()
-    user = (
-        "user root;" if os.geteuid() == 0 else ""
-    )  # otherwise the worker runs as nobody, who cannot read a temporary directory
+    # Without it the worker of a server run as root is nobody, who cannot read a temporary directory.
+    user = "user root;" if os.geteuid() == 0 else ""
     with tempfile.TemporaryDirectory(prefix="benchmark-nginx-") as prefix:
         log = Path(prefix, "access.log")
         config = Path(prefix, "nginx.conf")

@@ -56,7 +56,7 @@ class DocumentTree:
 
 
 def installed_sites() -> list[str]:
-    """Return the names of the sites to measure by default. Those with the most pages come first."""
+    """Return the names of the sites to measure by default. The largest sites come first."""
     packaged = [name for name, root in PACKAGED.items() if (root / "index.html").is_file()]
     return [SMALL_PAGES, *(packaged or [GENERATED])]
 
@@ -76,11 +76,11 @@ def document_tree(site: str, *, pages: int) -> Iterator[DocumentTree]:
         if not (root / "index.html").is_file():
             raise SystemExit(f"{root / 'index.html'} does not exist: install its package or choose another --site")
         command = [sys.executable, str(HERE / "reachable.py"), str(root), str(pages), str(copy)]
-        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        paths = found["paths"]
-        part = "first " if found["cut"] else ""
-        title = f"{TITLES.get(site, site)}, {part}{len(paths):,} pages of {found['bytes'] / len(paths) / 1e3:.0f} kB"
-        yield DocumentTree(title, copy if found["cut"] else root, frozenset(paths), paths)
+        part = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        paths = part["paths"]
+        prefix = "first " if part["cut"] else ""
+        title = f"{TITLES.get(site, site)}, {prefix}{len(paths):,} pages of {part['bytes'] / len(paths) / 1e3:.0f} kB"
+        yield DocumentTree(title, copy if part["cut"] else root, frozenset(paths), paths)
 
 
 def make_small_pages(root: Path, *, pages: int) -> None:

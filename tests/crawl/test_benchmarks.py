@@ -46,24 +46,24 @@ def test_all_crawlers_find_the_same_pages(program: Program, tmp_path: Path) -> N
     )
     crawlers = ["sitemap-crawler", "CrawlSpider", "Scrapy's floor", "bare loop"]
     chosen = [option for name in crawlers for option in ("--crawler", name)]
-    found = rows(run(program, "run.py", "--quick", "--only", "throughput", "--markdown", "--site", str(root), *chosen))
-    assert [row[2] for row in found] == crawlers
+    table = rows(run(program, "run.py", "--quick", "--only", "throughput", "--markdown", "--site", str(root), *chosen))
+    assert [row[2] for row in table] == crawlers
     # "/" and "/index.html" are two URLs; 4.html does not exist.
-    assert f"{root}, 6 pages of " in found[0][1]
-    for row in found:
+    assert f"{root}, 6 pages of " in table[0][1]
+    for row in table:
         assert row[3].endswith(" pages/s")
         assert "whole process" in row[6]
         assert "missing" not in row[6]
         assert "more" not in row[6]
-    for row in found[1:]:
+    for row in table[1:]:
         assert row[5].startswith("ours is ")
         assert "whole process" in row[5]
 
 
 def test_the_writer_is_measured_on_the_same_bytes(program: Program) -> None:
-    found = rows(run(program, "run.py", "--quick", "--only", "writer", "--markdown"))
+    table = rows(run(program, "run.py", "--quick", "--only", "writer", "--markdown"))
     crawlers = ["sitemap-crawler", "bare loop", "sitemap-crawler write"]
-    assert [(row[0], row[2]) for row in found] == [("writer", crawlers[0]), *(("", name) for name in crawlers[1:])] + [
+    assert [(row[0], row[2]) for row in table] == [("writer", crawlers[0]), *(("", name) for name in crawlers[1:])] + [
         ("", name) for name in crawlers
     ]
 
@@ -80,9 +80,9 @@ def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: P
         },
     )
     copy = tmp_path / "part"
-    found = json.loads(run(program, "reachable.py", str(root), "3", str(copy)))
-    assert found["paths"] == ["/", "/a.html", "/b.html"]
-    assert found["cut"] is True
+    table = json.loads(run(program, "reachable.py", str(root), "3", str(copy)))
+    assert table["paths"] == ["/", "/a.html", "/b.html"]
+    assert table["cut"] is True
     assert {file.name for file in copy.iterdir()} == {"index.html", "a.html", "b.html", "style.css"}
     assert 'href="c.html"' not in (copy / "a.html").read_text(encoding="utf-8")
     # A link that is broken on the whole site stays.

@@ -62,11 +62,11 @@ def make_environment(directory: Path) -> Path:
 
 
 def _installed() -> Iterable[Path]:
-    found = {}
+    entries = {}
     for key in ("purelib", "platlib"):
         for entry in Path(sysconfig.get_path(key)).iterdir():
-            found[entry.name] = entry
-    return found.values()
+            entries[entry.name] = entry
+    return entries.values()
 
 
 def _site_packages(directory: Path) -> Path:

@@ -105,12 +105,12 @@ class WebServer:
     def answer(self, request: LoggedRequest) -> Answer:
         with self._lock:
             self._log.append(request)
-        found = self.pages.get(request.path)
-        if found is None:
-            found = self.pages.get(request.path.partition("?")[0], Answer("Not found", status=404))
-        if callable(found):
-            found = found(request)
-        return found if isinstance(found, Answer) else Answer(found)
+        answer = self.pages.get(request.path)
+        if answer is None:
+            answer = self.pages.get(request.path.partition("?")[0], Answer("Not found", status=404))
+        if callable(answer):
+            answer = answer(request)
+        return answer if isinstance(answer, Answer) else Answer(answer)
 
 
 class _Server(ThreadingHTTPServer):
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = LoggedRequest(self.command, self.path, headers, time.monotonic(), body)
         try:
             answer = self.server.site.answer(request)
-        except Exception as error:  # whatever a test's page function raises must reach the test
+        except Exception as error:  # every error of a page function must reach the test
             answer = Answer(f"{type(error).__name__}: {error}", status=500, content_type="text/plain; charset=utf-8")
         if answer.drop:
             self.close_connection = True

@@ -61,12 +61,12 @@ def test_large_tasks_run_one_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "words"), [(("fail", "no such thing"), "LookupError: no such thing"), (("strange",), "lambda")]
+    ("task", "message"), [(("fail", "no such thing"), "LookupError: no such thing"), (("strange",), "lambda")]
 )
-def test_failed_work_is_reported_with_its_traceback(task: tuple[str, ...], words: str) -> None:
+def test_failed_work_is_reported_with_its_traceback(task: tuple[str, ...], message: str) -> None:
     failed, other = with_workers(1, lambda pool: all_of(pool, task, ("do", 1)))
     assert isinstance(failed, WorkFailedError)
-    assert words in str(failed)
+    assert message in str(failed)
     assert len(str(failed)) <= 1_000
     assert "Traceback" in str(failed.__cause__)
     assert other[2] == [1]
@@ -79,20 +79,20 @@ def test_a_long_message_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "words"),
+    ("task", "message"),
     [
         (("die", signal.SIGSEGV), "the process that read it ended with signal 11"),
         (("die", signal.SIGKILL), "the process that read it ended with signal 9"),
         (("leave", 7), "the process that read it ended with status 7"),
     ],
 )
-def test_only_the_task_that_kills_its_worker_is_lost(task: tuple[Any, ...], words: str) -> None:
+def test_only_the_task_that_kills_its_worker_is_lost(task: tuple[Any, ...], message: str) -> None:
     tasks: list[tuple[Any, ...]] = [("do", number) for number in range(20)]
     tasks[2:2] = [task]
     answers = with_workers(2, lambda pool: all_of(pool, *tasks))
     died = answers.pop(2)
     assert isinstance(died, WorkerDiedError)
-    assert str(died) == words
+    assert str(died) == message
     assert [answer[2] for answer in answers] == [[number] for number in range(20)]
     assert os.getpid() not in {answer[0] for answer in answers}
 
@@ -107,8 +107,8 @@ def test_workers_that_die_are_replaced(caplog: pytest.LogCaptureFixture) -> None
     answers = with_workers(2, use)
     assert [answer[2] for answer in answers] == [[number] for number in range(40)]
     assert os.getpid() not in {answer[0] for answer in answers}
-    words = "a worker process ended with signal 9: another one takes its place"
-    assert caplog.messages == [words] * 10
+    message = "a worker process ended with signal 9: another one takes its place"
+    assert caplog.messages == [message] * 10
 
 
 def test_the_parent_does_no_work_while_the_only_worker_is_replaced() -> None:
@@ -147,8 +147,8 @@ def test_the_parent_does_the_work_of_workers_that_fail_to_start(caplog: pytest.L
 
     answers = asyncio.run(main())
     assert [(answer[0], answer[2]) for answer in answers] == [(parent, [number]) for number in range(20)]
-    words = "a worker process ended with status 1 before its first task: it is not replaced"
-    assert caplog.messages == [words] * 2
+    message = "a worker process ended with status 1 before its first task: it is not replaced"
+    assert caplog.messages == [message] * 2
 
 
 def test_a_worker_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,8 +301,8 @@ def test_a_page_that_kills_its_reader_is_reported_and_costs_no_other_page(progra
     result = program.crawl(site.url("/"), "--workers", "2")
     assert result.code == 0, result.err
     assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 3})
-    told = program.run("explain", site.url("/2/bad"))
-    assert "the page can't be read: the process that read it ended with signal 11" in told.out
+    explained = program.run("explain", site.url("/2/bad"))
+    assert "the page can't be read: the process that read it ended with signal 11" in explained.out
 
 
 def test_all_extracted_values_are_copied_back() -> None:
@@ -310,8 +310,8 @@ def test_all_extracted_values_are_copied_back() -> None:
     read = Page(QueuedUrl(0, "http://127.0.0.1/", 0), Observation(0, datetime.now(UTC)))
     for field in dataclasses.fields(Observation):
         setattr(read.observation, field.name, f"observed {field.name}")
-    found = {"is_document": True, "links": ("a",), "nofollow_links": ("b",), "resources": ("c",), "likeness": b"d"}
-    for name, value in found.items():
+    values = {"is_document": True, "links": ("a",), "nofollow_links": ("b",), "resources": ("c",), "likeness": b"d"}
+    for name, value in values.items():
         setattr(read, name, value)
     asked = Page(
         QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, body_bytes=12), {"server": ["x"]}, body=b"x"
@@ -321,7 +321,7 @@ def test_all_extracted_values_are_copied_back() -> None:
     assert {name: getattr(asked.observation, name) for name in expected} == {
         **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12
     }  # fmt: skip
-    assert {name: getattr(asked, name) for name in found} == found
+    assert {name: getattr(asked, name) for name in values} == values
     assert (asked.queued, asked.body, asked.headers) == (QueuedUrl(7, "http://127.0.0.1/", 3), None, {})
 
 
@@ -384,9 +384,9 @@ def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebS
         below = [site.url("/below")] if order >= 0 else []
         assert result.listed() == [site.url("/"), site.url("/a"), *below]
         assert (result.report["excluded"], result.report["warnings"]) == ({"noindex": 1}, [])
-    told = program.run("explain", site.url("/old")).out
-    assert "DropItem: nobody\\nwants it!!!" in told
-    assert len(told) < 2_000
+    explained = program.run("explain", site.url("/old")).out
+    assert "DropItem: nobody\\nwants it!!!" in explained
+    assert len(explained) < 2_000
     assert json.loads(program.run("runs", "--json").out)[0]["ended_by"] == "finished"
 
 
