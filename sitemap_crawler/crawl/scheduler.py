@@ -81,7 +81,7 @@ class FrontierScheduler(BaseScheduler):
             self._wake_engine_at(self._later_retries[0][0])
             return True
         job = self._job
-        is_over = job.budget == 0 or job.failure is not None
+        is_over = job.budget == 0 or job.ending.failure is not None
         if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.fetched:
             self._guarded(job.queue.update_depths)
             self._fetched_at_depth_update = job.fetched
@@ -89,7 +89,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _may_lease(self) -> bool:
         job = self._job
-        if job.budget == 0 or job.failure is not None:
+        if job.budget == 0 or job.ending.failure is not None:
             return False
         return bool(self._leased or job.queue.queued or job.queue.pending)
 
@@ -201,7 +201,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do work on the inventory; end the crawl if it fails."""
-        if self._job.failure is not None:
+        if self._job.ending.failure is not None:
             return
         try:
             work()

@@ -272,7 +272,7 @@ class _SeedReader:
 
     def _is_stopping(self) -> bool:
         """Return whether the crawl stops: requests are refused then, and the inventory may be closed."""
-        return self._job.failure is not None or self._job.refusal is not None or self._engine.is_closing
+        return self._job.ending.failure is not None or self._job.ending.refusal is not None or self._engine.is_closing
 
 
 class _UnreadSitemapError(SitemapCrawlerError):

@@ -17,9 +17,9 @@ from sitemap_crawler.config.paths import check_places
 from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import write_failure_report
-from sitemap_crawler.crawl.job import Job
+from sitemap_crawler.crawl.job import Job, open_job
 from sitemap_crawler.crawl.log import leave_quietly
-from sitemap_crawler.crawl.readers import readers_of
+from sitemap_crawler.crawl.run import readers_of
 from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCrawlerError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.report.report import Report
@@ -90,7 +90,7 @@ def begin(start: Start) -> Job | Report:
     """
     settings, options = start
     try:
-        return Job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
+        return open_job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
     except InputError:
         raise
     except SitemapCrawlerError as error:

@@ -24,11 +24,11 @@ MAX_LOGGED = 10
 
 
 class Ending(NamedTuple):
-    """How a crawl ended, as only the engine knows it."""
+    """How a crawl ended. The job fills in the reasons as they occur, the exporter the rest when the spider closes."""
 
-    finished: bool
+    finished: bool = False
     """Whether nothing was left to fetch or a limit was reached."""
-    saw_everything: bool
+    saw_everything: bool = False
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
     further_requests: int = 0
     """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
@@ -43,8 +43,7 @@ class Ending(NamedTuple):
 
 
 class RunContext:
-    """Options, rules, inventory, run and warnings of one site. A crawl extends this class by its queue and its state;
-    `write` uses it as it is."""
+    """Options, rules, inventory, run and warnings of one site: what the crawl and `write` have in common."""
 
     def __init__(self, options: Options, store: Store, run: Run, *, replaces: bool = True) -> None:
         """Take the addresses of the site from `run`.

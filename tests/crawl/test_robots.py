@@ -16,6 +16,7 @@ from scrapy.http import Response
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsMiddleware, RobotsUnavailableError
 from sitemap_crawler.crawl.throttle import HostThrottles
+from sitemap_crawler.publish.context import Ending
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ class Bench:
         self.status = 200
         self.body = RULES.encode()
         rules = SimpleNamespace(address=None)
-        self.job = SimpleNamespace(robots={}, refusal=None, start_url="https://site.example/docs/", rules=rules)
+        self.job = SimpleNamespace(robots={}, ending=Ending(), start_url="https://site.example/docs/", rules=rules)
         self.job.throttles = HostThrottles(Options.parse({"start_url": self.job.start_url}))
         self.job.store_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse
@@ -255,7 +256,7 @@ class Bench:
         self.closed.append(reason)
 
     def refuse(self, message: str, *, ends_run: bool) -> None:
-        self.job.refusal = message
+        self.job.ending = self.job.ending._replace(refusal=message)
         assert not ends_run
         self.refused.append(message)
 

@@ -11,7 +11,6 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemap_crawler.crawl.extensions.status import INTERVAL_SECONDS, StatusFile
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
-from sitemap_crawler.publish.context import Ending
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -53,18 +52,14 @@ class Exporter:
 
         job = self._job
         further_requests = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
-        ending = Ending(
+        ending = job.ending._replace(
             finished=reason == CloseReason.FINISHED,
-            saw_everything=not job.limited,
+            saw_everything=not job.is_limited,
             further_requests=further_requests,
-            failure=job.failure,
-            refusal=job.refusal,
-            refusal_ends_run=job.refusal_ends_run,
-            interruption=job.interruption,
         )
         if self._status is not None:
             self._status.write_writing(job)
-        job.report = report = conclude(job, ending)
+        job.report = report = conclude(job.context, ending)
         report.deliver(job.options)
         if self._status is not None:
             self._status.write_done(job, report)

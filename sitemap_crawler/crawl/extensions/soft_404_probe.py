@@ -72,7 +72,7 @@ class Soft404Probe:
 
     def _saw_enough(self) -> bool:
         job = self._job
-        was_ended = job.failure is not None or job.refusal is not None or job.budget == 0
+        was_ended = job.ending.failure is not None or job.ending.refusal is not None or job.budget == 0
         return not was_ended and job.fetched >= MIN_FETCHED_URLS
 
     def _error_pages(self) -> list[str]:

@@ -165,13 +165,13 @@ class PolitenessMiddleware:
     def _interrupt(self, host: str, message: str, *, until: datetime | None = None) -> None:
         """End the crawl if `host` is the start page's; any other host is only closed itself."""
         job = self._job
-        if host != host_of(job.start_url) or job.interruption is not None:
+        if host != host_of(job.start_url) or job.ending.interruption is not None:
             return
         if until is None:
             job.interrupt(message)
             self._engine.close(CloseReason.OUTAGE)
         else:
-            job.postpone(until, message)
+            job.pause_until(until, message)
             self._engine.close(CloseReason.RETRY_LATER)
 
 

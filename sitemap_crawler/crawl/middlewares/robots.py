@@ -187,6 +187,6 @@ class RobotsMiddleware:
         """End the crawl if the start page's robots.txt is not available. Any other closes its own origin only."""
         job = job_of(self._crawler)
         # An engine that stops has cancelled the request: its failure says nothing about the site.
-        if job.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
+        if job.ending.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
             job.refuse(f"robots.txt is not available ({reason}): nothing may be crawled before it is", ends_run=False)
             EngineControl(self._crawler).close(CloseReason.ROBOTS_UNAVAILABLE)

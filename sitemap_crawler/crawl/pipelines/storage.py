@@ -128,7 +128,7 @@ class InventoryPipeline:
             if url is not None and not self._storable((url,)):
                 setattr(observation, name, None)
         observation.alternates = tuple([pair for pair in observation.alternates if self._storable(pair[1:])])
-        if job.failure is None:
+        if job.ending.failure is None:
             try:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
             except Exception as error:
@@ -162,7 +162,7 @@ class InventoryPipeline:
         return short
 
     def close_spider(self) -> None:
-        if self._job.failure is None:
+        if self._job.ending.failure is None:
             try:
                 self._job.queue.flush()
             except Exception as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.crawl.readers import readers_of
+from sitemap_crawler.crawl.run import readers_of
 from tests.support.webserver import WebServer, page
 
 if TYPE_CHECKING:

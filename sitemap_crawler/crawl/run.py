@@ -1,0 +1,137 @@
+"""The run that a crawl works on: begin or resume it, and plan what it fetches.
+
+A run is stored in the inventory. It outlives the process, which is a `Job`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.exceptions import RetryLaterError
+from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, reapply_rules, requeue_other_readers
+from sitemap_crawler.inventory.runs import (
+    Run,
+    begin_run,
+    drop_unfinished_run,
+    finished_runs_ago,
+    load_pause,
+    mark_planned,
+)
+from sitemap_crawler.inventory.traps import load_traps
+from sitemap_crawler.policy.warning_kinds import WarningKind
+from sitemap_crawler.urls.normalise import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.config.options import Options
+    from sitemap_crawler.inventory.store import Store
+    from sitemap_crawler.publish.context import RunContext
+    from sitemap_crawler.traps.detector import TrapDetector
+
+logger = logging.getLogger(__name__)
+
+READERS_VERSION = 2
+"""Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
+READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
+"""Options that decide what the readers find on a page."""
+
+
+def remaining_pause_seconds(options: Options, connection: Connection) -> float:
+    """Return the seconds that are left of a Retry-After of an earlier run; not above 0 if it has passed.
+
+    A run that begins with --fresh ignores the pause. Raises RetryLaterError if it is longer than `max_retry_after`.
+    """
+    if options.fresh:
+        return 0.0
+    until = load_pause(connection)
+    seconds = until - time.time()
+    if seconds <= options.max_retry_after:
+        return seconds
+    host, moment = host_of(options.start_url), datetime.fromtimestamp(until, UTC)
+    reason = f"{host} asks not to come again before {moment:%Y-%m-%d %H:%M:%S} UTC (Retry-After)"
+    raise RetryLaterError(f"{reason}: run the same command then to continue")
+
+
+def begin_or_resume(options: Options, store: Store) -> Run:
+    """Resume the unfinished run of the inventory, or begin the next run. Raises InventoryError."""
+    if options.fresh:
+        drop_unfinished_run(store.connection)
+    run = begin_run(
+        store.connection,
+        requested_url=options.start_url,
+        sitemap_url=options.entry_url,
+        options=options.remembered(),
+        now=datetime.now(UTC),
+    )
+    if run.resumed:
+        logger.info("continuing run %d", run.id)
+    return run
+
+
+def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: TrapDetector, readers: str) -> None:
+    """Give every known URL its state for the run, and load what the inventory knows of traps.
+
+    A run that is resumed has its plan. If its options have changed, they are applied to the URLs that are left.
+    """
+    connection, run, options = context.store.connection, context.run, context.options
+    changes = _changed_options(run.options, options.remembered()) if run.planned else []
+    with connection.begin():
+        load_traps(connection, traps, run=run.id)
+        if not run.planned:
+            plan_revisits(
+                connection,
+                run.id,
+                admits=admits,
+                settled_since=finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id),
+                every=1 if options.full else options.revisit_excluded,
+                trap=traps.refusal,
+            )
+            mark_planned(connection, run.id)
+        elif changes:
+            reapply_rules(connection, admits=admits, trap=traps.refusal)
+            requeue_other_readers(connection, run.id, readers=readers)
+    if changes:
+        message = "the run goes on with options other than it began with: " + "; ".join(changes)
+        context.warn(WarningKind.OPTIONS_CHANGED, context.start_url, message)
+
+
+def _changed_options(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    names = sorted({*before, *now})
+    return [
+        f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in names if before.get(name) != now.get(name)
+    ]
+
+
+def readers_of(pipelines: Mapping[Any, int | None], options: Options) -> str:
+    """Return a short hash that identifies the readers of pages: version, enabled pipelines and reading options.
+
+    An observation stores the hash of its readers. A page that other readers have read is downloaded again, and not
+    confirmed by a 304.
+    """
+    names = sorted(_pipeline_name(pipeline) for pipeline, order in pipelines.items() if order is not None)
+    values = options.model_dump(mode="json", include=set(READING_OPTIONS))
+    described = json.dumps([READERS_VERSION, names, values], sort_keys=True)
+    return blake2b(described.encode(), digest_size=6).hexdigest()
+
+
+def _pipeline_name(pipeline: Any) -> str:
+    """Return the name of a pipeline in the hash. For a pipeline of this package only the name of its class counts.
+
+    The names have the form of the paths that the classes had in the first release, because inventories hold hashes of
+    them.
+    """
+    path = str(pipeline)
+    if not path.startswith("sitemap_crawler."):
+        return path
+    name = path.rpartition(".")[2]
+    module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Pipeline")).lower()
+    return f"sitemap_crawler.pipelines.{module}.{name}"
