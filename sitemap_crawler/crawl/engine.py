@@ -223,9 +223,9 @@ def _current_task_is_cancelled() -> bool:
 
 
 class EngineControl:
-    """What components may ask of the engine and have it do. Works with `SiteEngine` and with Scrapy's own engine.
+    """State and controls of a crawler's engine, for components. Works with `SiteEngine` and with Scrapy's own engine.
 
-    A component may be constructed before the engine exists: each call reads `crawler.engine` anew.
+    Each call reads `crawler.engine`, because components are constructed before the engine is.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -239,7 +239,7 @@ class EngineControl:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is queued, in flight or being read; unlike Scrapy's, regardless of `Spider.start()`."""
+        """Whether nothing is queued, in flight or being read. Unlike Scrapy's, it ignores `Spider.start()`."""
         engine = self._engine
         if engine.downloader.active or (engine.scraper.slot is not None and not engine.scraper.slot.is_idle()):
             return False

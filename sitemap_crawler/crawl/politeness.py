@@ -1,4 +1,4 @@
-"""What a response says about the load of its host: its status, its Retry-After, or the error in its place."""
+"""What a response says about the load of its host: its status, its Retry-After, or the error in place of a response."""
 
 from __future__ import annotations
 

@@ -89,7 +89,9 @@ class ConcurrencyLimit:
 
 
 class HostThrottle:
-    """Throttle of one host. The caller reports each request with `request_sent` and its end with `response_received`.
+    """Throttle of one host.
+
+    The caller reports each request with `request_sent`, and its response or failure with `response_received`.
 
     `start` must be called once the rules in robots.txt are known. Until then one request at a time is allowed.
     """

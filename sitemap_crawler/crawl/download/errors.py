@@ -17,7 +17,7 @@ from sitemap_crawler.crawl.download.proxies import PROXY
 from sitemap_crawler.utils.text import printable
 
 MAX_ERROR_LENGTH = 300
-"""Characters of a description."""
+"""Maximum number of characters of a description."""
 _CERTIFICATE_FAULTS = {
     9: "it is not valid yet",
     10: "it has expired",
@@ -65,7 +65,7 @@ def describe_failure(error: BaseException | None) -> str:
 
 def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
     while error is not None:
-        # Some exceptions of aiohttp derive from SSLError without its attributes; the original is one of theirs.
+        # Some exceptions of aiohttp derive from SSLError and have none of its attributes. They hold the original error.
         inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
         if isinstance(inner, ssl.SSLError) and inner.reason:
             return inner

@@ -1,1 +1,1 @@
-"""What stands between the engine and the network."""
+"""Downloader middlewares, between the engine and the network: robots.txt, politeness, cookies."""

@@ -1,4 +1,4 @@
-"""Scrapy's cookies, for sites that need them, without its look-up of public suffixes on the network."""
+"""Scrapy's cookies, for sites that need them, without its download of the public suffix list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class LocalCookies:
-    """Makes Scrapy's middleware, if COOKIES_ENABLED; only then, as its import is slow."""
+    """Factory of Scrapy's cookies middleware. It imports the middleware only if COOKIES_ENABLED: the import is slow."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> CookiesMiddleware:
