@@ -1,4 +1,4 @@
-"""Headers and logins: who gets them, what is refused, and that they are written nowhere."""
+"""Headers and logins: the hosts that get them, refused values; neither is written anywhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BASIC = "Basic " + b64encode(LOGIN.encode()).decode()
 
 
 def guarded(name: str, value: str) -> Callable[[LoggedRequest], Answer]:
-    """A page that is shown to who sends the header."""
+    """Return a page that is only shown to clients with the header."""
 
     def answer(request: LoggedRequest) -> Answer:
         if request.headers.get(name) == value:
@@ -44,7 +44,7 @@ def other() -> Iterator[WebServer]:
 
 
 def everything_written(program: Program, result: Result) -> bytes:
-    """All that a run leaves: files of every kind, and what it said."""
+    """Return all that a run leaves: the content of all its files, and its output."""
     files = [path.read_bytes() for path in program.directory.rglob("*") if path.is_file()]
     assert files
     return b"\n".join([*files, result.out.encode(), result.err.encode()])
@@ -195,7 +195,7 @@ def test_the_inventory_remembers_none(program: Program, site: WebServer) -> None
         (options,) = connection.execute("SELECT options FROM runs").fetchone()
     connection.close()
     assert {"auth", "header", "client_key", "client_certificate"} & set(json.loads(options)) == set()
-    # So a crawl without them is asked for nothing else, and `write` needs none.
+    # A run without them has the same options, and `write` needs none.
     assert program.run("write", "--state", "state.sqlite").code == 0
 
 

@@ -1,4 +1,4 @@
-"""Certificates: an authority of one's own, client certificates, and what is said of those that can't be verified."""
+"""Certificates: private authorities, client certificates, and messages for certificates that cannot be verified."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Identity:
 
 
 def identity(name: str, *, issuer: Identity | None = None, host: str = "127.0.0.1", until_days: int = 1) -> Identity:
-    """An authority, or with an `issuer` a certificate of that for an address."""
+    """Make an authority, or with `issuer` a certificate that it issues for an address."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     signer, signed_by = (key, subject) if issuer is None else (issuer.key, issuer.certificate.subject)
@@ -159,7 +159,7 @@ def test_a_site_that_wants_a_client_certificate(
         for options in ([], ["--client-certificate", "stranger.pem"]):
             result = program.crawl(url_of(site), *trust, *options, "-s", "RETRY_TIMES=0")
             assert result.code == 3
-            # A client of TLS 1.3 has sent its request when it is refused, and the reset may overtake the reason.
+            # With TLS 1.3 the client is refused after its request, and the reset may arrive before the reason.
             reset = version == "TLSv1_3" and "the connection broke: connection reset by peer" in result.last_line
             assert "--client-certificate" in result.last_line or reset, result.last_line
 

@@ -1,4 +1,4 @@
-"""Connections: IPv6, keep-alive, one that breaks when it is used again, compression."""
+"""Connections: IPv6, keep-alive, a kept connection that breaks, compression."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def has_ipv6() -> bool:
 def test_an_ipv6_address(program: Program) -> None:
     robots = "User-agent: *\nDisallow: /no\n"
     with WebServer({"/robots.txt": robots, "/": page("/a", "/no", "//[0:0::1]/b"), "/a": page()}, host="::1") as site:
-        # Every spelling of the address is the same one.
+        # All spellings are the same address.
         result = program.crawl(f"http://[0:0:0:0:0:0:0:1]:{site.port}/", "--auth", "me:pw")
         assert result.listed() == [site.url("/"), site.url("/a")]
         assert result.report["excluded"] == {"blocked-by-robots": 1, "out-of-scope": 1}
@@ -62,7 +62,7 @@ def test_connections_are_kept(program: Program, site: WebServer) -> None:
 
 
 class Forgetful(socketserver.StreamRequestHandler):
-    """Answers the first request on a connection and resets it at the second."""
+    """Server that answers the first request on a connection and resets the connection at the second."""
 
     asked: list[str]
 
@@ -98,7 +98,7 @@ def test_every_request_is_counted_when_kept_connections_break(
     url, asked = forgetful
     result = program.crawl(url, "--concurrency", "1")
     assert result.listed() == [url, f"{url}a", f"{url}b"]
-    # The HTTP client would ask again by itself, at once, and tell nobody.
+    # By default the HTTP client would repeat the request by itself, at once and without a trace.
     assert len(asked) > 4
     assert result.report["requests"] == len(asked)
 

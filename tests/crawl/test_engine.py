@@ -1,4 +1,4 @@
-"""The engine: whatever users add to Scrapy meets the same requests, answers and items as in Scrapy's own engine."""
+"""The engine: components of users see the same requests, responses and items as in Scrapy's own engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.webserver import WebServer
 
 SCRAPYS_OWN = ["-s", "DOWNLOADER=scrapy.core.downloader.Downloader"]
-"""With another downloader than ours the crawl has Scrapy's own engine: the yardstick of these tests."""
+"""With another downloader than ours the crawl has Scrapy's own engine, with which these tests compare."""
 
 ADDED = '''
 import asyncio
@@ -36,11 +36,11 @@ RESPONSES = ("response_received", "response_downloaded", "item_scraped", "item_d
 
 
 class Panic(BaseException):
-    """As libraries in Rust raise it."""
+    """An exception as libraries in Rust raise it."""
 
 
 class Loses:
-    """Is cancelled at one page, of which Scrapy says nothing."""
+    """Pipeline that is cancelled at one page. Scrapy logs nothing then."""
 
     async def process_item(self, item):
         if item.queued.url.endswith("/fine"):
@@ -55,7 +55,7 @@ class FailsAtOne(QuietLogFormatter):
 
 
 class Bound:
-    """Binds the address for whatever comes below, and never takes it back."""
+    """Middleware that binds the URL in a context variable and never resets it."""
 
     def process_request(self, request):
         earlier = BOUND.get()
@@ -65,7 +65,7 @@ class Bound:
 
 
 class Hears:
-    """Notes the signals in the order in which they come."""
+    """Extension that notes the signals in their order."""
 
     def __init__(self, crawler):
         self._heard = []
@@ -90,7 +90,7 @@ class Hears:
 
 
 class Meddles:
-    """A downloader middleware that does all that one may do."""
+    """Downloader middleware that does everything that one may do."""
 
     def process_request(self, request):
         if request.url.endswith("/made"):
@@ -110,7 +110,7 @@ class Meddles:
         if request.url.endswith("/panics"):
             raise Panic
         if request.url.endswith("/too-late"):
-            # As helpers for time-outs did it before Python had one.
+            # As helpers for timeouts did before Python had one.
             asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
             try:
                 await asyncio.sleep(60)
@@ -127,7 +127,7 @@ class Meddles:
 
 
 class Filters:
-    """A spider middleware that keeps one page from the pipelines."""
+    """Spider middleware that keeps one page from the pipelines."""
 
     async def process_spider_output(self, response, result):
         async for item in result:
@@ -168,13 +168,13 @@ def extended(program: Program, site: WebServer) -> Program:
 
 
 def crawled(program: Program, site: WebServer, name: str, *options: str) -> Result:
-    """With its own inventory and files, and nothing on standard error but what the command itself says."""
+    """Crawl with an inventory and files of its own. Standard error has only the lines of the command."""
     quiet = ["-s", 'EXTENSIONS={"added.Hears": 500}', "-s", "LOG_LEVEL=CRITICAL", "--state", f"{name}.sqlite"]
     return program.crawl(site.url("/"), "-o", name, *quiet, *options)
 
 
 def heard(program: Program) -> dict[str, list[str]]:
-    """The signals of each URL, in their order."""
+    """Return the signals of each URL, in their order."""
     of_url: dict[str, list[str]] = defaultdict(list)
     for name, subject in json.loads((program.directory / "heard.json").read_text()):
         of_url[subject].append(name)
@@ -182,7 +182,7 @@ def heard(program: Program) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("options", [[], MIDDLEWARE, FILTER, [*MIDDLEWARE, *FILTER], FORMATTER, BINDING])
-def test_all_goes_as_in_scrapys_own_engine(extended: Program, site: WebServer, options: list[str]) -> None:
+def test_the_crawl_is_the_same_as_with_scrapys_engine(extended: Program, site: WebServer, options: list[str]) -> None:
     outcomes: list[dict[str, Any]] = []
     for name, engine in (("ours", []), ("scrapys", SCRAPYS_OWN)):
         asked = len(site.requests)
@@ -199,13 +199,13 @@ def test_all_goes_as_in_scrapys_own_engine(extended: Program, site: WebServer, o
             }
         )
     assert outcomes[0] == outcomes[1]
-    # That they agree could also mean that neither did anything.
+    # Two runs that do nothing would be equal, too.
     assert outcomes[0]["signals"][site.url("/fine")][-2:] == ["response_received", "item_scraped"]
     assert outcomes[0]["code"] == 0
 
 
-def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
-    """Two at a time of the host, where four of all hosts were allowed."""
+def test_a_request_waits_for_a_free_slot(program: Program, site: WebServer) -> None:
+    """Two requests to the host are in flight, where four to all hosts are allowed."""
     pairs, lock = threading.Barrier(2), threading.Lock()
     now, most = 0, 0
 
@@ -214,7 +214,7 @@ def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
         with lock:
             now += 1
             most = max(now, most)
-        # Each waits for another one beside it.
+        # Each request waits for another one.
         pairs.wait(30)
         with lock:
             now -= 1
@@ -229,21 +229,21 @@ def test_a_place_is_waited_for(program: Program, site: WebServer) -> None:
     assert most == 2
 
 
-def test_the_next_request_leaves_before_an_answer_is_read(extended: Program, site: WebServer) -> None:
+def test_the_next_request_is_sent_before_a_response_is_read(extended: Program, site: WebServer) -> None:
     paths = [f"/{number}" for number in range(9)]
     site.pages.clear()
     site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
     assert crawled(extended, site, "site", "--concurrency", "1", "--workers", "0").code == 0
-    told = [tuple(one) for one in json.loads((extended.directory / "heard.json").read_text())]
+    signals = [tuple(one) for one in json.loads((extended.directory / "heard.json").read_text())]
     pages = set(map(site.url, paths))
-    asked = [url for name, url in told if name == "request_reached_downloader" and url in pages]
+    asked = [url for name, url in signals if name == "request_reached_downloader" and url in pages]
     assert len(asked) == 9
     for url, following in pairwise(asked):
-        assert told.index(("request_reached_downloader", following)) < told.index(("item_scraped", url))
+        assert signals.index(("request_reached_downloader", following)) < signals.index(("item_scraped", url))
 
 
-def test_what_was_asked_is_told_by_scrapys_logger(program: Program, site: WebServer) -> None:
-    """Which filters and the quiet of the log are about."""
+def test_scrapys_logger_logs_the_requests(program: Program, site: WebServer) -> None:
+    """Filters of users, and the quiet log, name that logger."""
     site.pages["/"] = page()
     loud = program.crawl(site.url("/"), "-vv")
     lines = [line for line in loud.err.splitlines() if "Crawled (200)" in line and line.endswith("None)")]
@@ -251,8 +251,8 @@ def test_what_was_asked_is_told_by_scrapys_logger(program: Program, site: WebSer
     assert all("[scrapy.core.engine] DEBUG" in line for line in lines)
 
 
-def test_a_page_that_something_else_loses_proves_nothing(extended: Program, site: WebServer) -> None:
-    """Neither is it forgotten, nor the run one that saw the whole site."""
+def test_a_page_lost_by_another_component_is_a_warning(extended: Program, site: WebServer) -> None:
+    """The page is not forgotten, and the run does not count as one that saw the whole site."""
     assert crawled(extended, site, "site").report["listed"] == len(NAMES) + 1
     result = crawled(extended, site, "site", "--full", *PIPELINE)
     assert result.code == 0, result.err

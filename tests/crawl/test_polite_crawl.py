@@ -1,6 +1,6 @@
-"""How a server sees the crawler: when its requests arrive, and what it does when asked to wait.
+"""Politeness as a server sees it: the times of requests, and the effect of Retry-After and failures.
 
-The times are those at which the server has read a request, so they are what a site's owner would measure.
+Times are those at which the server has read a request, as the owner of a site would measure them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONG = 3_600
 
 
 def build(site: WebServer, number: int) -> list[str]:
-    """A start page that leads to so many others."""
+    """Make a start page with `number` links."""
     paths = [f"/{one}" for one in range(number)]
     site.pages.update({"/": page(*paths), **{path: page("/", title=path) for path in paths}})
     return ["/", *paths]
@@ -41,13 +41,13 @@ def robots(rules: str) -> Answer:
 
 
 def failing(times: int, *, status: int = 503, headers: dict[str, str] | None = None, then: str = page()) -> Page:
-    """A page that answers so many times with an error, and then as it should."""
+    """Return a page that fails `times` times, and then succeeds."""
     asked = count()
     return lambda _: Answer(then) if next(asked) >= times else Answer(status=status, headers=headers or {})
 
 
 def dying_after(times: int) -> Page:
-    """There is none, and after so many answers the server is overloaded."""
+    """Return a page that is missing, and from a server that is overloaded after `times` responses."""
     asked = count()
     return lambda _: Answer(status=404 if next(asked) < times else 503)
 
@@ -84,12 +84,12 @@ def test_requests_are_a_delay_apart(
     assert_all_listed(result, 5)
     assert len(gaps(site)) == 5
     assert min(gaps(site)) >= delay
-    # Nor is it much more: one that waits for nothing but the delay.
+    # The gaps are not much longer than the delay, either.
     assert sum(gaps(site)) < 5 * (delay + 0.4)
 
 
-def test_a_delay_holds_when_all_is_queued_from_the_start(program: Program, site: WebServer) -> None:
-    """What robots.txt asks for is known after the first request of a run, when many are ready."""
+def test_a_delay_applies_when_all_is_queued_from_the_start(program: Program, site: WebServer) -> None:
+    """The delay in robots.txt is known after the first request of a run, when many others are ready."""
     build(site, 6)
     program.crawl(site.url("/"))
     site.clear_log()
@@ -99,7 +99,7 @@ def test_a_delay_holds_when_all_is_queued_from_the_start(program: Program, site:
 
 
 def test_a_slow_answer_does_not_add_to_a_long_delay(program: Program, site: WebServer) -> None:
-    """The delay counts from the answer, but no more than as long again from the request."""
+    """The delay counts from the response, but at most twice the delay from the request."""
     build(site, 4)
     slow = threading.Event()
 
@@ -139,12 +139,12 @@ def test_a_retry_after_is_kept_to_the_second(program: Program, site: WebServer, 
     assert_all_listed(program.crawl(site.url("/"), *ONE), 7)
     later = [request.time for request in site.requests if request.time > asked[0]]
     assert 2.0 <= later[0] - asked[0] < 3.0
-    # Nobody was asked in the meantime, then /3, /4, /5 and /2 again.
+    # No request in the meantime, then /3, /4, /5 and the retry of /2.
     assert len(later) == 4
 
 
 @pytest.mark.parametrize("value", ["-1", "0", "soon", "9" * 5_000, "Mon, 01 Jan 2001 00:00:00 GMT"])
-def test_a_retry_after_that_makes_no_sense_pauses_nothing(program: Program, site: WebServer, value: str) -> None:
+def test_an_invalid_retry_after_is_ignored(program: Program, site: WebServer, value: str) -> None:
     build(site, 6)
     site.pages["/2"] = failing(1, headers={"Retry-After": value})
     assert_all_listed(program.crawl(site.url("/"), *ONE), 7)
@@ -189,11 +189,11 @@ def test_the_run_goes_on_when_the_time_has_come(program: Program, site: WebServe
     paused, asked = times_of(site, "/2")[-1], set(site.paths()) - {"/2"}
     site.clear_log()
     site.pages["/2"] = page()
-    # What is left of the pause is not too long now, so it is waited for.
+    # The rest of the pause is short enough to wait for.
     result = program.crawl(site.url("/"), *ONE)
     assert (result.code, result.report["run"]) == (0, 1)
     assert site.requests[0].time - paused >= 3.0
-    # What was answered is not asked for again.
+    # Pages with a response are not requested again.
     assert set(site.paths()) & asked == {"/robots.txt"}
 
 
@@ -205,7 +205,7 @@ def test_the_longest_pause_is_a_setting(program: Program, site: WebServer) -> No
     assert "SITEMAP_MAX_RETRY_AFTER is 1 s" in result.last_line
 
 
-def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(program: Program, site: WebServer) -> None:
+def test_a_dead_server_interrupts_the_run_which_is_resumed_later(program: Program, site: WebServer) -> None:
     paths = build(site, 40)
     well = dict(site.pages)
     site.pages.update(dict.fromkeys(paths[20:], Answer(status=503)))
@@ -226,7 +226,7 @@ def test_a_server_that_stays_dead_ends_the_run_which_goes_on_when_it_is_back(pro
 
 
 def test_pages_that_always_fail_are_no_dead_server(program: Program, site: WebServer) -> None:
-    """They are asked for last, so that nothing else is left that the server would answer."""
+    """They are requested last, when no page is left to which the server would respond."""
     paths = build(site, 30)
     site.pages.update(dict.fromkeys(paths[16:], Answer(status=503)))
     result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=0.5", "-s", "SITEMAP_MAX_BACK_OFF=0.1")
@@ -251,7 +251,7 @@ def test_the_rate_falls_while_the_server_fails_and_recovers(program: Program, si
     result = program.crawl(site.url("/"), "--concurrency", "2", "-s", "SITEMAP_MAX_BACK_OFF=0.25")
     assert_all_listed(result, 81)
     during = [request for request in site.requests if outage[0] <= request.time < outage[0] + 2.0]
-    # Three before it is noticed and those that were under way, then four a second.
+    # Three until the backoff begins and those in flight, then four a second.
     assert 5 <= len(during) <= 3 + 2 + 8 + 2
     assert sum(gaps(site)[-11:-1]) < 1.0
 
@@ -269,8 +269,8 @@ def test_a_page_that_fails_delays_only_itself(program: Program, site: WebServer)
 
 
 @pytest.mark.parametrize("status", [429, 502, 504])
-def test_what_met_back_pressure_is_asked_for_last(program: Program, site: WebServer, status: int) -> None:
-    """Its second try comes by itself, its last one when all else is fetched."""
+def test_a_page_with_back_pressure_is_requested_last(program: Program, site: WebServer, status: int) -> None:
+    """Its first retry has a time of its own, its last one comes when all else is fetched."""
     chain = [f"/chain/{number}" for number in range(16)]
     site.pages.update({one: page(other) for one, other in pairwise([*chain, "/"])})
     site.pages["/"] = page("/bad", chain[0])
@@ -293,7 +293,7 @@ def test_a_reset_is_back_pressure(program: Program, site: WebServer) -> None:
 
 
 @pytest.mark.parametrize(("retries", "asked"), [("0", 1), ("1", 2), ("3", 4)])
-def test_the_tries_are_as_many_as_the_setting_says(program: Program, site: WebServer, retries: str, asked: int) -> None:
+def test_the_number_of_retries_is_a_setting(program: Program, site: WebServer, retries: str, asked: int) -> None:
     build(site, 3)
     site.pages["/1"] = Answer(status=503)
     result = program.crawl(site.url("/"), "-s", f"RETRY_TIMES={retries}", "-s", "SITEMAP_MAX_BACK_OFF=0.1")
@@ -375,7 +375,7 @@ def test_a_pause_can_be_interrupted(
     started.append(process)
     assert process.stderr is not None
     assert asked.wait(60)
-    # The log line shows that the answer has arrived.
+    # The log line shows that the response has arrived.
     assert any("asks for a pause of 300 s" in line for line in process.stderr)
     sent = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -387,7 +387,9 @@ def test_a_pause_can_be_interrupted(
 
 
 @pytest.mark.parametrize(("option", "first"), [("--adaptive", 2), ("--no-adaptive", 6)])
-def test_the_requests_under_way_grow_from_two(program: Program, site: WebServer, option: str, first: int) -> None:
+def test_the_limit_of_requests_in_flight_grows_from_two(
+    program: Program, site: WebServer, option: str, first: int
+) -> None:
     paths = build(site, 100)
     lock, pause = threading.Lock(), threading.Event()
     under_way = 0

@@ -1,4 +1,4 @@
-"""Proxies by the standard variables: plain requests, tunnels, and what is said when one fails."""
+"""Proxies named by the standard variables: plain requests, tunnels, and messages of failures."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 LOGIN = "Basic " + b64encode(b"agent:s3cr:et").decode()
 CLEAN = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "no_proxy"), "")
-"""What the tests' own environment has must not count."""
+"""Overrides the proxies of the environment in which the tests run."""
 
 
 class ProxyServer:
-    """Forwards to 127.0.0.1 whatever the host is called; with `login` only for who sends it."""
+    """Proxy that forwards requests for every host to 127.0.0.1; with `login`, only requests that have it."""
 
     def __init__(self, login: str | None = None) -> None:
         self.login = login
@@ -99,7 +99,7 @@ def _handler_of(proxy: ProxyServer) -> type[BaseHTTPRequestHandler]:
                         ends[end].sendall(data)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-            """Nothing on the terminal."""
+            """Keep the log off the terminal."""
 
     return Handler
 
@@ -145,7 +145,7 @@ def test_a_proxy_with_a_login(program: Program, site: WebServer) -> None:
     program.variables["http_proxy"] = f"agent:s3cr%3Aet@{proxy.address}"
     result = program.crawl(site.url(), "-v", "-v", "--auth", "me:hunter2")
     proxy.close()
-    # A second try carries it, too, and the site does not see it.
+    # A retry has it, too, and the site does not see it.
     assert result.listed() == [site.url("/"), site.url("/a")]
     assert all("proxy-authorization" not in request.headers for request in site.requests)
     files = b"".join(path.read_bytes() for path in program.directory.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""robots.txt: which answer means what, that blocked URLs are never asked for, and what is recorded of them."""
+"""robots.txt: the meaning of each response to it; blocked URLs are never requested, and recorded with their rule."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_everything_is_allowed(program: Program, site: WebServer, robots: dict[s
         Answer(status=500),
         Answer(status=429),
         Answer(drop=True),
-        # What is lost of it, or can't be read, may forbid anything.
+        # The part that is lost or unreadable may forbid anything.
         text(gzip.compress(RULES.encode())[:-9], headers={"Content-Encoding": "gzip"}),
         text(gzip.compress(gzip.compress(RULES.encode())), headers={"Content-Encoding": "gzip"}),
     ],
@@ -121,7 +121,7 @@ def test_robots_txt_is_fetched_once(program: Program, site: WebServer) -> None:
     assert site.paths().count("/robots.txt") == 1
 
 
-def test_robots_txt_can_be_left_aside(program: Program, site: WebServer) -> None:
+def test_robots_txt_can_be_ignored(program: Program, site: WebServer) -> None:
     build(site)
     site.pages["/robots.txt"] = text(RULES)
     result = program.crawl(site.url("/"), "-s", "ROBOTSTXT_OBEY=0")
@@ -147,7 +147,7 @@ def test_a_failing_robots_txt_loses_nothing(program: Program, site: WebServer) -
     assert result.report["excluded"] == {}
 
 
-def test_what_is_blocked_takes_nothing_of_the_page_budget(program: Program, site: WebServer) -> None:
+def test_blocked_urls_do_not_count_for_the_page_limit(program: Program, site: WebServer) -> None:
     blocked, allowed = [f"/private/{n}" for n in range(10)], [f"/{n}" for n in range(10)]
     site.pages.update({"/": page(*blocked, *allowed), **{path: page() for path in allowed}, "/robots.txt": text(RULES)})
     result = program.crawl(site.url("/"), "--max-pages", "5")
@@ -156,7 +156,7 @@ def test_what_is_blocked_takes_nothing_of_the_page_budget(program: Program, site
 
 
 def blocked_by(program: Program, site: WebServer) -> dict[str, str]:
-    """What the inventory says of the URLs that robots.txt forbids."""
+    """Return the rule that the inventory has for each path that robots.txt forbids."""
     query = "SELECT url, blocked_by FROM observations JOIN urls ON urls.id = url_id WHERE blocked_by IS NOT NULL"
     with closing(sqlite3.connect(program.directory / "state.sqlite")) as inventory:
         return {url.removeprefix(site.url("")): words for url, words in inventory.execute(query)}
@@ -224,11 +224,11 @@ def test_a_redirect_that_leads_to_a_failure_forbids_everything(program: Program,
     assert set(site.paths()) == {"/robots.txt", "/broken"}
 
 
-# The middleware by itself: what takes a day, or more than one site.
+# The middleware by itself, for cases that take a day or several sites.
 
 
 class Bench:
-    """A middleware, a clock that stands still, and answers for its requests."""
+    """The middleware by itself, with a clock that stands still and responses for its requests."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -268,7 +268,7 @@ def run(scenario: Callable[[Bench], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(play())
 
 
-def test_everybody_waits_for_one_answer() -> None:
+def test_concurrent_calls_wait_for_one_response() -> None:
     async def scenario(bench: Bench) -> None:
         rules = await asyncio.gather(*[bench.robots.rules_for("https://site.example") for _ in range(5)])
         assert bench.asked == ["https://site.example/robots.txt"]
@@ -283,7 +283,7 @@ def test_everybody_waits_for_one_answer() -> None:
     run(scenario)
 
 
-def test_after_a_day_it_is_read_again() -> None:
+def test_robots_txt_is_fetched_again_after_a_day() -> None:
     async def scenario(bench: Bench) -> None:
         origin = "https://site.example"
         first = await bench.robots.rules_for(origin)
@@ -304,7 +304,7 @@ def test_after_a_day_it_is_read_again() -> None:
     run(scenario)
 
 
-def test_what_was_read_holds_while_nothing_newer_can_be_had() -> None:
+def test_old_rules_apply_while_robots_txt_is_not_available() -> None:
     async def scenario(bench: Bench) -> None:
         origin = "https://site.example"
         first = await bench.robots.rules_for(origin)
@@ -317,7 +317,7 @@ def test_what_was_read_holds_while_nothing_newer_can_be_had() -> None:
     run(scenario)
 
 
-def test_the_start_page_ends_the_crawl() -> None:
+def test_the_robots_txt_of_the_start_page_ends_the_crawl() -> None:
     async def scenario(bench: Bench) -> None:
         bench.status = 500
         requests = [bench.robots.rules_for("https://site.example") for _ in range(3)]

@@ -64,7 +64,7 @@ def seed_warnings(result: Result) -> list[tuple[str, str]]:
 
 
 def rows(program: Program, columns: str = "url") -> list[Any]:
-    """Of the inventory's URLs; the crawls here have `--state`."""
+    """Return the URLs of the inventory. The crawls here have `--state`."""
     with sqlite3.connect(program.directory / "state.sqlite") as database:
         found = database.execute(f"SELECT {columns} FROM urls ORDER BY url").fetchall()
     database.close()
@@ -90,7 +90,7 @@ def test_a_page_that_only_robots_txt_s_sitemap_names_is_listed(program: Program,
     assert only == [site.url("/hidden/1"), site.url("/hidden/2")]
     assert seed_warnings(result) == []
     assert site.paths().count("/map.xml") == 1
-    # Each request counts.
+    # Each request is counted.
     assert result.report["requests"] == len(site.paths())
 
 
@@ -217,7 +217,7 @@ def test_a_broken_sitemap_gives_what_it_has(program: Program, site: WebServer) -
 def test_redirects_are_followed(program: Program, site: WebServer) -> None:
     site.pages.update({f"/r{number}": moved(f"/r{number + 1}") for number in range(5)})
     site.pages["/r5"] = xml(urlset([site.url("/hidden/1")]))
-    # What a redirect has led to is not read again.
+    # The target of a redirect is not read again.
     site.pages["/robots.txt"] = named_in_robots("/r0", "/r3", "/r5")
     result = crawl(program, site)
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
@@ -256,7 +256,7 @@ def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, s
     site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/1")]))
     first = crawl(program, site, "--seed-sitemap", site.url("/sitemap.xml"))
     assert listed(first, site) == ["/", "/hidden/1", "/linked"]
-    # What stands there now is ours, whatever it names.
+    # The file is ours now, whatever URLs it has.
     site.pages["/sitemap.xml"] = xml(urlset([site.url("/hidden/7")]))
     site.pages["/old.xml"] = moved("/sitemap.xml")
     site.pages["/index.xml"] = xml(index(map(site.url, ["/sitemap.xml", "/old.xml", "/more.xml"])))
@@ -287,7 +287,7 @@ def test_bombs(program: Program, site: WebServer) -> None:
     site.pages["/encoded.xml"] = Answer(zeros, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
     site.pages["/laughs.xml"] = xml(doctype + urlset([site.url("/hidden/1?&l9;"), site.url("/hidden/2")]))
     site.pages["/robots.txt"] = named_in_robots("/zeros.xml.gz", "/encoded.xml", "/laughs.xml")
-    # One that begins well.
+    # A sitemap with a valid beginning.
     filled = gzip.compress(urlset([site.url("/hidden/3")]).encode()) + gzip.compress(b" " * MIB) * 60
     site.pages["/filled.xml"] = Answer(filled, headers={"Content-Encoding": "gzip"}, content_type="application/xml")
     result = crawl(program, site, "--seed-sitemap", site.url("/filled.xml"))
@@ -372,7 +372,7 @@ def test_a_run_that_was_stopped_goes_on(program: Program, site: WebServer, stop:
 
 
 def stop_at(where: str, stop: signal.Signals, program: Program, site: WebServer, *options: str) -> None:
-    """A crawl that is stopped while it waits for the answer of `where`; later ones get it at once."""
+    """Stop a crawl while it waits for the response of `where`. Later crawls get the response at once."""
     reached, go_on = threading.Event(), threading.Event()
     site.pages[where] = held(site.pages[where], reached, go_on)
     process = subprocess.Popen(
@@ -413,7 +413,7 @@ def test_what_was_wrong_before_a_stop_is_told(program: Program, site: WebServer,
     line = "1 of its 3 Sitemap lines is no http or https URL, for example 'ftp://example.com/map.xml': fix it"
     problems = [(site.url("/gone.xml"), gone), (site.url("/index.xml"), one), (site.url("/robots.txt"), line)]
     assert seed_warnings(result) == problems
-    # What had been read is not asked for again.
+    # Sitemaps that were read are not requested again.
     assert [site.paths().count(path) for path in ("/gone.xml", "/index.xml", "/more.xml")] == [1, 1, 2]
 
 
@@ -492,7 +492,7 @@ def test_versions_without_a_language_code_are_counted(program: Program, site: We
 
 
 def test_urls_that_are_too_long_are_counted_not_stored(program: Program, site: WebServer) -> None:
-    # The first is so long as it is written, the second when it is encoded, the third just not.
+    # The first is too long as written, the second when it is encoded; the third just fits.
     lengths = 8_192 - len(site.url("/"))
     urls = [site.url("/" + "a" * (lengths + 1)), site.url("/" + "é" * 2_000), site.url("/" + "b" * lengths), "c"]
     site.pages["/map.xml"] = xml(urlset(urls))
@@ -527,7 +527,7 @@ def test_a_robots_txt_may_name_itself(program: Program, site: WebServer) -> None
         (Answer(status=503), False),
         (Answer(drop=True), False),
         (Answer(status=302, headers={"Location": "/down.xml"}), False),
-        # Another host, whose robots.txt does not answer.
+        # Another host, whose robots.txt does not respond.
         (Answer(status=302, headers={"Location": "http://127.0.0.1:1/map.xml"}), False),
     ],
 )
@@ -536,7 +536,7 @@ def test_what_may_pass_leaves_the_run_without_all_names(
 ) -> None:
     site.pages["/map.xml"] = answer
     site.pages["/down.xml"] = Answer(status=500)
-    # One that is well makes up for nothing.
+    # A readable sitemap does not make up for an unreadable one.
     site.pages["/robots.txt"] = named_in_robots("/map.xml", "/well.xml")
     site.pages["/well.xml"] = xml("<urlset/>")
     crawl(program, site)
@@ -564,7 +564,7 @@ def test_a_queue_of_seeds_goes_on_where_it_was(store: Store) -> None:
     first = queue.waiting.popleft()
     queue.add(Seed(C.url, B.url, 1))
     queue.add(Seed("https://example.com/r", REDIRECT, 0, done=True))
-    # What is not written with what has named it is not known to the next process.
+    # A sitemap that is not written together with the file that names it is unknown to the next process.
     assert list(SeedQueue(store.connection, 1, published=()).waiting) == [A, B]
     queue.write(Seed(first.url, first.named_by, 0, done=True, problems=("is odd", "is long")))
     later = SeedQueue(store.connection, 1, published=())
@@ -599,7 +599,7 @@ def test_only_what_was_read_is_complete(store: Store) -> None:
 
 
 def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Callable[[LoggedRequest], Answer]:
-    """A page that is answered when `go_on` is set."""
+    """Return a page whose response comes when `go_on` is set."""
 
     def wait(_: LoggedRequest) -> Answer:
         reached.set()
@@ -610,8 +610,8 @@ def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Calla
 
 
 def patch(program: Program, code: str) -> None:
-    """Have `code` run before the program, in its process."""
+    """Run `code` before the program, in its process."""
     (program.directory / "sitecustomize.py").write_text(code)
-    # The program may itself be found by that path.
+    # The program itself may be on that path.
     path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
     program.variables = {"PYTHONPATH": os.pathsep.join(path)}

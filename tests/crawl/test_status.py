@@ -1,4 +1,4 @@
-"""The file that says how far a run is, and the random delay before a run's first request."""
+"""The status file, and the random delay before the first request of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def start(program: Program, *arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_for(program: Program, state: str, process: subprocess.Popen[str]) -> dict[str, Any]:
-    """The first status in that state: it is replaced every two seconds, and never half written."""
+    """Return the first status with `state`. The file is replaced every two seconds, and is never half written."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         if (program.directory / "status.json").exists() and (found := status(program))["state"] == state:
@@ -126,7 +126,7 @@ def test_a_second_run_leaves_the_status_of_the_first(program: Program, site: Web
 
 
 def test_a_status_that_cannot_be_written_is_a_warning(program: Program, site: WebServer) -> None:
-    """The page that is crawled takes the place away."""
+    """The request of a page moves the directory of the file away."""
 
     def answer(_request: LoggedRequest) -> Answer:
         os.rename(program.directory / "there", program.directory / "moved")  # noqa: PTH104
@@ -143,7 +143,7 @@ def test_a_status_that_cannot_be_written_is_a_warning(program: Program, site: We
 
 
 @pytest.mark.parametrize("path", ["absent/status.json", ".", "report.json", "sitemaps/sitemap.xml", "state.sqlite"])
-def test_places_that_a_status_cannot_have(program: Program, site: WebServer, path: str) -> None:
+def test_paths_that_the_status_file_cannot_have(program: Program, site: WebServer, path: str) -> None:
     result = program.crawl(site.url("/"), "--status", path, "--state", "state.sqlite")
     assert result.code == 2
     assert "status" in result.last_line
@@ -158,7 +158,7 @@ def test_the_status_of_a_site_file_is_relative_to_it(program: Program, site: Web
     assert json.loads((program.directory / "sites" / "a.json").read_text())["state"] == "done"
 
 
-def test_no_host_is_asked_before_its_time() -> None:
+def test_no_host_is_requested_before_the_random_delay() -> None:
     options = Options.parse({"start_url": "https://www.example.com/"})
     throttles = HostThrottles(options, not_before=100.0)
     for url in ("https://www.example.com/", "https://other.example/"):
@@ -176,7 +176,7 @@ LONGEST = "import random\nrandom.uniform = lambda least, most: most\n"
 
 @pytest.fixture
 def longest(program: Program) -> Program:
-    """Chance takes the longest time that it may."""
+    """Every random delay is the longest possible one."""
     (program.directory / "sitecustomize.py").write_text(LONGEST)
     program.variables["PYTHONPATH"] = os.pathsep.join([str(program.directory), os.environ.get("PYTHONPATH", "")])
     return program

@@ -1,4 +1,4 @@
-"""A site behind TLS: certificates are verified, with a way around it."""
+"""A site with TLS: certificates are verified, unless a setting switches that off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of Scrapy's private parts that the crawl uses are where they were."""
+"""The installed Scrapy has all private names that the crawl uses."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NAMES = [(owner, name) for owner, names in SCRAPY_INTERNALS.items() for name in 
 
 
 def has_attribute(owner: Any, name: str) -> bool:
-    """Whether a class or module has a name, or an object of the class gets it when it is made."""
+    """Return whether a class or module has the name, or `__init__` of the class sets it."""
     if hasattr(owner, name):
         return True
     return inspect.isclass(owner) and name in owner.__init__.__code__.co_names
 
 
 def takes(function: Any, count: int) -> bool:
-    """Whether the function can be called with so many positional arguments, apart from `self`."""
+    """Return whether the function can be called with `count` positional arguments."""
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
@@ -62,5 +62,5 @@ def test_scrapy_still_has_the_name(owner: str, name: str) -> None:
         ("scrapy.utils.ssl", "_make_ssl_context()"),
     ],
 )
-def test_a_name_that_was_moved_is_missed(owner: str, name: str) -> None:
+def test_a_missing_name_is_recognised(owner: str, name: str) -> None:
     assert not is_there(owner, name)

@@ -1,4 +1,4 @@
-"""What a status, a Retry-After and an error say about the load of a host, by tables."""
+"""Statuses, Retry-After headers and errors, and the load of a host that they indicate."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
         ("Wed, 04 Mar 2026 05:08:07 GMT", None, 120),
         ("Wednesday, 04-Mar-26 05:08:07 GMT", None, 120),
         ("Wed Mar  4 05:08:07 2026", None, 120),
-        # The server's own clock is an hour slow, or fast.
+        # The clock of the server is an hour slow, or fast.
         ("Wed, 04 Mar 2026 04:08:07 GMT", "Wed, 04 Mar 2026 04:06:07 GMT", 120),
         ("Wed, 04 Mar 2026 06:08:07 GMT", "Wed, 04 Mar 2026 06:06:07 GMT", 120),
         ("Wed, 04 Mar 2026 05:08:07 GMT", "yesterday", 120),
@@ -48,7 +48,7 @@ NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
         ("nan", None, None),
         ("٣", None, None),
         ("soon", None, None),
-        # Nobody means more than a year, or waits for it.
+        # More than a year counts as a year.
         ("31536001", None, 31_536_000),
         ("9" * 90, None, 31_536_000),
         ("9" * 100_000, None, None),
@@ -77,7 +77,7 @@ def test_a_retry_after_never_raises(value: str, date: str) -> None:
         *((status, ResponseKind.OTHER) for status in (500, 501, 505, 520)),
     ],
 )
-def test_what_a_status_says(status: int, kind: ResponseKind) -> None:
+def test_statuses_are_classified(status: int, kind: ResponseKind) -> None:
     assert classify_status(status) is kind
 
 
@@ -103,5 +103,5 @@ def connect_error(os_error: OSError) -> Exception:
         (ValueError(), False),
     ],
 )
-def test_what_no_answer_says(error: Exception, pressure: bool) -> None:
+def test_errors_are_classified(error: Exception, pressure: bool) -> None:
     assert is_back_pressure(error) is pressure

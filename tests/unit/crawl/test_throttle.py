@@ -1,4 +1,4 @@
-"""When a host may be requested again, by tables and made-up clocks."""
+"""Delays, pauses, backoff and limit of requests in flight of a host, with made-up clocks."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def throttle(**more: Any) -> HostThrottle:
 
 
 def ask(host: HostThrottle, status: int | None, *, at: float = 0.0, took: float = 0.0, **more: Any) -> ThrottleChange:
-    """One request that leaves at `at` and is answered `took` seconds later; a status of None is no answer."""
+    """Report a request that is sent at `at`, and its response `took` seconds later; None stands for no response."""
     host.request_sent(at)
     kind = ResponseKind.BACK_PRESSURE if status is None else classify_status(status)
     return host.response_received(kind, sent_at=at, now=at + took, **more)
 
 
 def delays(host: HostThrottle, statuses: Iterable[int | None]) -> list[float]:
-    """The delay after each of these answers, one a second."""
-    found = []
+    """Return the delay after each of these responses, one a second."""
+    seconds_after = []
     for second, status in enumerate(statuses):
         ask(host, status, at=float(second))
-        found.append(host.delay)
-    return found
+        seconds_after.append(host.delay)
+    return seconds_after
 
 
-def test_a_host_that_asks_for_nothing_is_free() -> None:
+def test_a_host_without_delay_pause_and_limit_is_free() -> None:
     host = throttle()
     assert (host.is_free, host.delay, host.max_in_flight) == (True, 0.0, math.inf)
     assert host.next_request_time(5.0) <= 5.0
@@ -84,12 +84,12 @@ def test_the_delay_is_the_longest_that_an_origin_of_the_host_asks_for() -> None:
 @pytest.mark.parametrize(
     ("delay", "took", "now", "next_at"),
     [
-        # Answered: from the answer, as the request may have arrived as late.
+        # With a response the delay counts from it: the request may have arrived as late.
         (1.0, 0.0, 10.0, 11.0),
         (1.0, 0.3, 10.5, 11.3),
-        # Later than the next could have left without an answer: that stays.
+        # A late response does not postpone the time that applied without it.
         (1.0, 1.5, 11.6, 12.0),
-        # Not answered: as long again, a second at most.
+        # Without a response twice the delay counts, but at most one second more.
         (1.0, None, 10.5, 12.0),
         (0.25, None, 10.1, 10.5),
         (30.0, None, 12.0, 41.0),
@@ -119,7 +119,7 @@ def test_the_first_request_leaves_at_once() -> None:
         ([None, None, None], 1.0),
         ([503, 200, 503, 404, 503], 1.0),
         ([503, *[200] * 7, 503, 503], 1.0),
-        # The first of the three is not among the last ten any more.
+        # The first of the three is no longer among the last ten.
         ([503, *[200] * 8, 503, 503], 0.0),
         ([500, 500, 500, 500], 0.0),
         ([503, 503, 503, 503], 2.0),
@@ -128,11 +128,11 @@ def test_the_first_request_leaves_at_once() -> None:
         ([503] * 30, 60.0),
     ],
 )
-def test_three_failing_answers_of_ten_begin_a_back_off(statuses: list[int | None], delay: float) -> None:
+def test_three_failing_answers_of_ten_begin_a_backoff(statuses: list[int | None], delay: float) -> None:
     assert delays(throttle(), statuses)[-1] == delay
 
 
-def test_a_back_off_halves_with_every_ten_good_answers() -> None:
+def test_a_backoff_halves_with_every_ten_good_answers() -> None:
     host = throttle()
     assert delays(host, [503] * 5)[-1] == 4.0
     after = delays(host, [200] * 60)
@@ -162,7 +162,7 @@ def test_a_page_that_fails_again_says_nothing_new() -> None:
     assert host.is_free
 
 
-def test_answers_that_were_under_way_together_raise_the_back_off_once() -> None:
+def test_responses_of_requests_in_flight_together_raise_the_backoff_once() -> None:
     host = throttle()
     for _ in range(8):
         host.request_sent(0.0)
@@ -172,18 +172,18 @@ def test_answers_that_were_under_way_together_raise_the_back_off_once() -> None:
     assert ask(host, 503, at=3.0) == ThrottleChange(backoff_seconds=2.0)
 
 
-def test_a_back_off_comes_on_top_of_no_longer_delay() -> None:
+def test_a_backoff_is_not_added_to_a_longer_delay() -> None:
     host = throttle(delay=3.0)
     assert delays(host, [503] * 5) == [3.0, 3.0, 3.0, 3.0, 4.0]
 
 
-def test_a_back_off_can_be_switched_off() -> None:
+def test_a_backoff_can_be_switched_off() -> None:
     host = throttle(max_back_off=0.0)
     assert set(delays(host, [503] * 20)) == {0.0}
     assert host.is_free
 
 
-def test_what_changes_is_told() -> None:
+def test_each_change_of_the_backoff_is_returned() -> None:
     host = throttle()
     assert [ask(host, 503, at=float(n)) for n in range(4)] == [
         ThrottleChange(),
@@ -191,8 +191,8 @@ def test_what_changes_is_told() -> None:
         ThrottleChange(backoff_seconds=1.0),
         ThrottleChange(backoff_seconds=2.0),
     ]
-    told = [ask(host, 200, at=float(n)) for n in range(10)]
-    assert told == [*[ThrottleChange()] * 9, ThrottleChange(backoff_seconds=1.0)]
+    changes = [ask(host, 200, at=float(n)) for n in range(10)]
+    assert changes == [*[ThrottleChange()] * 9, ThrottleChange(backoff_seconds=1.0)]
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
@@ -215,7 +215,7 @@ def test_a_shorter_pause_ends_none_that_is_longer() -> None:
     assert host.next_request_time(20.0) == 130.0
 
 
-def test_a_pause_raises_no_back_off() -> None:
+def test_a_pause_raises_no_backoff() -> None:
     host = throttle()
     for second in range(10):
         ask(host, 503, at=float(second), retry_after=1.0)
@@ -247,7 +247,7 @@ def test_a_host_that_only_fails_is_given_up() -> None:
     assert ask(host, None, at=130.0).outage_seconds == 0
     assert not host.is_closed
     assert ask(host, 503, at=130.5) == ThrottleChange(outage_seconds=120.5)
-    # Some pages may fail that are all that is left: it is asked for something else first.
+    # The failing pages may be all that is left. The caller first tries another URL of the host.
     assert (host.outage_suspected, host.is_closed) == (True, False)
     assert ask(host, 503, at=140.0).outage_seconds == 0
     host.give_up(141.0)
@@ -255,7 +255,7 @@ def test_a_host_that_only_fails_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 304, 404, 500])
-def test_any_other_answer_ends_an_outage(status: int) -> None:
+def test_any_other_response_ends_an_outage(status: int) -> None:
     host = throttle(max_outage=120.0)
     ask(host, 503, at=0.0)
     ask(host, status, at=100.0)
@@ -281,7 +281,7 @@ def test_until_robots_txt_is_known_one_request_is_enough() -> None:
 
 
 def rounds(limit: ConcurrencyLimit, latency: float, count: int, *, start: float) -> float:
-    """So many answers, one after another; the time after the last."""
+    """Report `count` responses, one after another, and return the time of the last."""
     for _ in range(count):
         limit.response_received(sent_at=start, now=start + latency)
         start += latency
@@ -313,7 +313,7 @@ def test_a_limit_falls_when_answers_become_slow_and_rises_again() -> None:
     assert limit.allowed == 8
 
 
-def test_pages_that_are_slow_one_by_one_are_slow_by_themselves() -> None:
+def test_pages_that_are_slow_one_at_a_time_do_not_lower_the_limit() -> None:
     limit = ConcurrencyLimit(8)
     later = rounds(limit, 0.02, 100, start=0.0)
     rounds(limit, 2.0, 200, start=later)
@@ -321,7 +321,7 @@ def test_pages_that_are_slow_one_by_one_are_slow_by_themselves() -> None:
 
 
 def test_a_limit_does_not_grow_into_a_server_with_one_worker() -> None:
-    """Every request under way makes all of them slower: the latency is their number times the work."""
+    """Each request in flight makes all of them slower: the latency is their number times the work."""
     limit, now = ConcurrencyLimit(64), 0.0
     seen = []
     for _ in range(2_000):
@@ -332,7 +332,7 @@ def test_a_limit_does_not_grow_into_a_server_with_one_worker() -> None:
     assert max(seen) < 8
 
 
-def test_small_differences_mean_nothing() -> None:
+def test_small_differences_of_latency_do_not_lower_the_limit() -> None:
     limit = ConcurrencyLimit(8)
     for number in range(300):
         latency = 0.05 if number % 3 else 0.005
@@ -340,7 +340,7 @@ def test_small_differences_mean_nothing() -> None:
     assert limit.allowed == 8
 
 
-def test_a_failing_answer_halves_what_is_allowed_once() -> None:
+def test_a_failing_response_halves_the_limit_once() -> None:
     host = throttle(ceiling=8)
     assert host.max_in_flight == 2
     for second in range(100):
@@ -404,11 +404,11 @@ def test_a_host_has_one_throttle_for_all_its_schemes_and_ports() -> None:
 
 
 @pytest.mark.parametrize(("tries", "seconds"), [(1, 1.0), (2, 2.0), (3, 4.0), (7, 60.0), (10_000, 60.0)])
-def test_a_page_waits_longer_for_every_try(tries: int, seconds: float) -> None:
+def test_a_page_waits_longer_for_each_retry(tries: int, seconds: float) -> None:
     assert HostThrottles(Options.parse({"start_url": f"{ORIGIN}/"})).retry_delay(tries) == seconds
 
 
-def test_the_settings_are_those_of_the_options() -> None:
+def test_the_limits_are_those_of_the_options() -> None:
     values = {"delay": 0.5, "max_crawl_delay": 2, "max_back_off": 3, "max_retry_after": 4, "max_outage": 5}
     host = HostThrottles(Options.parse({"start_url": f"{ORIGIN}/", **values})).for_url(ORIGIN)
     host.start()
@@ -432,7 +432,7 @@ def test_the_settings_are_those_of_the_options() -> None:
         max_size=60,
     )
 )
-def test_whatever_happens_nothing_leaves_too_early_or_never(events: list[Any]) -> None:
+def test_no_request_is_sent_too_early_or_never(events: list[Any]) -> None:
     host = throttle(delay=0.5, ceiling=8, max_outage=math.inf)
     now = 0.0
     for status, took, retry_after, repeated in events:
