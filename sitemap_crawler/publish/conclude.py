@@ -10,12 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_places
-from sitemap_crawler.exceptions import (
-    IndexOverflowError,
-    InventoryError,
-    NothingToPublishError,
-    PublicationRefusedError,
-)
+from sitemap_crawler.exceptions import IndexOverflowError, InventoryError, NotPublishedError
 from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
@@ -81,10 +76,10 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
     except OSError as error:
         path, reason = error.filename or context.options.output, error.strerror or error
         _fail(report, f"cannot write {path}: {reason}; free disk space or repair it, then run the same command")
-    except PublicationRefusedError as error:
+    except IndexOverflowError as error:
+        report.outcome, report.message = Outcome.REFUSED, f"{error}; the live files are untouched"
+    except NotPublishedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
-    except (NothingToPublishError, IndexOverflowError) as error:
-        report.outcome, report.message = Outcome.REFUSED, f"{error}: the live files are untouched"
     except SQLAlchemyError as error:
         _fail(report, inventory_failure(context.store.path, error))
     except Exception:

@@ -1,4 +1,4 @@
-"""Turns the listed pages of a site into the entries of a sitemap, as the options demand."""
+"""The entries of a sitemap, made from the listed pages as the options demand."""
 
 from __future__ import annotations
 

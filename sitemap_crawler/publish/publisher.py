@@ -1,4 +1,4 @@
-"""Publishes one sitemap set: writes its files in every requested format, and stores them as published."""
+"""Publication of one sitemap set: its files in every requested format, and their record in the inventory."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class SitemapSet(NamedTuple):
 
 
 class Publisher:
-    """Publishes one set."""
+    """Publication of one set."""
 
     def __init__(self, context: RunContext, decisions: DecisionStore, report: Report, sitemap_set: SitemapSet) -> None:
         """The numbers of `report` are updated when pages are left out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.exceptions import IndexOverflowError, NothingToPublishError, PublicationRefusedError
+from sitemap_crawler.exceptions import NotPublishedError
 from sitemap_crawler.inventory.history import delete_old_changes
 from sitemap_crawler.inventory.publications import (
     next_publication,
@@ -40,7 +40,7 @@ def publish_sets(context: RunContext, decisions: DecisionStore, report: Report) 
 
 
 class _SetPublishing:
-    """Publishes all sets of a run."""
+    """Publication of all sets of a run."""
 
     def __init__(self, context: RunContext, decisions: DecisionStore, report: Report) -> None:
         self._context = context
@@ -132,7 +132,7 @@ class _SetPublishing:
                 publisher = self._publish(sitemap_set)
                 row["listed"] = publisher.listed
                 row["outcome"] = Outcome.PUBLISHED if publisher.changed else Outcome.UNCHANGED
-            except (PublicationRefusedError, NothingToPublishError, IndexOverflowError) as error:
+            except NotPublishedError as error:
                 problem = str(error)
         if problem is not None:
             row |= {"outcome": Outcome.REFUSED, "message": problem}

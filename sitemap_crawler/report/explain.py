@@ -1,4 +1,4 @@
-"""Explains why a URL is or is not in the sitemap, from the inventory. Accepts any spelling of the URL."""
+"""Explanations why a URL is or is not in the sitemap, from the inventory, for any spelling of the URL."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
 
 
 def _why_unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | None, str]:
-    """Return reason and evidence, as far as they can be told, why the inventory does not have the URL."""
+    """Return reason and evidence why the inventory probably does not have the URL. The reason may be None."""
     if len(url) > MAX_STORED_URL:
         return str(Reason.TOO_LONG), f"longer than {MAX_STORED_URL:,} characters: counted, not stored"
     refusal = rules.fetch_refusal(url, 0)

@@ -1,4 +1,4 @@
-"""Escapes text for XML, and percent-encodes URLs as the sitemap protocol demands."""
+"""Escaping of text for XML, and percent-encoding of URLs as the sitemap protocol demands."""
 
 from __future__ import annotations
 

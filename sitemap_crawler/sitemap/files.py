@@ -71,7 +71,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def remove_leftovers(directory: Path, is_own_name: Callable[[str], bool]) -> None:
-    """Remove the temporary files of a killed publication. `is_own_name` tells the names of their destinations."""
+    """Remove the temporary files of a killed publication, if `is_own_name` accepts the name of their destination."""
     with os.scandir(directory) as items:
         for item in items:
             match = _TEMPORARY_NAME.fullmatch(item.name)

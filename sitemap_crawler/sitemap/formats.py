@@ -113,7 +113,7 @@ def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Name
         counts = shard.urls, shard.size, shard.file_bytes, shard.sha256
         staged.append(StagedFile(name, TEXT_SECTION, number, path, destination, first, *counts))
     if not staged:
-        raise NothingToPublishError("there is no URL to list: the published text files are left as they are")
+        raise NothingToPublishError("there is no URL to list: the live text files are untouched")
     return staged
 
 

@@ -57,7 +57,7 @@ def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:
     """Return the index of (loc, lastmod) rows, in their order. Raises IndexOverflowError."""
     if len(rows) > MAX_SITEMAPS:
         raise IndexOverflowError(
-            f"an index lists at most {MAX_SITEMAPS} sitemaps, not {len(rows)}: raise max-urls or max-bytes"
+            f"an index lists at most {MAX_SITEMAPS} sitemaps, not {len(rows)}: raise --max-urls or --max-bytes"
         )
     sitemaps = [
         f"<sitemap><loc>{escape(loc)}</loc><lastmod>{escape(lastmod)}</lastmod></sitemap>\n" for loc, lastmod in rows
@@ -65,7 +65,7 @@ def serialise_index(rows: Sequence[tuple[str, str]]) -> bytes:
     data = "".join([_HEAD, *sitemaps, _TAIL]).encode()
     if len(data) > MAX_BYTES:
         raise IndexOverflowError(
-            f"an index has at most {MAX_BYTES} bytes, not {len(data)}: raise max-urls or max-bytes"
+            f"an index has at most {MAX_BYTES} bytes, not {len(data)}: raise --max-urls or --max-bytes"
         )
     return data
 

@@ -1,4 +1,4 @@
-"""Assigns entries to shards. An entry stays in its shard, so that a new page rewrites one shard only.
+"""Assignment of entries to shards. An entry stays in its shard, so that a new page rewrites one shard only.
 
 A live shard holds the URLs from its first one up to the first one of the next live shard. Entries that do not fit any
 more go to the next live shard if it has room, else to a shard with a new number. So no live shard begins later than
@@ -94,7 +94,7 @@ def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: 
 
 
 class Layout:
-    """Assigns the entries of one section, in their order, to numbers of shards."""
+    """Assignment of the entries of one section, in their order, to the numbers of shards."""
 
     def __init__(
         self, live: Iterable[LiveShard], *, max_urls: int, max_bytes: int, taken: Collection[int] = ()

@@ -118,7 +118,9 @@ def entry_name(sitemap_url: str) -> str:
     if name in ("", ".", "..", ".xml") or _UNUSABLE.search(name):
         raise EntryNameError(f"the sitemap's URL {sitemap_url!r} does not end in a file name, such as sitemap.xml")
     if name.endswith(".gz"):
-        raise EntryNameError(f"the entry file {name} is never compressed: drop .gz, only the shards take it")
+        raise EntryNameError(
+            f"the entry file {name} is never compressed: remove .gz, only the shards may be compressed"
+        )
     if length > _MAX_NAME_BYTES:
         raise EntryNameError(f"the sitemap's file name has {length} bytes, more than {_MAX_NAME_BYTES}: {name}")
     return name

@@ -1,4 +1,4 @@
-"""Publishes a sorted stream of entries as the live set of files, which is complete at every instant.
+"""Publication of a sorted stream of entries as the live set of files, which is complete at every instant.
 
 All files are first written as temporary files and synchronised to disk, so that only renames are left. In the order of
 the renames the entry file never names a missing file, and a URL is in its new shard before it leaves the old one.
@@ -62,7 +62,7 @@ def publish(
     batches = serialiser.batches(entries)
     first = next(batches, None)
     if first is None:
-        raise NothingToPublishError("there is no URL to list: the published files are left as they are")
+        raise NothingToPublishError("there is no URL to list: the live files are untouched")
     target.directory.mkdir(parents=True, exist_ok=True)
     with files.locked(target.directory), files.Staging() as staging:
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
@@ -100,7 +100,7 @@ def _newest_first(entry: NewsEntry) -> tuple[float, str]:
 
 
 class _Publisher:
-    """Stages the files of one publication and makes them live."""
+    """One publication: stages the files and makes them live."""
 
     def __init__(self, target: Target, names: Names, records: Records, stager: Stager) -> None:
         self._target = target

@@ -115,17 +115,19 @@ def _split(rule: str) -> tuple[str, str]:
 
 def _checked_name(name: str) -> str:
     if name in RESERVED_SECTIONS:
-        raise SectionError(f"the section name {name} is taken by the program's own files: choose another")
+        raise SectionError(f"the section name {name} is reserved for the program's own files: choose another")
     if not is_section_name(name):
         raise SectionError(
-            f"{name!r} is no name of a section: use at most {MAX_SECTION_NAME} of a-z, 0-9 and single - between them"
+            f"{name!r} is no section name: use at most {MAX_SECTION_NAME} of a-z and 0-9, with single hyphens between"
         )
     return name
 
 
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     if not pattern:
-        raise SectionError(f"the section {name} has an empty regular expression, which matches everything: give one")
+        raise SectionError(
+            f"the section {name} has an empty regular expression, which matches everything: give an expression"
+        )
     try:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:

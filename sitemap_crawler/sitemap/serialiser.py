@@ -1,4 +1,4 @@
-"""Serialises entries in batches for the shards, and leaves out entries that fit no file."""
+"""Serialisation of entries, in batches for the shards, without the entries that fit no file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EntryBatch(NamedTuple):
 
 
 class Serialiser:
-    """Turns a stream of entries into batches. Counts the listed pages and records the entries that fit no file."""
+    """Converter of a stream of entries into batches. It counts the listed pages and records the omitted entries."""
 
     def __init__(self, max_bytes: int) -> None:
         """`max_bytes` is the limit of one file, uncompressed."""
@@ -67,7 +67,7 @@ class Serialiser:
     def _add(self, entry: Entry) -> None:
         section, loc = entry.section, entry.loc
         is_media = section in MEDIA_SECTIONS
-        # The media of a page follow the page itself. Those of an omitted page are not reported again.
+        # The media of a page follow the page itself. The media of an omitted page are not reported again.
         if is_media and self.omitted and self.omitted[-1] == loc:
             return
         data = b"" if entry.too_long else serialise(entry)

@@ -49,7 +49,7 @@ class OpenShard(NamedTuple):
 
 
 class Stager:
-    """Writes the temporary files of a set, and moves them to their destination."""
+    """Writer of the temporary files of a set, which it moves to their destination when all are complete."""
 
     def __init__(self, directory: Path, names: Names, staging: files.Staging, *, max_urls: int, max_bytes: int) -> None:
         self._directory = directory
@@ -176,7 +176,7 @@ class Stager:
 
 
 class _SectionWriter:
-    """Writes the shards of one section, one after the other."""
+    """Writer of the shards of one section, one after the other."""
 
     def __init__(self, stager: Stager, section: str, layout: Layout) -> None:
         self._stager = stager

@@ -62,7 +62,7 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
             ["http://127.0.0.1/docs/"],
         ),
         (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/"], ["http://127.0.0.1/", "file name"]),
-        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/a.xml.gz"], ["drop .gz"]),
+        (["crawl", "http://127.0.0.1/", "--sitemap-url", "http://127.0.0.1/a.xml.gz"], ["remove .gz"]),
         (["crawl", "http://127.0.0.1/", "--max-page", "3"], ["--max-page", "--max-pages"]),
         (["crawl", "http://127.0.0.1/", "-s", "SITEMAP_MAXPAGES=3"], ["SITEMAP_MAXPAGES", "SITEMAP_MAX_PAGES"]),
         (["crawl", "http://127.0.0.1/", "-s", "CONCURENT_REQUESTS=3"], ["did you mean CONCURRENT_REQUESTS"]),

@@ -1,4 +1,4 @@
-"""Groups URLs by pattern, such as `/tag/*` or `?replytocom=*`, so that an owner can survey a million of them.
+"""Groups of URLs by pattern, such as `/tag/*` or `?replytocom=*`, for an owner who surveys a million of them.
 
 `add` counts URLs by directory and by parameter names, in bounded memory. `top` merges small groups into the directories
 above. The result depends on the order of the URLs only if the memory bounds are reached.
@@ -161,7 +161,10 @@ def _any_host(origin: str) -> str:
 
 
 def _large_and_small(groups: list[UrlGroup], small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
-    """Return the groups of at least `small` URLs and the other groups, which become one large group if possible."""
+    """Return the groups with at least `small` URLs, and the other groups.
+
+    If the other groups together have as many, they are one more group of the first list.
+    """
     large = [group for group in groups if group.urls >= small]
     rest = [group for group in groups if group.urls < small]
     if sum(group.urls for group in rest) >= small:
