@@ -149,7 +149,8 @@ def test_the_site_file_as_it_stands_is_usable() -> None:
 
 
 def test_the_changelog_has_this_version() -> None:
-    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert text.count(f"## {__version__}") == 1
 
 
 def test_the_schemas_are_in_the_pages() -> None:
