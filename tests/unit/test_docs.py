@@ -126,7 +126,7 @@ def test_the_picture_of_the_rooms_is_what_the_command_prints() -> None:
 def test_files_and_functions_that_a_page_names_exist(document: Path) -> None:
     """`tests/…` and `crawl/engine.py` are paths from the checkout or the package; `engine.py:name` is in that file."""
     text = document.read_text(encoding="utf-8")
-    for path, name in re.findall(r"`([a-z_][a-z_0-9./]*/[a-z_0-9.]*(?:\.py|/))(?::([A-Za-z_.]+))?", text):
+    for path, name in re.findall(r"`([a-z_][a-z_0-9./]*(?:\.py|/))(?::([A-Za-z_.]+))?", text):
         [file, *_] = [base / path for base in (ROOT, ROOT / "sitemap_crawler") if (base / path).exists()] or [None]
         assert file is not None, path
         for part in filter(None, name.split(".")):
