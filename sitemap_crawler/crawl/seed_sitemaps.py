@@ -254,7 +254,7 @@ class _SeedReader:
         raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", transient=False)
 
     async def _download(self, url: str) -> Response:
-        """Raises _UnreadSitemapError."""
+        """Request one URL, without following redirects. Raises _UnreadSitemapError."""
         if self._is_stopping():
             raise _UnreadSitemapError("the crawl is ending", transient=True)
         self._crawler.stats.inc_value(Stat.SEED_REQUESTS)

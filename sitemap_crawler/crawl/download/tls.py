@@ -81,7 +81,7 @@ def _trust_authorities(context: ssl.SSLContext, path: Path) -> None:
 
 
 def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
-    """Raises OptionError."""
+    """Add the client certificate and its key to the context. Raises OptionError."""
     _check_readable("client_certificate", certificate)
     if key is not None:
         _check_readable("client_key", key)

@@ -92,7 +92,7 @@ class RobotsMiddleware:
                 await self._check(public)
 
     async def _check(self, url: str) -> None:
-        """Raises BlockedByRobotsError or RobotsUnavailableError."""
+        """Count and refuse a forbidden URL. Raises BlockedByRobotsError or RobotsUnavailableError."""
         origin = origin_of(url)
         rules = await self.rules_for(origin)
         rule = None if rules is None else rules.rule_against(url, self._agent)
