@@ -211,12 +211,12 @@ class Inventory:
     def file_of(self, record: UrlRecord, url: str) -> str | None:
         """Return the published file that holds a page, or None. `url` is the public URL of the page."""
         host = host_of(url) if self._subdomains else None
-        files_set = self._published_set(host)
-        if not record.published or files_set is None:
+        published_set = self._published_set(host)
+        if not record.published or published_set is None:
             return None
-        files = self._files(files_set)
+        files = self._files(published_set)
         # Pages of a directory without a section of its own are in the default section.
-        rows = files.get(self._sections(files_set).section_of(url)) or files.get(files_set.section, [])
+        rows = files.get(self._sections(published_set).section_of(url)) or files.get(published_set.section, [])
         index = bisect_right(rows, (url, "\U0010ffff")) - 1
         if index < 0:
             return None

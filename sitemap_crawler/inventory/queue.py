@@ -63,12 +63,14 @@ class Queue:
         self._run = run
         self._observations = ObservationWriter(connection, run, readers=readers)
         seen = observations.c
-        asks = conditional and run > 1
-        validators = (seen.etag, seen.modified_header, seen.header_mark) if asks else (null(), null(), null())
+        sends_conditions = conditional and run > 1
+        validators = (
+            (seen.etag, seen.modified_header, seen.header_mark) if sends_conditions else (null(), null(), null())
+        )
         same_readers = (seen.url_id == urls.c.id) & (seen.readers == readers)
         self._due = (
             select(urls.c.id, urls.c.url, urls.c.depth, *validators)
-            .select_from(urls.outerjoin(observations, same_readers) if asks else urls)
+            .select_from(urls.outerjoin(observations, same_readers) if sends_conditions else urls)
             .where(urls.c.state == int(UrlState.QUEUED))
             .order_by(urls.c.depth, urls.c.id)
         )
@@ -78,7 +80,7 @@ class Queue:
         self._seen: Recent[tuple[int, int]] = Recent(SEEN_GENERATION)
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
-        self._in_flight = 0
+        self._leased = 0
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
@@ -88,8 +90,8 @@ class Queue:
 
     @property
     def waiting(self) -> int:
-        """Number of URLs without an observation: queued, or leased and in flight or waiting for a retry."""
-        return self.queued + self._in_flight
+        """Number of URLs without an observation: queued, in flight, or waiting for a retry."""
+        return self.queued + self._leased
 
     @property
     def pending(self) -> int:
@@ -101,12 +103,12 @@ class Queue:
         with self._connection.begin():
             ids = list(self._identify({url: (0, None)}).values())
             self._starts.update(ids)
-            idle = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE), *TRAPPED))
-            self._connection.execute(update(urls).where(idle).values(state=int(UrlState.QUEUED)))
+            unrequested = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE), *TRAPPED))
+            self._connection.execute(update(urls).where(unrequested).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
 
     def add_from_sitemap(self, named: Iterable[str]) -> dict[str, int]:
-        """Queue the URLs that a foreign sitemap names, after all linked URLs. Return the ids."""
+        """Queue the URLs that a foreign sitemap names, to be fetched after all linked URLs. Return their ids."""
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
             for chunk in chunks(list(ids.values())):
@@ -130,7 +132,7 @@ class Queue:
         self.flush()
         with self._connection.begin():
             self._set_state([queued.id for queued in held], UrlState.QUEUED)
-            self._in_flight -= len(held)
+            self._leased -= len(held)
             if self._traps.apply_learnt():
                 store_learnt_traps(self._connection, self._traps)
                 refuse_learnt_traps(self._connection, self._traps)
@@ -141,7 +143,7 @@ class Queue:
     ) -> None:
         """Buffer an observation of a leased URL. A full or old buffer is written."""
         self._buffer.append((observation, depth, links))
-        self._in_flight -= 1
+        self._leased -= 1
         for url in nofollow_links:
             if self._follows(url) and self._seen.get(url) is None:
                 key = url_key(url)
@@ -159,7 +161,7 @@ class Queue:
             rows = self._connection.execute(self._due.limit(limit).with_for_update(skip_locked=True)).all()
             self._set_state([row.id for row in rows], UrlState.LEASED)
         self.queued -= len(rows)
-        self._in_flight += len(rows)
+        self._leased += len(rows)
         return [QueuedUrl(*row) for row in rows]
 
     def flush(self) -> None:
@@ -180,11 +182,11 @@ class Queue:
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
-                below = min(depth + clicks, BELOW_UNREACHED)
-                if known is None or known[1] > below:
+                target_depth = min(depth + clicks, BELOW_UNREACHED)
+                if known is None or known[1] > target_depth:
                     earlier = discovered.get(url)
-                    if earlier is None or earlier[0] > below:
-                        discovered[url] = (below, observation.url_id)
+                    if earlier is None or earlier[0] > target_depth:
+                        discovered[url] = (target_depth, observation.url_id)
         with self._connection.begin():
             ids |= self._identify(discovered)
             ids |= {target: ids[url] for target, url in renamed.items()}
@@ -237,7 +239,7 @@ class Queue:
         return ids
 
     def _first_state(self, url: str, depth: int) -> UrlState:
-        """Return the state of a URL without a request, at `depth` clicks from a start page."""
+        """Return the state of a URL that was never requested, at `depth` clicks from a start page."""
         if not self._admits(url, depth):
             return UrlState.KNOWN
         if depth == UNREACHED:
@@ -266,8 +268,8 @@ class Queue:
 
     def _set_state(self, ids: list[int], state: UrlState, *, unless: Iterable[int] = ()) -> None:
         for chunk in chunks(ids):
-            which = urls.c.id.in_(chunk) & urls.c.state.not_in(unless)
-            self._connection.execute(update(urls).where(which).values(state=int(state)))
+            changed = urls.c.id.in_(chunk) & urls.c.state.not_in(unless)
+            self._connection.execute(update(urls).where(changed).values(state=int(state)))
 
     def _count_queued(self) -> int:
         query = select(func.count()).select_from(urls).where(urls.c.state == int(UrlState.QUEUED))

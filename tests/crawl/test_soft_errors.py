@@ -13,31 +13,25 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import select
 
 from sitemap_crawler.crawl.extensions.soft_404_probe import probe_urls
-from sitemap_crawler.inventory import diagnostics
-from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
-from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.schema import observations, urls
-from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.items import Observation
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-    from sitemap_crawler.items import Note
     from tests.support.program import Program, Result
 
 NAME = r"[0-9a-f]{32}"
+
+
 CATCH_ALL = page(title="Oops, nothing here")
+
+
 SAYS_SO = page(title="Page not found")
 
 
@@ -265,96 +259,6 @@ def test_addresses_are_beside_the_suspects() -> None:
     assert len(found) == 3
     assert all(re.fullmatch(pattern, url) for pattern, url in zip(patterns, found, strict=True))
     assert set(found).isdisjoint(probe_urls(errors))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
-    yield store
-    store.close()
-
-
-RUN = 2
-BODY, OTHER_BODY = b"b" * 16, b"o" * 16
-
-
-def same_content(store: Store, note: str) -> int:
-    return note_same_content(store.connection, RUN, note, body_hash=BODY, fingerprint=None, start_url="http://a/")
-
-
-def fill(store: Store, pages: dict[str, Observation], *, run: int) -> None:
-    rules = {"admits": lambda _url, _depth: True, "follows": lambda _url: True}
-    queue = Queue(store.connection, run, readers="r", conditional=False, **rules)  # type: ignore[arg-type]
-    for url, observation in pages.items():
-        queue.add_start_page(url)
-        [queued] = queue.lease(1)
-        assert queued.url == url
-        observation.url_id = queued.id
-        queue.record(observation, depth=0, links=())
-    queue.flush()
-
-
-def seen(body_hash: bytes | None = None, **notes: Note) -> Observation:
-    kinds = {kind.replace("_", "-"): note for kind, note in notes.items()}
-    return Observation(0, datetime(2024, 5, 1, tzinfo=UTC), status=200, body_hash=body_hash, notes=kinds)
-
-
-def stored_notes(store: Store) -> dict[str, dict[str, Note] | None]:
-    query = select(urls.c.url, observations.c.notes).join(urls, urls.c.id == observations.c.url_id)
-    with store.connection.begin():
-        return {row.url: row.notes for row in store.connection.execute(query)}
-
-
-def test_error_pages_of_this_run(store: Store) -> None:
-    fill(store, {"http://a/old": seen(error_page="404")}, run=RUN - 1)
-    pages = {
-        "http://a/1": seen(error_page="Not found"),
-        "http://a/2": seen(),
-        "http://a/3": seen(deep_page=1),
-        "http://a/4": seen(deep_page=1, error_page="404"),
-        "http://a/5": seen(error_page="404"),
-    }
-    fill(store, pages, run=RUN)
-    assert error_pages(store.connection, RUN, 10) == ["http://a/1", "http://a/4", "http://a/5"]
-    assert error_pages(store.connection, RUN, 2) == ["http://a/1", "http://a/4"]
-    assert error_pages(store.connection, RUN + 1, 2) == []
-
-
-def test_pages_with_a_body_are_noted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnostics, "BATCH_ROWS", 2)
-    fill(store, {"http://a/old": seen(BODY)}, run=RUN - 1)
-    pages = {
-        "http://a/": seen(BODY),
-        "http://a/1": seen(BODY, error_page="404", deep_page=1),
-        "http://a/2": seen(OTHER_BODY),
-        "http://a/3": seen(BODY),
-        "http://a/4": seen(),
-        "http://a/5": seen(BODY),
-    }
-    fill(store, pages, run=RUN)
-    assert same_content(store, "the same") == 3
-    assert stored_notes(store) == {
-        "http://a/old": None,
-        "http://a/": None,
-        "http://a/1": {"error-page": "404", "deep-page": 1, "soft-404": "the same"},
-        "http://a/2": None,
-        "http://a/3": {"soft-404": "the same"},
-        "http://a/4": None,
-        "http://a/5": {"soft-404": "the same"},
-    }
-
-
-def test_no_page_has_the_body(store: Store) -> None:
-    fill(store, {"http://a/": seen(), "http://a/1": seen(OTHER_BODY)}, run=RUN)
-    assert same_content(store, "the same") == 0
-
-
-def test_so_many_pages_are_noted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnostics, "BATCH_ROWS", 1)
-    monkeypatch.setattr(diagnostics, "MAX_NOTED", 2)
-    fill(store, {f"http://a/{number}": seen(BODY) for number in range(3)}, run=RUN)
-    assert same_content(store, "the same") == 2
-    assert list(stored_notes(store).values()) == [{"soft-404": "the same"}, {"soft-404": "the same"}, None]
 
 
 def test_a_catch_all_that_prints_the_time_is_recognised_by_its_content(program: Program) -> None:

@@ -1,0 +1,95 @@
+"""Runs: resumed, begun, dropped, of one site."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.exceptions import InventoryError
+from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.revisits import plan_revisits
+from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
+from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.items import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+SITE = "https://example.com/"
+
+
+NOW = datetime(2024, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+def queue_of(store: Store, run: int = 1, *, max_depth: int = 99) -> Queue:
+    def admits(url: str, depth: int) -> bool:
+        return url.startswith(SITE) and depth <= max_depth
+
+    def follows(url: str) -> bool:
+        return url.startswith(SITE)
+
+    return Queue(store.connection, run, readers="r", conditional=True, admits=admits, follows=follows)
+
+
+def observe(queue: Queue, url_id: int, *links: str, depth: int = 0, location: str | None = None) -> None:
+    observation = Observation(url_id, NOW, status=200, location=location)
+    queue.record(observation, depth=depth, links=tuple(f"{SITE}{link}" for link in links))
+
+
+def lease(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
+    return [(queued.url.removeprefix(SITE), queued.depth) for queued in queue.lease(limit)]
+
+
+def test_what_was_leased_is_queued_again_when_the_run_goes_on(store: Store) -> None:
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    queue = queue_of(store, run.id)
+    queue.add_start_page(SITE)
+    assert lease(queue) == [("", 0)]
+    again = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    assert (again.id, again.resumed) == (run.id, True)
+    assert lease(queue_of(store, again.id)) == [("", 0)]
+
+
+def test_a_new_run_asks_again_for_all_that_is_known_and_allowed(store: Store) -> None:
+    first = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    queue = queue_of(store, first.id)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1, "a", "b", location="https://example.org/")
+    queue.flush()
+    finish_run(store.connection, first.id, outcome="published", ended_by="finished", now=NOW)
+    second = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    assert (second.id, second.resumed) == (2, False)
+
+    def admits(url: str, depth: int) -> bool:
+        return url.startswith(SITE) and not url.endswith("b")
+
+    with store.connection.begin():
+        plan_revisits(store.connection, second.id, admits=admits, settled_since=0, every=7)
+    assert lease(queue_of(store, second.id)) == [("", 0), ("a", 1)]
+
+
+def test_a_dropped_run_is_not_continued(store: Store) -> None:
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    drop_unfinished_run(store.connection)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    assert (run.id, run.resumed) == (2, False)
+
+
+def test_an_inventory_belongs_to_one_site(store: Store) -> None:
+    begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    with pytest.raises(InventoryError, match=r"https://example\.com/, not https://example\.org/"):
+        begin_run(
+            store.connection, requested_url="https://example.org/", sitemap_url=f"{SITE}s.xml", options={}, now=NOW
+        )

@@ -1,0 +1,143 @@
+"""The database file: its lock, its owner, and files that are no inventory."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
+from sitemap_crawler.inventory.store import Store, open_store
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.program import Program
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "state.sqlite")
+    yield store
+    store.close()
+
+
+def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:
+    with pytest.raises(InventoryBusyError, match="another run"):
+        open_store(tmp_path / "state.sqlite")
+
+
+def owner_of(message: str) -> re.Match[str]:
+    found = re.search(r"another run \(process (\d+) on (\S+), since (\S+)\) is using the inventory \S", message)
+    assert found is not None, message
+    return found
+
+
+def test_who_has_it_open_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    for _ in range(2):
+        began = datetime.now(UTC)
+        store = open_store(path)
+        with pytest.raises(InventoryBusyError) as busy:
+            open_store(path)
+        store.close()
+        process, host, since = owner_of(str(busy.value)).groups()
+        assert (int(process), host) == (os.getpid(), socket.gethostname())
+        # To the second, and with its zone.
+        assert began - timedelta(seconds=1) < datetime.fromisoformat(since) <= datetime.now(UTC)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["state.sqlite", "state.sqlite.lock"]
+
+
+@pytest.mark.parametrize("words", [b"", b"\xff\xfe", b"process 1\x1b[31m on host", b"process 1\non host", b"owner"])
+def test_who_has_it_open_is_not_named_by_what_we_did_not_write(tmp_path: Path, store: Store, words: bytes) -> None:
+    (tmp_path / "state.sqlite.owner").write_bytes(words)
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
+        open_store(tmp_path / "state.sqlite")
+
+
+def test_who_has_it_open_may_be_unknown(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "state.sqlite.owner").unlink()
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
+        open_store(tmp_path / "state.sqlite")
+
+
+def test_who_had_it_open_and_was_killed_is_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "state.sqlite.owner").write_text("process 4194305 on elsewhere, since 2024-01-02T03:04:05+00:00\n")
+    store = open_store(tmp_path / "state.sqlite")
+    with pytest.raises(InventoryBusyError) as busy:
+        open_store(tmp_path / "state.sqlite")
+    store.close()
+    assert int(owner_of(str(busy.value))[1]) == os.getpid()
+
+
+def test_the_inventory_opens_where_its_owner_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "state.sqlite.owner").mkdir()
+    store = open_store(tmp_path / "state.sqlite")
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
+        open_store(tmp_path / "state.sqlite")
+    store.close()
+
+
+def test_a_crawl_is_named_while_it_lives_and_taken_over_when_it_was_killed(program: Program, site: WebServer) -> None:
+    reached, released = threading.Event(), threading.Event()
+
+    def held(_request: LoggedRequest) -> Answer:
+        reached.set()
+        released.wait(60)
+        return Answer(page())
+
+    site.pages.update({"/": page("/held"), "/held": held})
+    arguments = ("crawl", site.url("/"), "--state", "state.sqlite")
+    command = program.command(*arguments)
+    first = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    try:
+        assert reached.wait(60)
+        asked = site.paths()
+        second = program.run(*arguments)
+    finally:
+        first.kill()
+        first.wait()
+        released.set()
+    assert first.returncode == -signal.SIGKILL
+    assert second.code == 4
+    named = owner_of(second.last_line)
+    assert (int(named[1]), named[2]) == (first.pid, socket.gethostname())
+    assert datetime.fromisoformat(named[3]).utcoffset() == timedelta(0)
+    assert str(program.directory / "state.sqlite") in second.last_line
+    assert site.paths() == asked
+    third = program.crawl(site.url("/"), "--state", "state.sqlite")
+    assert third.code == 0, third.err
+    assert (third.report["run"], third.report["listed"], third.report["warnings"]) == (1, 2, [])
+    assert "another run" not in third.out + third.err
+
+
+def test_an_inventory_that_was_cut_short_while_it_was_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sitemap_crawler.inventory.store.insert", fail)
+        with pytest.raises(KeyboardInterrupt):
+            open_store(tmp_path / "new.sqlite")
+    open_store(tmp_path / "new.sqlite").close()
+
+
+@pytest.mark.parametrize("content", [b"root:x:0:0", b"<?xml version='1.0'?>"])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "passwd"
+    path.write_bytes(content)
+    with pytest.raises(InventoryError, match="another kind of file"):
+        open_store(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == content
