@@ -23,6 +23,8 @@ NO_DEFECT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
 """Reasons for exclusion with which a foreign sitemap may name a URL."""
 ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)
 """Reasons that make a link to a URL a broken one."""
+MAX_NOTED = 100_000
+"""Maximum number of pages with the same content that get the note. A warning about more is no more useful."""
 
 _target = urls.alias("target_urls")
 _page = urls.alias("page_urls")
@@ -80,7 +82,7 @@ class Diagnostics:
             .join(decisions, decisions.c.url_id == urls.c.id)
             .join(_page, _page.c.id == urls.c.referrer)
             .join(_page_seen, _page_seen.c.url_id == urls.c.referrer)
-            .where(decisions.c.reason.in_(ERRORS), _links_to_it(), urls.c.unlinked_since.is_(None))
+            .where(decisions.c.reason.in_(ERRORS), _is_linked(), urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(BrokenLink._make, self._stream(query))
@@ -91,7 +93,7 @@ class Diagnostics:
         onward = observations.alias("target_observations")
         next_url = urls.alias("next_urls")
         page = select(_page.c.url).join(_page_seen, _page_seen.c.url_id == _page.c.id)
-        page = page.where(_page.c.id == urls.c.referrer, _links_to_it())
+        page = page.where(_page.c.id == urls.c.referrer, _is_linked())
         verdict = decisions.alias("target_decisions")
         query = (
             select(urls.c.url, ours.c.status, _target.c.url, verdict.c.reason, next_url.c.url, page.scalar_subquery())
@@ -144,22 +146,20 @@ class Diagnostics:
         return next((row[0] for row in self._stream(same)), None)
 
 
-_SAYS_ERROR = [observations.c.notes[kind].as_string().is_not(None) for kind in (NoteKind.ERROR_PAGE, NoteKind.SOFT_404)]
-_PLAIN = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None), not_(or_(*_SAYS_ERROR)))
+_IS_NOTED_ERROR = [
+    observations.c.notes[kind].as_string().is_not(None) for kind in (NoteKind.ERROR_PAGE, NoteKind.SOFT_404)
+]
+_PLAIN = and_(decisions.c.decision == "listed", observations.c.canonical.is_(None), not_(or_(*_IS_NOTED_ERROR)))
 
 
 def _plain_pages() -> Join:
     return decisions.join(observations, observations.c.url_id == decisions.c.url_id)
 
 
-def _links_to_it() -> Any:
+def _is_linked() -> Any:
     """Return the condition that the referrer has a link to the URL, and not only a redirect or a canonical."""
     others = (_page_seen.c.location, _page_seen.c.refresh, _page_seen.c.canonical)
     return and_(*(or_(column.is_(None), column != urls.c.id) for column in others))
-
-
-MAX_NOTED = 100_000
-"""Maximum number of pages with the same content that get the note. A warning about more is no more useful."""
 
 
 def error_pages(connection: Connection, run: int, limit: int) -> list[str]:

@@ -64,7 +64,7 @@ def inventory_for(text: str) -> Path:
     return (
         _admitting(inventories, asked)
         or _admitting_variant(inventories, asked)
-        or _only_one(inventories, "give the one meant with --state")
+        or _only_one(inventories, "name one with --state")
     )
 
 

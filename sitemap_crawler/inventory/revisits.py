@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
-from sitemap_crawler.inventory.sql import batches_of_urls
+from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.policy.rules import Reason
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def reapply_rules(
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
     for rows in batches_of_urls(connection, query.where(urls.c.state.in_(waiting))):
         states = [(row, _planned_state(row, admits, trap)) for row in rows]
-        _write(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state])
+        rows = [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state]
+        SET_STATE.execute(connection, rows)
 
 
 def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
@@ -88,10 +89,4 @@ def plan_revisits(
                 state = UrlState.NOT_DUE
             if state != row.state:
                 changed.append({"b_id": row.id, "b_state": int(state)})
-        _write(connection, changed)
-
-
-def _write(connection: Connection, changed: list[dict[str, Any]]) -> None:
-    if changed:
-        statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
-        connection.execute(statement, changed)
+        SET_STATE.execute(connection, changed)

@@ -94,6 +94,9 @@ def update_urls(*columns: str) -> RowStatement:
     return RowStatement(update(urls).where(urls.c.id == bindparam("b_id")).values(values), names)
 
 
+SET_STATE = update_urls("state")
+
+
 def chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:
     """Split values into sequences that fit into an IN clause."""
     for start in range(0, len(values), IN_CHUNK):

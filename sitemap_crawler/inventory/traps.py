@@ -6,10 +6,10 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import and_, delete, insert, or_, select
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
-from sitemap_crawler.inventory.sql import batches_of_urls
+from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
@@ -26,9 +26,16 @@ COUNTS_NAME = "trap-counts"
 
 With them a run that is killed again and again ends, too.
 """
+MAX_PAGES = 20_000
+"""Maximum number of pages of each of the two runs that are compared for session ids that last for a run."""
+MIN_PAGES_PER_TOKEN = 10
+"""Minimum number of pages of such a session id, on average. A token of a single page identifies the page."""
 _NOT_FAILED = or_(observations.c.status.is_(None), observations.c.status < 400)
 """Condition for the admitted URL of a page with session ids: not an error."""
 _ADMITTED = urls.c.state.not_in((int(UrlState.KNOWN), *TRAPPED))
+
+_PlacePages = dict[str, tuple[str, Any]]
+"""The token and the features of a page, by its URL without the token."""
 
 
 def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:
@@ -37,10 +44,10 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
     counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS_NAME))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
         traps.restore_counts(counted)
-    for row in _rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
+    for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count_admitted(row.url)
     if traps.knows_sessions:
-        for row in _rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
+        for row in _all_rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
             traps.admit_session(row.url)
 
 
@@ -71,11 +78,11 @@ def session_aliases(connection: Connection) -> dict[int, int]:
     if not traps.knows_sessions:
         return {}
     admitted: dict[int, int] = {}
-    for row in _rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
+    for row in _all_rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
         if (bare := traps.without_session(row.url)) is not None:
             admitted.setdefault(hash(bare), row.id)
     refused = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.SESSION))
-    aliases = ((row.id, admitted.get(hash(traps.without_session(row.url)))) for row in _rows(connection, refused))
+    aliases = ((row.id, admitted.get(hash(traps.without_session(row.url)))) for row in _all_rows(connection, refused))
     return {row_id: to for row_id, to in aliases if to is not None}
 
 
@@ -99,35 +106,25 @@ def _other_session(traps: TrapDetector, url: str) -> Trap | None:
 def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str], Trap | None]) -> None:
     """Refuse the admitted URLs of a query that are traps. Start pages and URLs that sitemaps name stay admitted."""
     exempt = or_(urls.c.depth == 0, urls.c.named.is_not(None))
-    for row in _rows(connection, query.where(_ADMITTED, exempt)):
+    for row in _all_rows(connection, query.where(_ADMITTED, exempt)):
         trap_of(row.url)
     for rows in batches_of_urls(connection, query.where(_ADMITTED, ~exempt)):
         states = [(row.id, trap_of(row.url)) for row in rows]
         refused = [{"b_id": row_id, "b_state": int(trap)} for row_id, trap in states if trap is not None]
-        if refused:
-            statement = update(urls).where(urls.c.id == bindparam("b_id")).values(state=bindparam("b_state"))
-            connection.execute(statement, refused)
+        SET_STATE.execute(connection, refused)
 
 
-def _rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
+def _all_rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
     for rows in batches_of_urls(connection, query):
         yield from rows
-
-
-MAX_PAGES = 20_000
-"""Maximum number of pages of each of the two runs that are compared."""
-MIN_PAGES_PER_TOKEN = 10
-"""Minimum number of pages of a session id, on average. A token of a single page identifies the page."""
-
-_PlacePages = dict[str, tuple[str, Any]]
-"""The token and the features of a page, by its URL without the token."""
 
 
 def learn_lasting_sessions(connection: Connection, *, run: int, applies: Callable[[str], bool]) -> bool:
     """Learn session ids that last for a run, within the caller's transaction. Return whether there are any.
 
-    Such a run sees every page under a new URL, and nothing leads to the pages of the run before. The older URLs stay,
-    the newer ones are refused. Only parameters are considered: in a path a token may be the version of a document.
+    With such ids each run sees every page under a new URL, and nothing leads to the pages of the run before. The older
+    URLs stay, the newer ones are refused. Only parameters are considered: in a path a token may be the version of a
+    document.
     """
     old = _places(connection, run, (urls.c.first_seen < run) & (urls.c.unlinked_since == run), applies)
     if not old:

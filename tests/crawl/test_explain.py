@@ -376,7 +376,7 @@ def test_several_inventories(program: Program) -> None:
         make_inventory(state / f"{name}.example-00000000.sqlite", f"https://{name}.example/")
     done = program.run("explain", "/docs/")
     assert (done.code, done.out) == (2, "")
-    assert done.last_line == "there are several inventories: give the one meant with --state:"
+    assert done.last_line == "there are several inventories: name one with --state:"
     assert [line.split()[0] for line in done.err.splitlines()[1:]] == ["https://a.example/", "https://b.example/"]
 
 

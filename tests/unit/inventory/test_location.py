@@ -276,7 +276,7 @@ def test_a_url_of_no_known_site() -> None:
         with pytest.raises(LocateError) as caught:
             inventory_for(text)
         first, *listed = str(caught.value).splitlines()
-        assert first == "there are several inventories: give the one meant with --state:"
+        assert first == "there are several inventories: name one with --state:"
         assert [line.split()[0] for line in listed] == [OTHER, SITE]
 
 
