@@ -194,8 +194,8 @@ def _history(first: float | None, last: float | None, changed: int | None) -> Hi
 def _histories() -> Subquery:
     """Return the first and last lastmod and the number of changes of each page, from the stored changes."""
     dates = (func.min(changes.c.before).label("first"), func.max(changes.c.after).label("last"))
-    moved = (changes.c.kind == "changed") & changes.c.before.is_not(None) & changes.c.after.is_not(None)
-    query = select(changes.c.url_id, *dates, func.count().label("changes")).where(moved)
+    redated = (changes.c.kind == "changed") & changes.c.before.is_not(None) & changes.c.after.is_not(None)
+    query = select(changes.c.url_id, *dates, func.count().label("changes")).where(redated)
     return query.group_by(changes.c.url_id).subquery()
 
 

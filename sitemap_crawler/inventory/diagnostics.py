@@ -89,20 +89,27 @@ class Diagnostics:
 
     def redirects(self) -> Iterator[Redirect]:
         """Yield every URL that redirects and that something leads to."""
-        ours = observations.alias("redirect_observations")
+        source = observations.alias("redirect_observations")
         onward = observations.alias("target_observations")
         next_url = urls.alias("next_urls")
         page = select(_page.c.url).join(_page_seen, _page_seen.c.url_id == _page.c.id)
         page = page.where(_page.c.id == urls.c.referrer, _is_linked())
-        verdict = decisions.alias("target_decisions")
+        target_decision = decisions.alias("target_decisions")
         query = (
-            select(urls.c.url, ours.c.status, _target.c.url, verdict.c.reason, next_url.c.url, page.scalar_subquery())
+            select(
+                urls.c.url,
+                source.c.status,
+                _target.c.url,
+                target_decision.c.reason,
+                next_url.c.url,
+                page.scalar_subquery(),
+            )
             .select_from(decisions)
             .join(urls, urls.c.id == decisions.c.url_id)
-            .join(ours, ours.c.url_id == urls.c.id)
-            .outerjoin(_target, _target.c.id == func.coalesce(ours.c.location, ours.c.refresh))
-            .outerjoin(verdict, verdict.c.url_id == _target.c.id)
-            .outerjoin(onward, and_(onward.c.url_id == _target.c.id, verdict.c.reason == Reason.REDIRECT))
+            .join(source, source.c.url_id == urls.c.id)
+            .outerjoin(_target, _target.c.id == func.coalesce(source.c.location, source.c.refresh))
+            .outerjoin(target_decision, target_decision.c.url_id == _target.c.id)
+            .outerjoin(onward, and_(onward.c.url_id == _target.c.id, target_decision.c.reason == Reason.REDIRECT))
             .outerjoin(next_url, next_url.c.id == func.coalesce(onward.c.location, onward.c.refresh))
             .where(decisions.c.reason == Reason.REDIRECT, urls.c.unlinked_since.is_(None))
             .order_by(urls.c.depth, urls.c.id)

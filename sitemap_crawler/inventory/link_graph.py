@@ -157,12 +157,12 @@ def queue_reachable(connection: Connection, reach: Reach, *, state_of: Callable[
     for rows in batches_of_urls(connection, query):
         reached = [row for row in rows if reach.reached[row.id]]
         states = [(row, reach.depths[row.id], state_of(row.url, reach.depths[row.id])) for row in reached]
-        wanted = [
+        admitted = [
             {"b_id": row.id, "b_depth": depth, "b_state": int(state)}
             for row, depth, state in states
             if state is not UrlState.KNOWN
         ]
-        _ADMIT.execute(connection, wanted)
+        _ADMIT.execute(connection, admitted)
 
 
 def count_inlinks(connection: Connection) -> array[int]:

@@ -128,8 +128,8 @@ class Inventory:
     def find(self, wanted: Sequence[str]) -> dict[str, UrlRecord]:
         """Return the records of the known ones among these URLs."""
         keys = [url_key(url) for url in wanted]
-        found = (record for chunk in chunks(keys) for record in self._records(_RECORD.where(urls.c.key.in_(chunk))))
-        return {record.url: record for record in found if record.url in wanted}
+        records = (record for chunk in chunks(keys) for record in self._records(_RECORD.where(urls.c.key.in_(chunk))))
+        return {record.url: record for record in records if record.url in wanted}
 
     def records(self, ids: Sequence[int]) -> list[UrlRecord]:
         """Return the records of known URLs in the order of `ids`."""
@@ -270,14 +270,14 @@ class Inventory:
         if host:
             output = f"{output}/{host}"
             entries = entries.where(published.c.directory == output)
-        ours = (
+        order = (
             # Copies in other directories and at other URLs come last.
             (published.c.directory == output).desc(),
             (published.c.url == entry_url).desc(),
             (published.c.section == "").desc(),
             published.c.modified.desc(),
         )
-        row = self.connection.execute(entries.order_by(*ours).limit(1)).first()
+        row = self.connection.execute(entries.order_by(*order).limit(1)).first()
         return _PublishedSet(*row) if row is not None else None
 
 

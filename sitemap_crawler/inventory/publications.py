@@ -94,10 +94,10 @@ def store_published_pages(connection: Connection, run: int, *, publication: int,
         connection.execute(delete(listings).where(unlisted, replaced))
         statement = insert(listings).from_select(["url_id", "lastmod"], now)
         new = statement.excluded
-        moved = listings.c.lastmod.is_distinct_from(new.lastmod)
+        redated = listings.c.lastmod.is_distinct_from(new.lastmod)
         connection.execute(
             statement.on_conflict_do_update(
-                index_elements=[listings.c.url_id], set_={"lastmod": new.lastmod}, where=moved
+                index_elements=[listings.c.url_id], set_={"lastmod": new.lastmod}, where=redated
             )
         )
 
@@ -108,11 +108,11 @@ def _differences() -> Iterator[tuple[Change, Select[Any]]]:
     decided = decisions.outerjoin(listings, both)
     now = select(decisions.c.url_id, listings.c.lastmod, decisions.c.lastmod).select_from(decided).where(_LISTED)
     yield Change.ADDED, now.where(listings.c.url_id.is_(None))
-    moved = listings.c.lastmod.is_distinct_from(decisions.c.lastmod)
-    yield Change.CHANGED, now.where(listings.c.url_id.is_not(None), moved)
-    kept = listings.outerjoin(decisions, and_(both, _LISTED))
-    gone = select(listings.c.url_id, listings.c.lastmod, null()).select_from(kept)
-    yield Change.REMOVED, gone.where(decisions.c.url_id.is_(None))
+    redated = listings.c.lastmod.is_distinct_from(decisions.c.lastmod)
+    yield Change.CHANGED, now.where(listings.c.url_id.is_not(None), redated)
+    before = listings.outerjoin(decisions, and_(both, _LISTED))
+    removed = select(listings.c.url_id, listings.c.lastmod, null()).select_from(before)
+    yield Change.REMOVED, removed.where(decisions.c.url_id.is_(None))
 
 
 class Publications:

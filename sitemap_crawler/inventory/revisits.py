@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 SETTLED_RUNS = 3
 """Number of finished runs with the same reason for exclusion, after which only some runs revisit a URL."""
 _SETTLING_REASONS = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
+"""Reasons for exclusion that rarely change."""
 
 
 def no_trap(_url: str) -> None:
-    return None
+    """Refuse no URL."""
 
 
 def reapply_rules(
@@ -36,8 +37,8 @@ def reapply_rules(
     query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
     for rows in batches_of_urls(connection, query.where(urls.c.state.in_(waiting))):
         states = [(row, _planned_state(row, admits, trap)) for row in rows]
-        rows = [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state]
-        SET_STATE.execute(connection, rows)
+        changed = [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state]
+        SET_STATE.execute(connection, changed)
 
 
 def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
@@ -56,8 +57,8 @@ def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> 
 
     The links that these readers found may differ.
     """
-    read = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
-    fetched = (urls.c.state == int(UrlState.FETCHED)) & urls.c.id.in_(read)
+    read_by_others = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
+    fetched = (urls.c.state == int(UrlState.FETCHED)) & urls.c.id.in_(read_by_others)
     connection.execute(update(urls).where(fetched).values(state=int(UrlState.QUEUED)))
 
 
