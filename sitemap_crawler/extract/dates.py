@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -12,6 +13,13 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 """Earliest credible date of a page: the web is not older."""
 GENERATION_TIME = timedelta(seconds=2)
 """A page whose date is at most this far from the response was generated for the response."""
+
+# The year of an HTTP date stands after the month, in the form of asctime after the month, the day and the time.
+_YEAR = re.compile(
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+[\s,-]++(?:\d\d?\s++\d\d?:\d\d?(?::\d\d?)?\s++)?(\d++)",
+    re.IGNORECASE,
+)
+_WRITTEN_YEAR = re.compile(r"[1-9]\d{3}|\d\d")
 
 # A date may be later than the response by this difference between clocks.
 _MAX_SKEW = timedelta(minutes=1)
@@ -27,6 +35,10 @@ def parse_http_date(text: str | None) -> datetime | None:
     Return `None` for any other text.
     """
     if not text or len(text) > MAX_DATE_LENGTH:
+        return None
+    year = _YEAR.search(text)
+    # The standard library reads the years 1 and 0001 as 2001. Servers send 0001 for a date that they do not know.
+    if year is not None and _WRITTEN_YEAR.fullmatch(year[1]) is None:
         return None
     try:
         return _in_utc(parsedate_to_datetime(text))

@@ -36,6 +36,14 @@ MAY = datetime(2026, 5, 1, 8, 30, 15, tzinfo=UTC)
         ("Fri, 01 May 2026 08:30:15 +99999999999", None),
         ("Fri, 31 Dec 9999 23:59:59 -1400", None),
         ("Fri, 01 May 2026 08:30:15 GMT" + " " * 100, None),
+        # Two digits are a year of this century; four digits are that year, and 0001 is not 2001.
+        ("Mon, 01 Jan 0001 00:00:00 GMT", None),
+        ("Sun, 06 Nov 0094 08:49:37 GMT", None),
+        ("Sun, 06 Nov 094 08:49:37 GMT", None),
+        ("Sun Nov  6 08:49:37 0094", None),
+        ("Sunday, 06-Nov-0094 08:49:37 GMT", None),
+        ("Fri, 01 May 1 08:30:15 GMT", None),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)),
     ],
 )
 def test_parse_http_date(text, expected):
@@ -90,6 +98,9 @@ def test_parse_date(text, expected):
         # before the web, and no dates
         ("Sun, 31 Dec 1989 23:59:59 GMT", DATE, None),
         ("Thu, 01 Jan 1970 00:00:00 GMT", DATE, None),
+        ("Mon, 01 Jan 0001 00:00:00 GMT", DATE, None),
+        ("Mon, 01 Jan 0099 00:00:00 GMT", DATE, None),
+        ("Fri, 01 May 2026 08:30:15 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", MAY),
         ("yesterday", DATE, None),
         ("", DATE, None),
         (None, DATE, None),
