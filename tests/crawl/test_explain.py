@@ -258,7 +258,7 @@ def test_a_page_that_only_a_sitemap_names(program: Program) -> None:
     change(path, "UPDATE urls SET depth = 65535, referrer = NULL, named = 1 WHERE id = 2")
     answer = ask(program, "/alone")
     assert (answer["depth"], answer["referrer"], answer["first_seen"]) == (None, None, "2023-11-14T22:13:20+00:00")
-    assert "  linked from   no followed link; a sitemap names it" in told(program, "/alone")
+    assert "  linked from   no followed link; a sitemap names it" in lines_of(program, "/alone")
 
 
 def ask(program: Program, text: str) -> dict[str, Any]:
@@ -268,7 +268,7 @@ def ask(program: Program, text: str) -> dict[str, Any]:
     return answer
 
 
-def told(program: Program, text: str) -> list[str]:
+def lines_of(program: Program, text: str) -> list[str]:
     done = program.run("explain", text, "--state", "a.db")
     assert (done.code, done.err) == (0, "")
     return done.out.splitlines()
@@ -286,14 +286,14 @@ def made(program: Program) -> Path:
 @pytest.mark.parametrize("named", ["NULL", "1"])
 def test_the_start_page_is_called_so(program: Program, made: Path, named: str) -> None:
     change(made, f"UPDATE urls SET named = {named} WHERE id = 1")
-    lines = told(program, "/")
+    lines = lines_of(program, "/")
     assert "  depth         0, it is the start page" in lines
     assert not [line for line in lines if "linked" in line or "a sitemap" in line]
 
 
 def test_where_the_start_page_redirects_to_takes_no_click(program: Program, made: Path) -> None:
     change(made, "UPDATE urls SET depth = 0 WHERE id = 2")
-    lines = told(program, "/a")
+    lines = lines_of(program, "/a")
     assert "  linked from   https://www.example.com/" in lines
     assert "  depth         0 clicks from the start page" in lines
 
@@ -317,7 +317,7 @@ def test_what_nothing_leads_to_any_more_is_not_linked(
     change(made, statement, f"UPDATE decisions SET decision = '{decision}', reason = '{reason}' WHERE url_id = 2")
     answer = ask(program, "/a")
     assert (answer["reason"], answer["referrer"], answer["depth"]) == (reason, None, None)
-    lines = told(program, "/a")
+    lines = lines_of(program, "/a")
     assert f"  linked from   {words}" in lines
     assert not [line for line in lines if line.startswith("  depth")]
 
@@ -348,7 +348,7 @@ def test_a_failing_page(
         "status": status,
         "last_fetched": "2023-11-14T22:13:20+00:00",
     }
-    assert told(program, "/a")[0] == "listed: kept-after-error (server-error: status 503), not published yet"
+    assert lines_of(program, "/a")[0] == "listed: kept-after-error (server-error: status 503), not published yet"
 
 
 def test_a_date_without_a_time_is_shown_as_one(program: Program, made: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_date_without_a_time_is_shown_as_one(program: Program, made: Path) -> 
     dated = "UPDATE decisions SET lastmod = 1715904000, lastmod_source = 'json-ld', lastmod_day = {} WHERE url_id = 2"
     change(made, dated.format(1))
     assert ask(program, "/a")["lastmod"] == "2024-05-17"
-    assert "  lastmod       2024-05-17 (json-ld)" in told(program, "/a")
+    assert "  lastmod       2024-05-17 (json-ld)" in lines_of(program, "/a")
     change(made, dated.format(0))
     assert ask(program, "/a")["lastmod"] == "2024-05-17T00:00:00+00:00"
 

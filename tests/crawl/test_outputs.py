@@ -51,7 +51,7 @@ def feed_items(program: Program, site: WebServer) -> list[tuple[str, str, str]]:
     return [(link.removeprefix(site.url("")), title, date) for link, title, date in items]
 
 
-def test_all_formats_beside_each_other(program: Program, dated: WebServer) -> None:
+def test_all_formats_together(program: Program, dated: WebServer) -> None:
     formats = [part for name in ("xml", "txt", "rss", "atom") for part in ("--format", name)]
     report = crawl(program, dated, *formats).report
     assert names(program) == {"sitemap.xml", "sitemap.txt", "sitemap.rss", "sitemap.atom"}
@@ -84,8 +84,8 @@ def test_text_alone(program: Program, dated: WebServer) -> None:
     assert names(program) == {"sitemap.txt", "sitemap-1.txt"}
     assert program.run("write", *STATE).code == 0
     assert names(program) == {"sitemap.txt", "sitemap-1.txt"}
-    told = json.loads(program.run("explain", dated.url("/undated"), *STATE, "--json").out)
-    assert (told["file"], told["title"]) == ("sitemap-1.txt", "Undated")
+    answer = json.loads(program.run("explain", dated.url("/undated"), *STATE, "--json").out)
+    assert (answer["file"], answer["title"]) == ("sitemap-1.txt", "Undated")
 
 
 def test_a_feed_without_any_date(program: Program, site: WebServer) -> None:

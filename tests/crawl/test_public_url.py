@@ -48,7 +48,7 @@ def test_every_url_is_written_as_the_live_site_has_it(program: Program, site: We
         assert b"127.0.0.1" not in file.read_bytes()
 
 
-def test_shards_stand_beside_the_live_entry_file(program: Program, site: WebServer) -> None:
+def test_shards_are_next_to_the_live_entry_file(program: Program, site: WebServer) -> None:
     site.pages.update({"/": html("/1", "/2"), "/1": page(), "/2": page()})
     result = program.crawl(site.url("/"), "--public-url", LIVE, "--max-urls", "2")
     assert result.code == 0

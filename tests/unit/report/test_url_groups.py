@@ -88,7 +88,7 @@ def test_directories(paths: list[str], expected: list[tuple[str, int]]) -> None:
             [*numbered("/2023/04/{:02}/", 20), *numbered("/2024/05/{:02}/", 10)],
             [("/YYYY/MM/DD/", 30)],
         ),
-        # The days of one month beside posts of several.
+        # The days of one month next to posts of several.
         (
             [*numbered("/2024/05/{:02}/", 20), *numbered("/2023/05/post-{}", 4), *numbered("/2024/05/post-{}", 5)],
             [("/2024/05/DD/", 20), ("/YYYY/05/*", 9)],
@@ -121,7 +121,7 @@ def test_directories(paths: list[str], expected: list[tuple[str, int]]) -> None:
             [*numbered("/2023/05/page/{}/", 5, first=2), *numbered("/2024/06/page/{}/", 5, first=2)],
             [("/YYYY/MM/page/*", 10)],
         ),
-        # Archives are told apart however small their share is, from three on.
+        # Archives are groups of their own, however small their share is, from three on.
         (
             [
                 *(f"/2023/{month:02}/{day:02}/p{n}" for month in (5, 6) for day in (1, 2) for n in range(100)),
@@ -164,7 +164,7 @@ def test_directories(paths: list[str], expected: list[tuple[str, int]]) -> None:
         # Numbers of threads and products, though some of them look like years.
         (numbered("/thread/{}", 2100), [("/thread/*", 2100)]),
         ([f"/product/{n}/{page}" for n in range(1500, 2100) for page in ("", "reviews")], [("/product/*", 1200)]),
-        # A page called 404 makes no numbers of the years beside it.
+        # A page called 404 makes no numbers of the years next to it.
         (
             [*numbered("/2024/05/p{}/", 9), *numbered("/2024/06/p{}/", 9), "/404/", "/500/"],
             [("/2024/MM/*", 18), ("/*", 2)],

@@ -109,7 +109,7 @@ def test_video_is_written_only_when_complete(video, written):
     assert len(videos) == 1 + written
 
 
-def test_player_that_is_the_page_is_left_out_beside_a_file():
+def test_player_that_is_the_page_is_left_out_next_to_a_file():
     video = Video("t", "T", "D", content_loc="c", player_loc=PAGE)
     assert b"player_loc" not in serialise(Entry(PAGE, videos=(video,)))
 
@@ -204,7 +204,7 @@ def test_too_long_counts_characters_before_escaping(length, too_long):
     assert Entry("&" * length).too_long is too_long
 
 
-@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not beside the checkout")
+@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not next to the checkout")
 def test_published_schemas_accept_it():
     core = etree.parse(SCHEMAS / "sitemap.xsd").getroot()
     # The extension is strict there: the schema of its namespace must be known as well. None is published for images.

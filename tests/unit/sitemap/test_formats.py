@@ -1,4 +1,4 @@
-"""Text sitemaps and feeds beside the XML: what is written, what is left alone, what is removed."""
+"""Text sitemaps and feeds next to the XML: written, unchanged and removed files."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_line(loc, line):
     assert serialise_line(loc) == line
 
 
-def test_each_file_is_told_when_it_is_whole():
+def test_each_file_is_yielded_when_it_is_finalised():
     files = Files()
     finished = text_files(["a", "b", "c"], files.create, max_urls=2, max_bytes=100)
     number, first, shard = next(finished)

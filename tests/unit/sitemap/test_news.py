@@ -45,7 +45,7 @@ def test_bytes_of_a_file():
     )
 
 
-@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not beside the checkout")
+@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not next to the checkout")
 def test_published_schemas_accept_it():
     core = etree.parse(SCHEMAS / "sitemap.xsd").getroot()
     # The extension is strict there: the schema of its namespace must be known as well.

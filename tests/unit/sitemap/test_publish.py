@@ -517,7 +517,7 @@ def test_a_reader_never_sees_a_broken_set(tmp_path):
     assert all(all(found.values()) for found in seen)
 
 
-@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not beside the checkout")
+@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the published schemas are not next to the checkout")
 def test_published_schemas_accept_the_set(tmp_path):
     publish(entries("abc", "2024-05-06T07:08:09+02:00"), target(tmp_path, name="a%20b&.xml"), (), NOW)
     urlset, sitemapindex = (etree.XMLSchema(file=SCHEMAS / name) for name in ("sitemap.xsd", "siteindex.xsd"))
