@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from sitemap_crawler.report.report import Report
-    from sitemap_crawler.validation.findings import Report as ValidationReport
+    from sitemap_crawler.validation.findings import ValidationReport
 
 PROGRAM = "sitemap-crawler"
 
@@ -136,7 +136,7 @@ def _crawl_site(
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    return _model_options(command, only=Options.writing())
+    return _model_options(command, only=Options.write_options())
 
 
 @commands.command()

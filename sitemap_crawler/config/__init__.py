@@ -1,1 +1,1 @@
-"""The options of a run: their model, where their values come from, and the paths and credentials they name."""
+"""Options of a run: their model, the sources of their values, and the checks of paths and credentials."""

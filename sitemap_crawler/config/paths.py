@@ -1,4 +1,4 @@
-"""Where a run reads and writes: looked at before the first request, and none of these files may be another one."""
+"""Check of the files of a run before the first request: they must be writable and different from each other."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
 
 
-def check_places(options: Options, *, state: Path, config: Path | None) -> None:
-    """`state` is the inventory, `config` the site file. Raises OptionError, which names the file and the remedy."""
+def check_paths(options: Options, *, state: Path, config: Path | None) -> None:
+    """Check the files that `options` name, the inventory `state` and the site file `config`.
+
+    Raises OptionError, whose message has the file and the remedy.
+    """
     for name in ("report", "status", "log_file"):
         path: Path | None = getattr(options, name)
         if path is not None:
             check_writable(name, path)
-    places = {"report": options.report, "status": options.status, "log_file": options.log_file}
-    places |= {"state": state, "config": config}
-    given = {name: path.resolve() for name, path in places.items() if path is not None}
-    for (one, path), (other, same) in combinations(given.items(), 2):
-        if path == same:
+    paths = {"report": options.report, "status": options.status, "log_file": options.log_file}
+    paths |= {"state": state, "config": config}
+    resolved = {name: path.resolve() for name, path in paths.items() if path is not None}
+    for (one, path), (other, other_path) in combinations(resolved.items(), 2):
+        if path == other_path:
             raise OptionError(f"{one} and {other} are the same file {path}: give another one for {one}")
     names = Names.for_sitemap(options.entry_url, gzip=options.gzip)
     output = options.output.resolve()
-    for name, path in given.items():
+    for name, path in resolved.items():
         if path.parent == output and (path.name == names.entry or names.derives(path.name)):
-            raise OptionError(f"{name} {path} has the name of a sitemap that is written there: give another one")
+            raise OptionError(f"{name} {path} has the name of a sitemap file of this run: give another one")
 
 
 def check_writable(name: str, path: Path) -> None:
-    """What is only opened at the end must be a file that can be."""
+    """Check that the file of an option can be written. Raises OptionError."""
     if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
         raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
     if path.exists() and not os.access(path, os.W_OK):

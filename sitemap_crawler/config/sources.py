@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.types import check_names
 from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.utils.text import printable
 

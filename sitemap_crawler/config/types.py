@@ -1,22 +1,45 @@
-"""The types of the options' values: how each is read and checked."""
+"""Types of the values of options: their conversion and validation, and the check of names."""
 
 from __future__ import annotations
 
 import json
 import re
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 
-from sitemap_crawler.config.credentials import basic, read_header
+from sitemap_crawler.config.credentials import basic_authorization, parse_header
+from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.sitemap.news import news_language
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import Resolver, split_credentials
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def check_names(
+    names: Iterable[str], known: Iterable[str], *, kind: str, otherwise: str = "see --help for the names"
+) -> None:
+    """Raise OptionError for the first unknown name.
+
+    The message suggests the most similar known name, or gives the remedy `otherwise` if no known name is similar.
+    """
+    known = list(known)
+    for name in names:
+        if name not in known:
+            # Two swapped letters make a short name less similar than a long one.
+            near = get_close_matches(name, known, n=1, cutoff=0.75 if len(name) > 4 else 0.6)
+            hint = f"did you mean {near[0]}?" if near else otherwise
+            raise OptionError(f"unknown {kind} {name}: {hint}")
+
 
 class Format(StrEnum):
+    """A format of sitemap files."""
+
     XML = "xml"
     TXT = "txt"
     RSS = "rss"
@@ -26,9 +49,7 @@ class Format(StrEnum):
 def _absolute_url(value: str) -> str:
     bare, user, _ = split_credentials(value)
     if user is not None:
-        raise ValueError(
-            "a URL with user and password is not supported: give them as --auth, without what is before the @"
-        )
+        raise ValueError("a URL with user and password is not supported: remove them and give --auth USER:PASSWORD")
     url = Resolver(()).normalise(bare)
     if url is None:
         hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
@@ -47,8 +68,8 @@ def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-def _listed(value: Any) -> Any:
-    """A setting given as text (`-s`, Scrapyd) is one value, or a JSON list of them."""
+def _list_of_text(value: Any) -> Any:
+    """Return the list that a text means (from `-s` or Scrapyd): a JSON list, or else the text as the only value."""
     if isinstance(value, str):
         text = value.strip()
         return json.loads(text) if text.startswith("[") and _is_json(text) else [value]
@@ -64,8 +85,8 @@ def _is_json(text: str) -> bool:
 
 
 def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
-    wrong = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
-    if wrong or not value:
+    invalid = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
+    if invalid or not value:
         raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
     return value
 
@@ -97,12 +118,12 @@ def _plain_text(value: str) -> str:
 
 def _headers(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     for line in value:
-        read_header(line.get_secret_value())
+        parse_header(line.get_secret_value())
     return value
 
 
 def _login(value: SecretStr) -> SecretStr:
-    basic(value.get_secret_value())
+    basic_authorization(value.get_secret_value())
     return value
 
 
@@ -126,14 +147,14 @@ def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
 
 TextPath = Annotated[Path, AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
-PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_listed)]
-Patterns = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_compilable)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-MediaTypes = Annotated[Words, AfterValidator(_media_types)]
+PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_list_of_text)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_compilable)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_text)]
+MediaTypes = Annotated[Texts, AfterValidator(_media_types)]
 StateLocation = Annotated[str, AfterValidator(_state_location)]
 PlainText = Annotated[str, AfterValidator(_plain_text)]
-HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(_listed), AfterValidator(_headers)]
+HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(_list_of_text), AfterValidator(_headers)]
 Login = Annotated[SecretStr, AfterValidator(_login)]
 NewsLanguage = Annotated[str, AfterValidator(_news_language)]
-Formats = Annotated[tuple[Format, ...], BeforeValidator(_listed), AfterValidator(_formats)]
-SectionRules = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_sections)]
+Formats = Annotated[tuple[Format, ...], BeforeValidator(_list_of_text), AfterValidator(_formats)]
+SectionRules = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_sections)]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings, default_settings
 
-from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import SETTING_PREFIX, Options
-from sitemap_crawler.config.paths import check_places
+from sitemap_crawler.config.paths import check_paths
 from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
+from sitemap_crawler.config.types import check_names
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import write_failure_report
 from sitemap_crawler.crawl.job import Job, open_job
@@ -153,7 +153,7 @@ def _log_level(options: Options, verbosity: int) -> str:
 def _check(settings: Settings, options: Options, *, site_file: Path | None) -> None:
     """Check everything that would fail only after the first request. Raises OptionError."""
     _check_values(settings)
-    check_places(options, state=state_path(options), config=site_file)
+    check_paths(options, state=state_path(options), config=site_file)
     check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
 
 

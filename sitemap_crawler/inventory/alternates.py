@@ -9,7 +9,7 @@ from sqlalchemy import and_, case, delete, exists, insert, null, or_, select
 from sitemap_crawler.extract.alternates import X_DEFAULT
 from sitemap_crawler.inventory.schema import clusters, decisions, named_alternates, observations, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, chunks, url_key
-from sitemap_crawler.policy.alternates import Clustering, Page
+from sitemap_crawler.policy.alternates import AlternateClaims, Clustering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ Versions = tuple[tuple[str, str], ...]
 def store_clusters(connection: Connection, *, warn: Callable[[SiteWarning], None]) -> None:
     """Store the sets that follow from the claims of the listed pages, in place of those of an earlier run."""
 
-    def fetch(ids: Collection[int]) -> Iterator[Page]:
+    def fetch(ids: Collection[int]) -> Iterator[AlternateClaims]:
         return _pages(connection, ids)
 
     with connection.begin():
@@ -120,7 +120,7 @@ def _claiming(connection: Connection) -> Iterator[int]:
         last = ids[-1]
 
 
-def _pages(connection: Connection, ids: Collection[int]) -> Iterator[Page]:
+def _pages(connection: Connection, ids: Collection[int]) -> Iterator[AlternateClaims]:
     refusal = case((_LISTED, null()), (decisions.c.reason.is_(None), "not decided"), else_=decisions.c.reason)
     query = (
         select(urls.c.id, urls.c.url, refusal, observations.c.alternates, named_alternates.c.alternates)
@@ -135,7 +135,7 @@ def _pages(connection: Connection, ids: Collection[int]) -> Iterator[Page]:
         claims = {**dict(of_sitemap or ()), **dict(own or ())}
         for code, url_id in sorted(claims.items()):
             named[url_id] = (*named.get(url_id, ()), code)
-        yield Page(page_id, url, refused, named)
+        yield AlternateClaims(page_id, url, refused, named)
 
 
 def _rows(cluster: Cluster) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from sitemap_crawler.exceptions import LocateError
 from sitemap_crawler.urls.normalise import directory_of
 from sitemap_crawler.urls.scope import DomainScope, Scope, default_sitemap_url
-from sitemap_crawler.urls.spelling import absolute_spellings, any_variant, directories_above, shown
+from sitemap_crawler.urls.spelling import absolute_spellings, directories_above, shown, without_variant
 
 if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
@@ -126,8 +126,8 @@ def _admitting(inventories: _Inventories, asked: list[str]) -> Path | None:
 
 def _admitting_variant(inventories: _Inventories, asked: list[str]) -> Path | None:
     """Return the same for the variants of the URLs with http or https, with and without www."""
-    variants = [any_variant(url) for url in asked]
-    prefixes = {path: any_variant(_prefix(run)) for path, run in inventories.readable.items()}
+    variants = [without_variant(url) for url in asked]
+    prefixes = {path: without_variant(_prefix(run)) for path, run in inventories.readable.items()}
     admitting = [path for path, prefix in prefixes.items() if any(variant.startswith(prefix) for variant in variants)]
     best = _longest({path: inventories.readable[path] for path in admitting})
     if best is None:
@@ -158,7 +158,7 @@ def _longest(runs: dict[Path, LatestRun]) -> Path | None:
 
 
 def _prefix(run: LatestRun) -> str:
-    return Scope.of_sitemap(run.sitemap_url).prefix
+    return Scope.for_sitemap(run.sitemap_url).prefix
 
 
 def _admits(run: LatestRun, asked: list[str]) -> bool:
@@ -213,7 +213,7 @@ def _only_one(inventories: _Inventories, remedy: str) -> Path:
 def _start_urls(text: str) -> list[str]:
     urls = absolute_spellings(text)
     if not urls:
-        raise LocateError(f"{shown(text)} is no http or https URL: give the start URL of the crawl")
+        raise LocateError(f"{shown(text)} is not an http or https URL: give the start URL of the crawl")
     return urls
 
 

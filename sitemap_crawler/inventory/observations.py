@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sitemap_crawler.inventory.schema import observations
 from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
 from sitemap_crawler.items import is_transient
-from sitemap_crawler.policy.lastmod import Before, Dated, settle_date
+from sitemap_crawler.policy.lastmod import Dated, PreviousFetch, decide_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ _REPLACE = _replace_statement()
 class _Known(NamedTuple):
     """The stored observation of a URL."""
 
-    before: Before
+    before: PreviousFetch
     is_definite: bool
     """Whether it is anything but a transient error."""
 
@@ -119,7 +119,7 @@ class ObservationWriter:
                 dated = Dated(row.lastmod, row.lastmod_source, row.lastmod_day)
                 comparable = row.readers == self._readers
                 definite = row.blocked_by is not None or (row.status is not None and not is_transient(row.status))
-                known[row.url_id] = _Known(Before(row.fetched, row.fingerprint, comparable, dated), definite)
+                known[row.url_id] = _Known(PreviousFetch(row.fetched, row.fingerprint, comparable, dated), definite)
         return known
 
     def _row(
@@ -129,7 +129,7 @@ class ObservationWriter:
             return ids[url] if url is not None else None
 
         expiry = observation.unavailable_after
-        dated = settle_date(known.before if known is not None else None, observation)
+        dated = decide_date(known.before if known is not None else None, observation)
         return {
             "url_id": observation.url_id,
             "run": self._run,

@@ -1,1 +1,1 @@
-"""The rules that decide which URLs are fetched and listed, and with which date."""
+"""Rules that decide which URLs are fetched and listed, and with which date. Pure: no input or output."""

@@ -1,9 +1,10 @@
-"""Which pages are language versions of each other. Pure: claims in, sets of pages out.
+"""Sets of pages that are language versions of each other. Pure: claims in, sets of pages out.
 
-A set is complete: each of its pages names all others. What is named without naming back, or is not listed, is left out
-and worded. Where pages name each other in a chain, the complete sets are taken from it that are largest, as far as a
-look at the neighbours can tell; ties go by URL, so that the order of the ids does not matter.
-Memory is one byte a page, and the claims of the pages in hand.
+A set is complete: each of its pages names all others. A page that does not name the others back, or that is not listed,
+belongs to no set and gets a warning. If pages name each other in a chain, the chain is split into complete sets, large
+ones first. The split looks at direct partners only, so that the sets are not always the largest possible ones. Ties are
+decided by URL, so that the result does not depend on the order of the ids.
+Memory use is one byte per page, and the claims of the current pages.
 """
 
 from __future__ import annotations
@@ -18,49 +19,52 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 BATCH = 100
-"""Pages whose claims are looked up at once, and for the pages they name five times as many."""
+"""Number of pages whose claims are looked up in one query. Five times as many for the pages that they name."""
 MAX_HELD = 100_000
-"""Claims that are kept for the pages that come next."""
+"""Maximum number of claims that are kept in memory for the next pages."""
 MAX_CHAIN = 1_000
-"""Pages that name each other, of which complete sets are looked for; no site has as many languages and regions."""
+"""Maximum number of pages of a chain that is split into sets. No site has as many languages and regions."""
 MAX_EXAMPLES = 3
+"""Maximum number of URLs that a warning names."""
 
 
-class Page(NamedTuple):
-    """A URL that claims something or is named in a claim."""
+class AlternateClaims(NamedTuple):
+    """A URL and the language versions that its page names; the page may also be only named by others."""
 
     id: int
     url: str
     refusal: str | None
-    """Why it is not listed, None when it is."""
+    """Reason why the page is not listed; None if it is listed."""
     named: Mapping[int, tuple[str, ...]]
-    """The codes that it gives to each page, itself among them if it names itself; each code once. Empty when it is not
-    listed."""
+    """Language codes by the id of the page that they are given to, which may be the page itself.
+
+    Each code occurs once. Empty if the page is not listed.
+    """
 
 
 Cluster = dict[int, tuple[str, ...]]
-"""The codes of each page of a set, by its id. No code stands there twice, and there are at least two pages."""
+"""Language codes of a set by page id. A set has at least two pages, and each code occurs once."""
 
 
 class _Member(NamedTuple):
-    page: Page
+    page: AlternateClaims
     partners: set[int]
-    """The other pages that it names and that name it."""
+    """Ids of the other pages that the page names and that name it back."""
 
 
 class Clustering:
-    """The sets of one inventory."""
+    """Builder of the sets of one inventory."""
 
     def __init__(
-        self, fetch: Callable[[Collection[int]], Iterable[Page]], *, warn: Callable[[SiteWarning], None]
+        self, fetch: Callable[[Collection[int]], Iterable[AlternateClaims]], *, warn: Callable[[SiteWarning], None]
     ) -> None:
-        """`fetch` looks pages up by their ids, listed or not."""
+        """Read pages with `fetch`, which takes ids of listed and unlisted pages, and report problems with `warn`."""
         self._pages = _Pages(fetch)
         self._warn = warn
         self._done = bytearray()
 
     def clusters(self, ids: Iterable[int]) -> Iterator[Cluster]:
-        """Yield the sets to which the listed pages with these ids belong; each page is in one at most."""
+        """Yield the sets that contain the listed pages with these ids. A page belongs to one set at most."""
         remaining = iter(ids)
         while batch := list(islice(remaining, BATCH)):
             pending = [url_id for url_id in batch if not self._is_done(url_id)]
@@ -77,28 +81,28 @@ class Clustering:
         self._done[url_id] = 1
 
     def _chain(self, start: int) -> list[_Member]:
-        """Return all pages that are reached from one by naming and being named back, none when they are too many."""
+        """Return all pages that mutual naming connects with `start`; an empty list if there are too many."""
         members: list[_Member] = []
-        queue, met, first = [start], 0, ""
+        queue, count, first_url = [start], 0, ""
         self._mark(start)
         while queue:
             page = self._pages.find([queue.pop()]).popitem()[1]
-            met, first = met + 1, min(first or page.url, page.url)
+            count, first_url = count + 1, min(first_url or page.url, page.url)
             partners = self._partners(page)
             for partner in partners:
                 if not self._is_done(partner):
                     self._mark(partner)
                     queue.append(partner)
-            if met <= MAX_CHAIN:
+            if count <= MAX_CHAIN:
                 members.append(_Member(page, partners))
             else:
                 members.clear()
-        if met > MAX_CHAIN:
-            self._conflict(first, f"{met:,} pages name each other in a chain: nobody can tell which belong together")
+        if count > MAX_CHAIN:
+            self._conflict(first_url, f"{count:,} pages name each other in a chain: too many to find the sets in it")
         return members
 
-    def _partners(self, page: Page) -> set[int]:
-        """Return the pages that name this one back, and word what is wrong with the others."""
+    def _partners(self, page: AlternateClaims) -> set[int]:
+        """Return the ids of the pages that name `page` back, and warn about the other named pages."""
         known = self._pages.find(page.named)
         known.pop(page.id, None)
         partners = {url_id for url_id, other in known.items() if page.id in other.named}
@@ -125,40 +129,40 @@ class Clustering:
         for ids in _complete_sets(by_id):
             for url_id in ids:
                 page, partners = by_id[url_id]
-                lost = [f"{_codes(page, by_id[other].page)} {by_id[other].page.url}" for other in partners - ids]
-                if lost:
-                    words = "names versions whose own versions do not all name each other, so they are no set"
-                    self._conflict(page.url, f"{words}: {_examples(lost)}")
+                dropped = [f"{_codes(page, by_id[other].page)} {by_id[other].page.url}" for other in partners - ids]
+                if dropped:
+                    problem = "names versions whose own versions do not all name each other, so they are not a set"
+                    self._conflict(page.url, f"{problem}: {_examples(dropped)}")
             cluster = self._with_codes(sorted((by_id[url_id].page for url_id in ids), key=lambda page: page.url))
             if len(cluster) > 1:
                 yield cluster
 
-    def _with_codes(self, pages: Sequence[Page]) -> Cluster:
-        """Return the codes of the pages of a complete set; a page that is left without one is left out.
+    def _with_codes(self, pages: Sequence[AlternateClaims]) -> Cluster:
+        """Return the codes of the pages of a complete set, without pages that have no code.
 
-        A page knows best what it is itself: what the others call it counts when it says nothing of itself and they
-        agree. A code of two pages counts for neither.
+        The codes that a page gives itself have priority. The codes of the other pages count if the page does not name
+        itself and the others agree. A code of two pages counts for neither.
         """
         codes = {page.id: self._agreed_codes(page, pages) for page in pages}
         owners = Counter(code for own in codes.values() for code in own)
         for code in sorted(code for code, count in owners.items() if count > 1):
             urls = [page.url for page in pages if code in codes[page.id]]
-            self._conflict(urls[0], f"several versions have the code {code}, so none has: {_examples(urls)}")
+            self._conflict(urls[0], f"several versions have the code {code}, so it counts for none: {_examples(urls)}")
         unique = {page.id: tuple(sorted(code for code in codes[page.id] if owners[code] == 1)) for page in pages}
         return {url_id: own for url_id, own in unique.items() if own}
 
-    def _agreed_codes(self, page: Page, pages: Sequence[Page]) -> set[str]:
-        said = [set(other.named[page.id]) for other in pages if other.id != page.id]
-        everything: set[str] = set().union(*said)
+    def _agreed_codes(self, page: AlternateClaims, pages: Sequence[AlternateClaims]) -> set[str]:
+        given = [set(other.named[page.id]) for other in pages if other.id != page.id]
+        given_by_any: set[str] = set().union(*given)
         own = page.named.get(page.id)
         if own is None:
-            agreed = set.intersection(*said) if said else set()
-            words = "does not name itself, and its other versions do not agree what it is"
+            agreed = set.intersection(*given) if given else set()
+            problem = "does not name itself, and its other versions give it different codes"
         else:
             agreed = set(own)
-            words = f"calls itself {' '.join(own)}, but other versions call it otherwise"
-        if strange := sorted(everything - agreed):
-            self._conflict(page.url, f"{words}: {_examples(strange)}")
+            problem = f"calls itself {' '.join(own)}, but other versions give it another code"
+        if disputed := sorted(given_by_any - agreed):
+            self._conflict(page.url, f"{problem}: {_examples(disputed)}")
         return agreed
 
     def _conflict(self, url: str, message: str) -> None:
@@ -166,20 +170,20 @@ class Clustering:
 
 
 class _Pages:
-    """Looks pages up, and keeps them for a while: those of a set ask for each other."""
+    """Cache of pages. The pages of a set need each other."""
 
-    def __init__(self, fetch: Callable[[Collection[int]], Iterable[Page]]) -> None:
+    def __init__(self, fetch: Callable[[Collection[int]], Iterable[AlternateClaims]]) -> None:
         self._fetch = fetch
-        self._held: dict[int, Page] = {}
+        self._held: dict[int, AlternateClaims] = {}
         self._claims = 0
 
     def prepare(self, ids: Sequence[int]) -> None:
-        """Look up pages and what they name in few steps."""
+        """Load pages and the pages that they name, in few queries."""
         named = list(dict.fromkeys(other for page in self.find(ids).values() for other in page.named))
         for start in range(0, len(named), 5 * BATCH):
             self.find(named[start : start + 5 * BATCH])
 
-    def find(self, ids: Collection[int]) -> dict[int, Page]:
+    def find(self, ids: Collection[int]) -> dict[int, AlternateClaims]:
         missing = [url_id for url_id in ids if url_id not in self._held]
         if missing and self._claims > MAX_HELD:
             self._held.clear()
@@ -191,7 +195,7 @@ class _Pages:
 
 
 def _complete_sets(members: Mapping[int, _Member]) -> Iterator[set[int]]:
-    """Yield sets of pages that all name each other, which together are all of `members`; some have only one page."""
+    """Split `members` into sets of pages that all name each other. A set may have one page only."""
     if all(len(member.partners) == len(members) - 1 for member in members.values()):
         yield set(members)
         return
@@ -210,11 +214,11 @@ def _complete_sets(members: Mapping[int, _Member]) -> Iterator[set[int]]:
         yield complete
 
 
-def _codes(page: Page, other: Page) -> str:
+def _codes(page: AlternateClaims, other: AlternateClaims) -> str:
     return " ".join(page.named[other.id])
 
 
-def _examples(words: Sequence[str]) -> str:
-    """Some of them in words, the same ones whatever their order."""
-    more = len(words) - MAX_EXAMPLES
-    return ", ".join(sorted(words)[:MAX_EXAMPLES]) + (f" and {more} more" if more > 0 else "")
+def _examples(texts: Sequence[str]) -> str:
+    """Return the first MAX_EXAMPLES texts in sorted order, and the number of the others."""
+    more = len(texts) - MAX_EXAMPLES
+    return ", ".join(sorted(texts)[:MAX_EXAMPLES]) + (f" and {more} more" if more > 0 else "")

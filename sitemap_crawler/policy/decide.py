@@ -1,8 +1,9 @@
-"""Observations of the whole site → one decision for every URL. Pure: rows in, decisions out.
+"""Decisions: which URLs of a site are listed, and why the others are not. Pure: observations in, decisions out.
 
-The order of the rules for one URL: blocked-by-robots, server-error and unreachable, client-error, redirect, not-a-page,
-too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan, listed.
-Memory is at most five bytes a URL: what a row says by itself, and where its canonical points.
+The rules apply to a URL in this order: blocked-by-robots, server-error and unreachable, client-error, redirect,
+not-a-page, too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan,
+listed.
+Memory use is at most five bytes per URL: one for its state, four for the id of its canonical.
 """
 
 from __future__ import annotations
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 
 
 CLOCK_SKEW = 86_400.0
-"""Seconds that a date may lie ahead: beyond that a clock was wrong when it was noted."""
+"""Maximum number of seconds that a date may be in the future. A later date comes from a wrong clock and is ignored."""
 MAX_EXPLAINED = 1_000
-"""Broken canonicals whose targets are looked up for the words of the warning."""
+"""Maximum number of broken canonicals whose warning explains the problem of the target."""
 
 
 class Facts(NamedTuple):
-    """One row of the inventory: what was observed on one URL, or that nothing was.
+    """One row of the inventory: the observation of one URL, if there is one.
 
-    A tuple, as a row is one: there are as many as URLs, and a frozen dataclass takes longer to make.
+    A named tuple, because a row is a tuple and a frozen dataclass takes longer to create for every URL.
     """
 
     id: int
     url: str
     depth: int
     orphan: bool = False
-    """Nothing has led to it for so long that it counts as gone."""
+    """Whether no link or sitemap has led to the URL in the last `orphan_runs` runs."""
     fetched: float | None = None
-    """When it was observed, in seconds since 1970; None when it never was."""
+    """Time of the observation in seconds since 1970; None without an observation."""
     status: int | None = None
     error: str | None = None
     blocked_by: str | None = None
@@ -52,7 +53,7 @@ class Facts(NamedTuple):
     canonical_id: int | None = None
     noindex: bool | None = None
     unavailable_after: float | None = None
-    """From when on it is noindex, in seconds since 1970."""
+    """Time from which the page is noindex, in seconds since 1970."""
     directives: str | None = None
     lastmod: float | None = None
     lastmod_source: str | None = None
@@ -60,17 +61,19 @@ class Facts(NamedTuple):
     failed_status: int | None = None
     failed_error: str | None = None
     failed: bool = False
-    """The last tries failed; all else was seen before."""
+    """Whether the last requests failed. The other fields are from an earlier observation."""
     kept: bool = False
-    """It was listed when it began to fail, and that is not so long ago."""
+    """Whether a failing page stays listed: it was listed before, and has failed in at most `keep_errors` runs."""
     location: str | None = None
     refresh: str | None = None
     canonical: str | None = None
     trap: int | None = None
-    """The trap for which it was refused."""
+    """Value of the `Trap` for which the URL was refused."""
 
 
 class Decision(NamedTuple):
+    """The decision for one URL, with its reason and the evidence for people."""
+
     url_id: int
     url: str
     listed: bool
@@ -81,26 +84,26 @@ class Decision(NamedTuple):
     lastmod_day: bool = False
 
 
-class _Local(IntEnum):
-    """What a URL is by itself, before canonicals are followed."""
+class _State(IntEnum):
+    """State of a URL while canonicals are followed. At first it depends on the URL's own row only."""
 
     UNSEEN = 0
     LISTABLE = 1
     NOT_LISTABLE = 2
     CONFIRMED = 3
-    """Listable, and names itself as its canonical."""
-    AT_ITS_WORD = 4
-    """Not ours to judge: a canonical that names it is believed."""
+    """Listable, with itself as its canonical."""
+    NOT_JUDGED = 4
+    """Outside the scope or excluded by a rule: a canonical that names the URL is accepted."""
     BLOCKED = 5
-    """Forbidden by robots.txt: believed too, but worth a warning."""
-    CANONICAL = 6
-    """Settled as canonical-elsewhere."""
+    """Disallowed by robots.txt: a canonical that names the URL is accepted with a warning."""
+    CANONICAL_ELSEWHERE = 6
+    """Decided as canonical-elsewhere."""
     ENTERED = 7
-    """On the chain that is being followed."""
+    """Part of the chain of canonicals that is being followed."""
 
 
-class Settlement:
-    """The decisions of one run."""
+class Decider:
+    """Maker of the decisions on all URLs of one run."""
 
     def __init__(
         self,
@@ -112,49 +115,53 @@ class Settlement:
         blocked: Callable[[str], str | None],
         warn: Callable[[SiteWarning], None],
     ) -> None:
-        """`rows` gives the rows anew at each call, in any order; `find` looks one up by its URL; `blocked` says
-        why robots.txt forbids one; `now` is in seconds since 1970."""
+        """Decide by `rules` at the time `now`, in seconds since 1970.
+
+        `rows` returns all rows at each call, in any order. `find` returns the row of a URL. `blocked` returns the rule
+        of robots.txt that disallows a URL, if there is one. `warn` takes problems of the site.
+        """
         self._rows = rows
         self._rules = rules
         self._now = now
         self._find = find
         self._blocked = blocked
-        self._broken = 0
+        self._broken_canonicals = 0
         self._warn = warn
-        self._local = bytearray()
+        self._states = bytearray()
         self._canonical: array[int] = array("I")
 
     def decisions(self) -> Iterator[Decision]:
+        """Yield one decision for each row."""
         for facts in self._rows():
             yield self._decide(facts)
 
-    def _survey_all(self) -> None:
-        """Look at the whole site; a site where no page names another as its canonical never needs it."""
+    def _read_all_states(self) -> None:
+        """Read the state of all URLs. Needed only if a page names another one as its canonical."""
         for facts in self._rows():
-            self._survey(facts)
+            self._read_state(facts)
 
-    def _survey(self, facts: Facts) -> None:
-        missing = facts.id + 1 - len(self._local)
+    def _read_state(self, facts: Facts) -> None:
+        missing = facts.id + 1 - len(self._states)
         if missing > 0:
-            self._local.extend(bytes(missing))
+            self._states.extend(bytes(missing))
             self._canonical.extend(array("I", bytes(4 * missing)))
         refusal = self.refusal(facts)
         if refusal is not None:
-            self._local[facts.id] = _REFUSED.get(refusal.reason, _Local.NOT_LISTABLE)
+            self._states[facts.id] = _STATE_OF_REFUSED.get(refusal.reason, _State.NOT_LISTABLE)
         elif facts.canonical_id == facts.id:
-            self._local[facts.id] = _Local.CONFIRMED
+            self._states[facts.id] = _State.CONFIRMED
         else:
-            self._local[facts.id] = _Local.LISTABLE
+            self._states[facts.id] = _State.LISTABLE
             self._canonical[facts.id] = facts.canonical_id or 0
 
     def refusal(self, facts: Facts) -> Refusal | None:
-        """Why the URL can't be listed for what it is itself; None when it could be."""
+        """Return why the URL cannot be listed by its own row; None if it could be listed."""
         if facts.fetched is None or facts.trap is not None:
             return self._unfetched(facts)
         return (
             _blocked(facts)
             or _failed(facts)
-            or _transport(facts)
+            or _error_or_redirect(facts)
             or _not_a_page(facts, self._rules.content_types)
             or self._rules.listing_refusal(facts.url)
             or _noindex(facts, self._now)
@@ -174,7 +181,12 @@ class Settlement:
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:
-        refusal = self.refusal(facts) or self._canonical_elsewhere(facts) or self._duplicate(facts) or _orphan(facts)
+        refusal = (
+            self.refusal(facts)
+            or self._canonical_elsewhere(facts)
+            or self._duplicate_index_file(facts)
+            or _orphan(facts)
+        )
         if refusal is not None:
             return Decision(facts.id, facts.url, listed=False, reason=refusal.reason, evidence=refusal.evidence)
         kept = failure(facts) if facts.failed else None
@@ -193,87 +205,91 @@ class Settlement:
     def _canonical_elsewhere(self, facts: Facts) -> Refusal | None:
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return None
-        if not self._names_another(facts):
+        if not self._has_other_canonical(facts):
             if not facts.orphan:
-                self._broken += 1
+                self._broken_canonicals += 1
                 self._warn(SiteWarning(WarningKind.BROKEN_CANONICAL, facts.url, self._why_broken(facts)))
             return None
-        warning = _CANONICAL_WARNINGS.get(_Local(self._local[facts.canonical_id]))
+        warning = _CANONICAL_WARNINGS.get(_State(self._states[facts.canonical_id]))
         if warning is not None and not facts.orphan:
-            kind, words = warning
-            self._warn(SiteWarning(kind, facts.url, words.format(facts.canonical)))
+            kind, message = warning
+            self._warn(SiteWarning(kind, facts.url, message.format(facts.canonical)))
         return Refusal(Reason.CANONICAL_ELSEWHERE, f"rel=canonical {facts.canonical}")
 
     def _why_broken(self, facts: Facts) -> str:
-        # A look-up for each of a million pages that make the same mistake would help nobody.
-        target = self._find(facts.canonical) if facts.canonical and self._broken <= MAX_EXPLAINED else None
+        # A lookup for each of a million pages with the same problem would take long and say nothing new.
+        explain = self._broken_canonicals <= MAX_EXPLAINED
+        target = self._find(facts.canonical) if facts.canonical and explain else None
         refusal = self.refusal(target) if target is not None else None
         why = f"can't be listed ({refusal.reason}: {refusal.evidence})" if refusal else "leads back, or can't be listed"
         return f"its canonical {facts.canonical} {why}, so the page itself is listed"
 
-    def _names_another(self, facts: Facts) -> bool:
-        """Whether the page's canonical is another URL, and one that justifies leaving the page out."""
+    def _has_other_canonical(self, facts: Facts) -> bool:
+        """Return whether the canonical of the page is another URL and justifies leaving the page out."""
         if facts.canonical_id is None or facts.canonical_id == facts.id:
             return False
-        if not self._local:
-            self._survey_all()
-        return self._settle(facts.id) is _Local.CANONICAL
+        if not self._states:
+            self._read_all_states()
+        return self._follow_canonicals(facts.id) is _State.CANONICAL_ELSEWHERE
 
-    def _settle(self, url_id: int) -> _Local:
-        """Follow canonicals from `url_id` to their end and settle every URL on the way.
+    def _follow_canonicals(self, url_id: int) -> _State:
+        """Follow canonicals from `url_id` to the last one, decide on every URL of this chain, and return its state.
 
-        A page is canonical-elsewhere when its target is listed or is itself canonical-elsewhere, or is not ours to
-        judge. Pages whose canonicals form a loop stay listed.
+        A page is canonical-elsewhere if its target is listed, is canonical-elsewhere itself or is not judged. Pages
+        whose canonicals form a loop stay listed.
         """
         chain: list[int] = []
-        while self._local[url_id] == _Local.LISTABLE and self._canonical[url_id]:
-            self._local[url_id] = _Local.ENTERED
+        while self._states[url_id] == _State.LISTABLE and self._canonical[url_id]:
+            self._states[url_id] = _State.ENTERED
             chain.append(url_id)
             url_id = self._canonical[url_id]
-        end = _Local(self._local[url_id])
-        if end is _Local.ENTERED:
+        end = _State(self._states[url_id])
+        if end is _State.ENTERED:
             loop_start = chain.index(url_id)
-            self._settle_as_listed(chain[loop_start:])
+            self._mark_listable(chain[loop_start:])
             del chain[loop_start:]
-            end = _Local.LISTABLE
+            end = _State.LISTABLE
         for entered in reversed(chain):
-            if end in _JUSTIFIES:
-                self._local[entered] = end = _Local.CANONICAL
+            if end in _JUSTIFYING:
+                self._states[entered] = end = _State.CANONICAL_ELSEWHERE
             else:
-                self._settle_as_listed([entered])
-                end = _Local.LISTABLE
+                self._mark_listable([entered])
+                end = _State.LISTABLE
         return end
 
-    def _settle_as_listed(self, ids: Iterable[int]) -> None:
+    def _mark_listable(self, ids: Iterable[int]) -> None:
         for url_id in ids:
-            self._local[url_id] = _Local.LISTABLE
+            self._states[url_id] = _State.LISTABLE
             self._canonical[url_id] = 0
 
-    def _duplicate(self, facts: Facts) -> Refusal | None:
+    def _duplicate_index_file(self, facts: Facts) -> Refusal | None:
         directory, _, name = facts.url.rpartition("/")
         if name.lower() not in INDEX_FILES or facts.body_hash is None:
             return None
         above = self._find(f"{directory}/")
         if above is None or above.body_hash != facts.body_hash:
             return None
-        if self.refusal(above) or self._names_another(above) or _orphan(above):
+        if self.refusal(above) or self._has_other_canonical(above) or _orphan(above):
             return None
         return Refusal(Reason.DUPLICATE_INDEX_FILE, f"same bytes as {above.url}")
 
 
-_REFUSED = {
-    Reason.OUT_OF_SCOPE: _Local.AT_ITS_WORD,
-    Reason.EXCLUDED_BY_RULE: _Local.AT_ITS_WORD,
-    Reason.BLOCKED_BY_ROBOTS: _Local.BLOCKED,
+_STATE_OF_REFUSED = {
+    Reason.OUT_OF_SCOPE: _State.NOT_JUDGED,
+    Reason.EXCLUDED_BY_RULE: _State.NOT_JUDGED,
+    Reason.BLOCKED_BY_ROBOTS: _State.BLOCKED,
 }
-_JUSTIFIES = frozenset(_Local) - {_Local.NOT_LISTABLE, _Local.ENTERED}
+_JUSTIFYING = frozenset(_State) - {_State.NOT_LISTABLE, _State.ENTERED}
 _CANONICAL_WARNINGS = {
-    _Local.LISTABLE: (WarningKind.ONE_WAY_CANONICAL, "its canonical {} does not name itself as canonical"),
-    _Local.BLOCKED: (
+    _State.LISTABLE: (WarningKind.ONE_WAY_CANONICAL, "its canonical {} does not name itself as canonical"),
+    _State.BLOCKED: (
         WarningKind.BLOCKED_CANONICAL,
         "its canonical {} is disallowed by robots.txt, so neither is listed",
     ),
-    _Local.CANONICAL: (WarningKind.CANONICAL_CHAIN, "its canonical {} names another one in turn: name that at once"),
+    _State.CANONICAL_ELSEWHERE: (
+        WarningKind.CANONICAL_CHAIN,
+        "its canonical {} names another canonical: name that one directly",
+    ),
 }
 
 
@@ -286,21 +302,21 @@ def _blocked(facts: Facts) -> Refusal | None:
 
 
 def _failed(facts: Facts) -> Refusal | None:
-    """An error that may pass, unless the page stays listed meanwhile by what was seen before."""
+    """Return the refusal of a failing URL, unless the page stays listed by an earlier observation."""
     if not facts.failed or facts.kept:
         return None
     return failure(facts)
 
 
 def failure(facts: Facts) -> Refusal:
-    """What the last try met, of a URL that fails."""
+    """Return the error of the last request of a failing URL as a refusal."""
     if facts.failed_status is None:
         return Refusal(Reason.UNREACHABLE, facts.failed_error or "no answer")
     return Refusal(Reason.SERVER_ERROR, f"status {facts.failed_status}")
 
 
-def _transport(facts: Facts) -> Refusal | None:
-    """Refusals for what the request met: an error, a redirect."""
+def _error_or_redirect(facts: Facts) -> Refusal | None:
+    """Return the refusal of a URL whose request met an error or a redirect."""
     status = facts.status
     if status is None:
         return Refusal(Reason.UNREACHABLE, facts.error or "no answer")
@@ -322,7 +338,7 @@ def _not_a_page(facts: Facts, content_types: frozenset[str]) -> Refusal | None:
     if not facts.body_bytes:
         return Refusal(Reason.NOT_A_PAGE, "empty body")
     if facts.content_type == DECOMPRESSION_BOMB:
-        return Refusal(Reason.NOT_A_PAGE, f"{DECOMPRESSION_BOMB}: {facts.body_bytes:,} bytes and more from very few")
+        return Refusal(Reason.NOT_A_PAGE, f"{DECOMPRESSION_BOMB}: at least {facts.body_bytes:,} bytes from very few")
     if facts.content_type not in content_types:
         return Refusal(Reason.NOT_A_PAGE, f"content type {facts.content_type}")
     return None

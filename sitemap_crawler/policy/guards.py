@@ -1,4 +1,4 @@
-"""When a finished run must not be published: pure functions of what the run found."""
+"""Guards: problems for which a finished run is not published. Pure functions of the results of the run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sitemap_crawler.config.options import Options
-    from sitemap_crawler.policy.decide import Facts, Settlement
+    from sitemap_crawler.policy.decide import Decider, Facts
 
 SHRINK_BASELINE = 20
-"""Published sets smaller than this may shrink as they like."""
+"""Minimum number of published pages for which the shrink guard applies."""
 MAX_REDIRECTS = 10
+"""Maximum number of redirects of the start page that are followed."""
 
-_UNUSABLE = {
+_REMEDIES = {
     Reason.BLOCKED_BY_ROBOTS: "robots.txt forbids it: allow this user agent there, or crawl with -s ROBOTSTXT_OBEY=0",
-    Reason.SERVER_ERROR: "the server fails: try again when it is well",
+    Reason.SERVER_ERROR: "the server fails: try again when it works",
     Reason.UNREACHABLE: "the server does not answer: check the address and the network",
     Reason.CLIENT_ERROR: "check the address",
     Reason.NOT_A_PAGE: "give the address of an HTML page",
@@ -28,36 +29,36 @@ _UNUSABLE = {
     Reason.LIMIT: "raise --max-pages or --max-depth, or run the same command again",
 }
 
-_UNUSABLE_STATUS = {
+_REMEDIES_BY_STATUS = {
     401: "it asks for a login: give --auth USER:PASSWORD that it accepts, or --header 'Authorization: ...'",
-    403: "it is forbidden to us: check the address, and what --auth, --header or --user-agent the server wants",
+    403: "access is forbidden: check the address, and which --auth, --header or --user-agent the server requires",
     407: "the proxy asks for a login: give it in the variable, as in http_proxy=http://USER:PASSWORD@HOST:PORT",
 }
-"""Of client errors that are no matter of the address."""
+"""Remedies for status codes of client errors whose cause is not the address."""
 
 
-def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], settlement: Settlement) -> str | None:
-    """Why the start page, or the page that it redirects to within the scope, can't be used; None when it can."""
+def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], decider: Decider) -> str | None:
+    """Return why the start page, or the page that it redirects to within the scope, is not usable; None if it is."""
     url = start_url
     for _ in range(MAX_REDIRECTS):
         facts = find(url)
         if facts is None:
             return f"the start page {url} was not fetched: run the same command again"
-        refusal = failure(facts) if facts.failed else settlement.refusal(facts)
+        refusal = failure(facts) if facts.failed else decider.refusal(facts)
         if refusal is not None and refusal.reason is Reason.OUT_OF_SCOPE and url != start_url:
             return f"the start page {start_url} redirects to {url}: start from that address"
-        if refusal is None or refusal.reason not in _UNUSABLE:
+        if refusal is None or refusal.reason not in _REMEDIES:
             return None
         target = facts.location or facts.refresh
         if refusal.reason is not Reason.REDIRECT or target is None or target == url:
-            remedy = _UNUSABLE_STATUS.get(facts.status or 0, _UNUSABLE[refusal.reason])
+            remedy = _REMEDIES_BY_STATUS.get(facts.status or 0, _REMEDIES[refusal.reason])
             return f"the start page {url} is not usable ({refusal.evidence}): {remedy}"
         url = target
-    return f"the start page {start_url} is not usable (it redirects again and again): {_UNUSABLE[Reason.REDIRECT]}"
+    return f"the start page {start_url} is not usable (it redirects again and again): {_REMEDIES[Reason.REDIRECT]}"
 
 
 def publish_problem(options: Options, *, listed: int, published: int) -> str | None:
-    """Why `listed` pages may not replace the `published` ones; None when they may."""
+    """Return why a sitemap of `listed` pages may not replace one of `published` pages; None if it may."""
     if listed == 0:
         return "no page can be listed, nothing is published: the summary and the report say why"
     lost = published - listed

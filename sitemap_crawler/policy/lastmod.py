@@ -1,7 +1,10 @@
-"""When a page's content changed, by what is known of it before and what was seen now. Pure.
+"""Dates of pages (`lastmod`), and the elements `changefreq` and `priority`. Pure.
 
-A date is believed that the page states about itself, else a `Last-Modified` that moves when the content does and only
-then, else the time of the fetch that first saw the content changed. What is known moves only when the content has.
+The date of a page is, in this order: the date that the page states about itself; a `Last-Modified` header that changes
+exactly when the content changes; the time of the first fetch with changed content. The date changes only when the
+content has changed.
+
+`changefreq` and `priority` are off by default: no search engine is known to use them. They are for older tools.
 """
 
 from __future__ import annotations
@@ -16,27 +19,32 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Observation
 
 LAST_MODIFIED = "last-modified"
+"""Source of a date: the header `Last-Modified`."""
 OBSERVED_CHANGE = "observed-change"
+"""Source of a date: the fetch that first saw changed content."""
 _EPOCH = date(1970, 1, 1)
 _MINUTES = [f"T{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60)]
 _SECONDS = [f"{second:02}+00:00" for second in range(60)]
 
 
 class Dated(NamedTuple):
-    """`lastmod` in seconds since 1970, None when nothing is known; `day` when it came without a time of day."""
+    """The date of a page, if it is known."""
 
     lastmod: float | None = None
+    """Seconds since 1970; None without a date."""
     source: str | None = None
     day: bool = False
+    """Whether the source states a day without a time."""
 
 
-class Before(NamedTuple):
-    """What an earlier fetch has seen; `fetched` in seconds since 1970."""
+class PreviousFetch(NamedTuple):
+    """The result of an earlier fetch of a page."""
 
     fetched: float
+    """Seconds since 1970."""
     fingerprint: bytes | None
     comparable: bool
-    """Whether the same readers made the fingerprint."""
+    """Whether the fingerprint was made by the same readers as the new one."""
     dated: Dated
 
 
@@ -44,7 +52,7 @@ UNDATED = Dated()
 
 
 def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
-    """Seconds since 1970 as the W3C writes them, in UTC; `day` without the time."""
+    """Return seconds since 1970 as a W3C datetime in UTC; with `day` as a date only."""
     if seconds is None:
         return None
     days, rest = divmod(math.floor(seconds), 86_400)
@@ -56,12 +64,12 @@ def w3c_datetime(seconds: float | None, *, day: bool = False) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _date_of(days: int) -> str:
-    """Of a day, by its number since 1970: a site's dates are on few days."""
+    """Return the ISO date of a day, counted from 1970. Cached, because the pages of a site share few days."""
     return (_EPOCH + timedelta(days)).isoformat()
 
 
-def settle_date(before: Before | None, observed: Observation) -> Dated:
-    """The date of the content that `observed` shows."""
+def decide_date(before: PreviousFetch | None, observed: Observation) -> Dated:
+    """Return the date of the observed content."""
     if observed.fingerprint is None:
         return UNDATED
     claims = _claims(observed)
@@ -73,7 +81,7 @@ def settle_date(before: Before | None, observed: Observation) -> Dated:
 
 
 def _claims(observed: Observation) -> list[Dated]:
-    """What the page and the server say, the page first."""
+    """Return the dates that the page and the server state, the date of the page first."""
     claims = []
     if observed.page_date is not None:
         claims.append(
@@ -84,66 +92,70 @@ def _claims(observed: Observation) -> list[Dated]:
     return claims
 
 
-def _unchanged(before: Before, claims: list[Dated]) -> Dated:
+def _unchanged(before: PreviousFetch, claims: list[Dated]) -> Dated:
     if before.dated.lastmod is not None:
         return before.dated
-    # A date that appears later is believed when the content that it dates had been seen by then.
+    # The content existed at the earlier fetch, so a newly stated date is accepted only if it is not after that fetch.
     return next((claim for claim in claims if claim.lastmod is not None and claim.lastmod <= before.fetched), UNDATED)
 
 
-def _changed(before: Before, claims: list[Dated], observed: Observation) -> Dated:
+def _changed(before: PreviousFetch, claims: list[Dated], observed: Observation) -> Dated:
     for claim in claims:
-        # A page may well say that a correction is no new version; a server whose date stays knows of no change.
-        if claim.source != LAST_MODIFIED or _later(claim, before):
+        # A page may keep its date on purpose after a correction. A Last-Modified that has not moved missed the change.
+        if claim.source != LAST_MODIFIED or _is_later(claim, before):
             return claim
     return Dated(observed.fetched.timestamp(), OBSERVED_CHANGE)
 
 
-def _later(claim: Dated, before: Before) -> bool:
+def _is_later(claim: Dated, before: PreviousFetch) -> bool:
     known = before.dated.lastmod
     return claim.lastmod is not None and (known is None or claim.lastmod > known)
 
 
-DAY = 86_400.0  # seconds
-SLACK = 1.1  # nightly runs are not a day apart to the second
+DAY_SECONDS = 86_400.0
+INTERVAL_TOLERANCE = 1.1
+"""Factor for observed intervals: two nightly runs may be a little less than a day apart."""
 
-# By the interval between two changes, in days, from which on the word holds: hourly is below one day.
+# Lower bounds in days of the interval between two changes, for all values of _FREQUENCIES after the first.
 _INTERVALS = (1, 7, 30, 365)
 _FREQUENCIES = ("hourly", "daily", "weekly", "monthly", "yearly")
 
-# By clicks from the start page; the last for all that are further away.
-_BY_DEPTH = (10, 8, 6, 5, 4, 3)
-# One tenth more from each of these numbers of pages that link to it on.
-_LINKING = (10, 100, 1_000)
-_HIGHEST = 10
+# Priority in tenths by clicks from the start page. The last value is for all greater distances.
+_TENTHS_BY_DEPTH = (10, 8, 6, 5, 4, 3)
+# Numbers of linking pages, each of which adds one tenth.
+_INLINK_STEPS = (10, 100, 1_000)
+_MAX_TENTHS = 10
 
 
 class History(NamedTuple):
-    """The changes of a page that past publications saw: the dates before the first and after the last, their number."""
+    """Changes of a page in past publications. Times in seconds since 1970."""
 
     first: float
+    """`lastmod` before the first change."""
     last: float
+    """`lastmod` after the last change."""
     changes: int
 
 
 def changefreq(lastmod: float | None, history: History | None, *, now: float) -> str | None:
-    """The word for the interval at which a page changes; times in seconds since 1970.
+    """Return the `changefreq` of a page; None without a date. Times are in seconds since 1970.
 
-    The observed interval, or the time since the last change where that is longer already; without a history the age.
-    None when nothing is known.
+    It depends on the mean interval between the observed changes or on the time since the last change, whichever is
+    longer. Without a history it depends on the time since `lastmod`.
     """
     if lastmod is None:
         return None
     interval = now - lastmod
     if history is not None and history.changes:
-        interval = max(interval, SLACK * (history.last - history.first) / history.changes)
-    return _FREQUENCIES[bisect_right(_INTERVALS, interval / DAY)]
+        interval = max(interval, INTERVAL_TOLERANCE * (history.last - history.first) / history.changes)
+    return _FREQUENCIES[bisect_right(_INTERVALS, interval / DAY_SECONDS)]
 
 
-def priority(depth: int, linking: int) -> str:
-    """From 0.3 to 1.0: fewer clicks from the start page and more pages of the site that link to it are worth more.
+def priority(depth: int, inlinks: int) -> str:
+    """Return the `priority` of a page, from 0.3 to 1.0.
 
-    Only numbers of the page itself count, no share of the site's: so a new page changes no other page's priority.
+    Fewer clicks from the start page and more pages that link to the page increase it. It does not depend on the other
+    pages of the site, so that a new page never changes the priority of others.
     """
-    tenths = _BY_DEPTH[min(depth, len(_BY_DEPTH) - 1)] + bisect_right(_LINKING, linking)
-    return f"{min(tenths, _HIGHEST) / 10:.1f}"
+    tenths = _TENTHS_BY_DEPTH[min(depth, len(_TENTHS_BY_DEPTH) - 1)] + bisect_right(_INLINK_STEPS, inlinks)
+    return f"{min(tenths, _MAX_TENTHS) / 10:.1f}"

@@ -1,7 +1,8 @@
-"""What one robots.txt says, https://www.rfc-editor.org/rfc/rfc9309, and in which of its lines it says so.
+"""Parser of robots.txt, https://www.rfc-editor.org/rfc/rfc9309, that also names the line of a rule.
 
-Protego is what the tests compare this with, where both mean the same. It differs from the RFC in which group is an
-agent's, where a group ends, what `$` and percent-encoding mean, and which of two rules is longer; and it names no rule.
+Protego is not used, because it does not name the rule and differs from the RFC in these points: the group of an agent,
+the end of a group, the meaning of `$` and of percent-encoding, and the longer one of two rules. The tests compare both
+where they agree.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_BYTES = 500 * 1024
-"""https://www.rfc-editor.org/rfc/rfc9309#section-2.5"""
+"""Maximum number of bytes that are parsed, https://www.rfc-editor.org/rfc/rfc9309#section-2.5."""
 MAX_SITEMAPS = 1_000
+"""Maximum number of sitemap URLs that are read."""
 MAX_SITEMAP_URL = 8_192
-MAX_RULE_WORDS = 200
-MAX_AGENT_WORDS = 50
+"""Maximum number of characters of a sitemap URL."""
+MAX_SHOWN_RULE = 200
+"""Maximum number of characters of a rule in a message."""
+MAX_SHOWN_AGENT = 50
+"""Maximum number of characters of a User-agent in a message."""
 
-# The misspellings are those that Google's parser and Protego take for the word.
+# Field names by spelling, with the misspellings that Google's parser and Protego accept.
 _FIELDS = {
     **dict.fromkeys(("user-agent", "useragent", "user agent"), "user-agent"),
     **dict.fromkeys(("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"), "disallow"),
@@ -30,48 +35,48 @@ _FIELDS = {
     **dict.fromkeys(("crawl-delay", "crawl delay"), "crawl-delay"),
     "allow": "allow",
 }
-# Not all that str.strip() takes away: the last octet of a path may be such a character.
+# Fewer characters than str.strip() removes, because some of those may be the last octet of a path.
 _BLANKS = " \t\v\f"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
-# RFC 9309 has letters, - and _ only; robots have digits and dots in their names, too.
+# RFC 9309 allows letters, - and _ only, but names of robots also have digits and dots.
 _TOKEN = re.compile(r"[\w.-]*", re.ASCII)
-# Robots that call themselves Mozilla say their own name here.
+# The name of a robot whose User-Agent begins with Mozilla.
 _COMPATIBLE = re.compile(r"\bcompatible;\s*([\w.-]+)", re.ASCII | re.IGNORECASE)
 
-# https://www.rfc-editor.org/rfc/rfc3986#section-2.2 and 2.3. An octet of either kind is the same as its escape, except
-# that an escaped slash or question mark divides nothing in a path. In a query it does: the example
-# `/foo/bar?baz=https://foo.bar` of https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2.
+# Characters of https://www.rfc-editor.org/rfc/rfc3986#section-2.2 and 2.3 that are equal to their escapes. Slash and
+# question mark are missing, because their escapes do not divide a path. In a query they are equal to their escapes,
+# too: see the example `/foo/bar?baz=https://foo.bar` of https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2.
 _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:#[]@!$&'()*+,;="
 _ESCAPES = {f"%{octet:02X}": f"%{octet:02X}" for octet in range(256)} | {f"%{ord(char):02X}": char for char in _PLAIN}
-# A % that begins no escape is what our URLs have as %25.
+# Normalised URLs have %25 for a % that does not begin an escape.
 _ESCAPES["%"] = "%25"
-# Escapes, and what has to be escaped; line breaks stand for asterisks.
-_UNSETTLED = re.compile(rf"%(?:[0-9A-Fa-f]{{2}})?|[^{re.escape(_PLAIN)}/?%\n]+")
+# Escapes, and characters that must be escaped. Line breaks stand for asterisks.
+_NOT_NORMAL = re.compile(rf"%(?:[0-9A-Fa-f]{{2}})?|[^{re.escape(_PLAIN)}/?%\n]+")
 
 
 def robots_evidence(origin: str, rule: str) -> str:
-    """Why a URL is not fetched, for people: where the rule stands, and what it says."""
+    """Return the location and the text of a rule as evidence for people."""
     return f"{origin}/robots.txt: {rule}"
 
 
 class RobotsTxt:
-    """The rules of one robots.txt; `agent` is a product token or a whole User-Agent, whose token is then found."""
+    """Rules of one robots.txt. The `agent` of its methods is a product token or a complete User-Agent header."""
 
-    __slots__ = ("_delays", "_groups", "_read", "sitemaps")
+    __slots__ = ("_delays", "_groups", "_lines", "sitemaps")
 
     def __init__(self, lines: Iterable[str]) -> None:
         reader = _Reader(lines)
-        self._read = reader.groups
+        self._lines = reader.groups
         self._delays = reader.delays
         self._groups: dict[str, _Group] = {}
         self.sitemaps = tuple(reader.sitemaps)
 
     @classmethod
     def parse(cls, body: bytes) -> RobotsTxt:
-        """Never fails: what can't be understood says nothing."""
+        """Parse a file. Invalid lines are ignored, so that parsing never fails."""
         start = body[:MAX_BYTES]
-        # Octets that are no UTF-8 stay themselves, so that a rule in another charset has the octets of its URLs.
+        # Octets that are not UTF-8 are kept, so that a rule in another charset has the same octets as its URLs.
         utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = start.decode("utf-16", "replace") if utf16 else start.decode("utf-8", "surrogateescape")
         if len(body) > MAX_BYTES:
@@ -79,34 +84,38 @@ class RobotsTxt:
         return cls(_NEWLINE.split(text.lstrip("\ufeff").replace("\0", "")))
 
     def rule_against(self, url: str, agent: str) -> str | None:
-        """None where the agent may fetch this normalised URL; else the rule that forbids it, as the file writes it:
-        `Disallow: /private/* (line 7, User-agent: *)`, at most 300 printable characters."""
-        paths = _settled_paths(url)
+        """Return the rule that forbids this normalised URL; None if the agent may fetch it.
+
+        The rule is written as in the file: `Disallow: /private/* (line 7, User-agent: *)`. It has at most 300
+        characters, all of them printable.
+        """
+        paths = _normal_paths(url)
+        # robots.txt itself is always allowed, https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2.
         if paths == ("/robots.txt",):
             return None
         group = self._groups.get(agent)
         if group is None:
             group = self._groups[agent] = _Group(self._rules_for(agent))
         rule = group.rule_against(paths)
-        return None if rule is None else rule.words()
+        return None if rule is None else rule.description()
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds between two requests; None where the agent's group asks for none. Of several the longest."""
+        """Return the longest Crawl-delay of the group of the agent in seconds; None if the group has none."""
         delays = [delay for block in self._delays.get(self._group_name(agent), ()) for delay in block]
         return max(delays, default=None)
 
     def _group_name(self, agent: str) -> str:
         token = product_token(agent)
-        return token if token in self._read else "*"
+        return token if token in self._lines else "*"
 
     def _rules_for(self, agent: str) -> Iterator[_Rule]:
-        for written, block in self._read.get(self._group_name(agent), ()):
+        for agent_line, block in self._lines.get(self._group_name(agent), ()):
             for number, line in block:
-                yield from _rules_of(number, line, written)
+                yield from _rules_of(number, line, agent_line)
 
 
 def product_token(agent: str) -> str:
-    """The name, in lower case, that stands for `agent` in robots.txt; empty where there is none.
+    """Return the lower-case name by which robots.txt addresses `agent`; an empty string if there is none.
 
     https://www.rfc-editor.org/rfc/rfc9309#section-2.2.1
     """
@@ -118,16 +127,19 @@ def product_token(agent: str) -> str:
 
 
 class _Reader:
-    """Sorts lines by agent. Agents of one group share its list: a file can name ten thousand with as many rules."""
+    """Collector of lines by agent.
+
+    The agents of a group share one list, because a file can name ten thousand agents with as many rules.
+    """
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.groups: dict[str, list[tuple[str, list[tuple[int, str]]]]] = {}
-        """By product token: the agent as each of its groups writes it, and that group's numbered lines."""
+        """Groups by product token. A group is its spelling of the agent and its numbered lines."""
         self.delays: dict[str, list[list[float]]] = {}
         self.sitemaps: dict[str, None] = {}
         self._start_rules()
         for number, line in enumerate(lines, 1):
-            self._read(number, line.partition("#")[0].strip(_BLANKS))
+            self._add_line(number, line.partition("#")[0].strip(_BLANKS))
 
     def _start_rules(self) -> None:
         self._rules: list[tuple[int, str]] = []
@@ -135,29 +147,29 @@ class _Reader:
         self._start_delays()
 
     def _start_delays(self) -> None:
-        self._waits: list[float] = []
-        self._waits_complete = False
+        self._current_delays: list[float] = []
+        self._delays_complete = False
 
-    def _read(self, number: int, line: str) -> None:
+    def _add_line(self, number: int, line: str) -> None:
         field, value = _directive(line)
         if field == "user-agent":
-            self._name(value)
+            self._add_agent(value)
         elif field in ("allow", "disallow"):
             self._rules_complete = True
             if value:
                 self._rules.append((number, line))
         elif field == "crawl-delay":
-            # No rule of the RFC's: it must not part the names of a group, but counts for those above it only.
-            self._waits_complete = True
+            # Not in the RFC: it must not end the list of agents of a group, but applies only to the agents above it.
+            self._delays_complete = True
             if _SECONDS.fullmatch(value):
-                self._waits.append(float(value))
+                self._current_delays.append(float(value))
         elif field == "sitemap" and value and len(value) <= MAX_SITEMAP_URL and len(self.sitemaps) < MAX_SITEMAPS:
             self.sitemaps.setdefault(_readable(value))
 
-    def _name(self, value: str) -> None:
+    def _add_agent(self, value: str) -> None:
         if self._rules_complete:
             self._start_rules()
-        elif self._waits_complete:
+        elif self._delays_complete:
             self._start_delays()
         token = "*" if value.split(maxsplit=1)[:1] == ["*"] else product_token(value)
         if not token:
@@ -165,28 +177,31 @@ class _Reader:
         groups, delays = self.groups.setdefault(token, []), self.delays.setdefault(token, [])
         if not groups or groups[-1][1] is not self._rules:
             groups.append((value, self._rules))
-        if not delays or delays[-1] is not self._waits:
-            delays.append(self._waits)
+        if not delays or delays[-1] is not self._current_delays:
+            delays.append(self._current_delays)
 
 
 def _directive(line: str) -> tuple[str, str]:
-    """The field by its right name, and the value; two empty strings for what says nothing here."""
+    """Return the canonical name of the field and the value of a line; two empty strings for an invalid line."""
     name, colon, value = line.partition(":")
     field = _FIELDS.get(name.strip().lower()) if colon else None
     if field is not None:
         return field, value.strip(_BLANKS)
-    # As Google's parser does, for those who forget the colon.
-    words = line.split(maxsplit=2)
-    return (_FIELDS.get(words[0].lower(), ""), words[1]) if len(words) == 2 else ("", "")
+    # Like Google's parser, accept lines without the colon.
+    parts = line.split(maxsplit=2)
+    return (_FIELDS.get(parts[0].lower(), ""), parts[1]) if len(parts) == 2 else ("", "")
 
 
 class _Rule(NamedTuple):
+    """A rule with one form of its pattern."""
+
     allow: bool
     octets: int
-    """The length of its pattern; the longest rule that matches decides."""
+    """Length of the pattern. The longest matching rule decides."""
     parts: tuple[str, ...]
-    """The pattern, divided at its asterisks."""
+    """The pattern, split at its asterisks."""
     anchored: bool
+    """Whether the pattern ends in $ and must match up to the end of the path."""
     number: int
     line: str
     agent: str
@@ -198,7 +213,7 @@ class _Rule(NamedTuple):
         position, last = len(parts[0]), parts[-1]
         if len(parts) == 1:
             return not self.anchored or len(path) == position
-        # The leftmost place for each part leaves most to the others: no other needs to be tried.
+        # The leftmost match of each part leaves the longest rest for the others, so no backtracking is needed.
         for part in parts[1:-1]:
             position = path.find(part, position)
             if position < 0:
@@ -208,25 +223,26 @@ class _Rule(NamedTuple):
             return len(path) - len(last) >= position and path.endswith(last)
         return path.find(last, position) >= 0
 
-    def words(self) -> str:
-        line = _shortened(" ".join(self.line[: 2 * MAX_RULE_WORDS].split()), MAX_RULE_WORDS)
-        return f"{line} (line {self.number}, User-agent: {_shortened(self.agent, MAX_AGENT_WORDS)})"
+    def description(self) -> str:
+        """Return the line, its number and its User-agent for people."""
+        line = _shortened(" ".join(self.line[: 2 * MAX_SHOWN_RULE].split()), MAX_SHOWN_RULE)
+        return f"{line} (line {self.number}, User-agent: {_shortened(self.agent, MAX_SHOWN_AGENT)})"
 
 
 class _Group:
-    """One agent's rules, the one that decides first: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2."""
+    """Rules of one agent in order of precedence, https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2."""
 
     __slots__ = ("_other", "_prefixes", "_rules")
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
         self._rules = sorted(rules, key=lambda rule: (-rule.octets, not rule.allow, rule.number))
         forbidding = [rule for rule in self._rules if not rule.allow]
-        # Most URLs are allowed by no rule's matching, which is then seen at once.
+        # Most URLs match no Disallow rule. One check of all plain prefixes shows that fast.
         self._prefixes = tuple(rule.parts[0] for rule in forbidding if len(rule.parts) == 1 and not rule.anchored)
         self._other = [rule for rule in forbidding if len(rule.parts) > 1 or rule.anchored]
 
     def rule_against(self, paths: tuple[str, ...]) -> _Rule | None:
-        """`paths`: all forms of one path."""
+        """Return the rule that forbids a path, given in all its forms; None if it is allowed."""
         for path in paths:
             if path.startswith(self._prefixes) or any(rule.matches(path) for rule in self._other):
                 break
@@ -237,28 +253,28 @@ class _Group:
 
 
 def _rules_of(number: int, line: str, agent: str) -> Iterator[_Rule]:
-    """The rule of a line, once for each form of its pattern."""
+    """Yield the rule of a line once for each form of its pattern."""
     field, pattern = _directive(line)
     anchored = pattern.endswith("$")
-    # An asterisk becomes a line break, which no line has, before an escaped one becomes an asterisk.
-    for form in _forms(_settled(pattern.removesuffix("$").replace("*", "\n"))):
+    # Asterisks become line breaks, which no line contains, before escaped asterisks are decoded.
+    for form in _forms(_normal(pattern.removesuffix("$").replace("*", "\n"))):
         first, *others = form.split("\n")
         parts = (first, *filter(None, others[:-1]), *others[-1:])
         yield _Rule(field == "allow", len(form) + anchored, parts, anchored, number, line, agent)
 
 
-def _settled_paths(url: str) -> tuple[str, ...]:
-    """Path and query of a normalised URL in all forms in which they are compared."""
+def _normal_paths(url: str) -> tuple[str, ...]:
+    """Return path and query of a normalised URL in all forms that are compared with patterns."""
     path = url[len(origin_of(url)) :].partition("#")[0] or "/"
     if not path.isascii():
         path = path.encode("utf-8", "replace").decode()
-    return _forms(_settled(path))
+    return _forms(_normal(path))
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """`text` as it is written, and with the divisions of its query decoded, if that is something else.
+    """Return `text`, and `text` with / and ? decoded in its query if that differs.
 
-    Both, because in a pattern that reaches the query by an asterisk nothing tells where it begins.
+    Both forms are compared, because the beginning of the query is unknown in a pattern that reaches it by an asterisk.
     """
     if "%" not in text:
         return (text,)
@@ -267,19 +283,20 @@ def _forms(text: str) -> tuple[str, ...]:
     return (text,) if decoded == text else (text, decoded)
 
 
-def _settled(text: str) -> str:
-    return _UNSETTLED.sub(_settle, text)
+def _normal(text: str) -> str:
+    """Return `text` with each octet in its one normal spelling."""
+    return _NOT_NORMAL.sub(_normal_octets, text)
 
 
-def _settle(found: re.Match[str]) -> str:
-    octets = found[0]
+def _normal_octets(match: re.Match[str]) -> str:
+    octets = match[0]
     if octets[0] == "%":
         return _ESCAPES[octets.upper()]
     return "".join([f"%{octet:02X}" for octet in octets.encode("utf-8", "surrogateescape")])
 
 
 def _readable(text: str) -> str:
-    """`text` with replacement characters for octets that are no UTF-8."""
+    """Return `text` with replacement characters for octets that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

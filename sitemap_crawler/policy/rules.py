@@ -1,4 +1,7 @@
-"""What the options say about a URL by itself: is it fetched, may it be listed; the crawl and `decide` share it."""
+"""Rules of the options for a single URL: whether it is fetched and whether it may be listed.
+
+The crawl and the decisions at its end share these rules.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reason(StrEnum):
-    """The stable words for why a URL is, or is not, in the sitemap."""
+    """Stable name of the reason why a URL is, or is not, in the sitemap."""
 
     LISTED = "listed"
     KEPT_AFTER_ERROR = "kept-after-error"
@@ -38,27 +41,29 @@ class Reason(StrEnum):
 
 
 UNREACHED = 0xFFFF
-"""The depth of a URL to which no click path is known, as only a sitemap names it."""
+"""Depth of a URL without a known click path: only a sitemap names it."""
 BELOW_UNREACHED = UNREACHED - 1
-"""The depth of a URL to which only such a page leads."""
+"""Depth of a URL that only pages without a known click path link to."""
 
 
 class Refusal(NamedTuple):
+    """The reason why a URL is not fetched or not listed, with evidence for people."""
+
     reason: Reason
     evidence: str
 
 
 class Rules:
-    """The rules of one run. The start page is always fetched, whatever they say."""
+    """Rules of one run. The start page is always fetched, even if a rule refuses it."""
 
     def __init__(self, options: Options, *, sitemap_url: str, start_url: str) -> None:
-        """`sitemap_url` is public, `start_url` is where the crawl begins now."""
+        """Take the public URL of the sitemap and the URL where the crawl starts, which may have been adopted."""
         self.address = options.address_from(start_url)
-        prefix = self.crawled(Scope.of_sitemap(sitemap_url).prefix)
+        prefix = self.crawled(Scope.for_sitemap(sitemap_url).prefix)
         self.scope = DomainScope(prefix) if options.subdomains else Scope(prefix)
         self.start_url = start_url
         self._tracking_parameters = options.tracking_parameters
-        self.content_types = frozenset(word.lower() for word in options.content_types)
+        self.content_types = frozenset(media_type.lower() for media_type in options.content_types)
         self._max_depth = options.max_depth
         self._include = [re.compile(pattern) for pattern in options.include]
         self._exclude = [re.compile(pattern) for pattern in options.exclude]
@@ -69,7 +74,7 @@ class Rules:
         self._month = month_of(now.year, now.month)
 
     def resolver(self, *, tracking: bool = False) -> Resolver:
-        """How the site's links are read; with `tracking` no parameter is taken away."""
+        """Return the resolver for links of the site. With `tracking` it keeps tracking parameters."""
         parameters = () if tracking else self._tracking_parameters
         if self.address is None:
             return Resolver(parameters)
@@ -77,25 +82,27 @@ class Rules:
 
     @property
     def why_unfetched(self) -> str:
-        """What may have kept a URL from being fetched that no rule here refuses."""
-        ended = "the run ended before or other rules kept it out"
-        return f"{ended}, or its host is one too many" if isinstance(self.scope, DomainScope) else ended
+        """Possible causes, as a message, why a URL was not fetched although no rule here refuses it."""
+        causes = "the run ended before or other rules kept it out"
+        return f"{causes}, or its host is one too many" if isinstance(self.scope, DomainScope) else causes
 
     def published(self, url: str) -> str:
-        """The public address of a URL of the site."""
+        """Return the public form of a crawled URL."""
         return self.address.published(url) if self.address else url
 
     def crawled(self, url: str) -> str:
-        """Where the site has what has this public address."""
+        """Return the crawled form of a public URL."""
         return self.address.crawled(url) if self.address else url
 
     def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
-        """Why `url`, found `depth` clicks from the start page, is not fetched; None when it is, as for what a sitemap
-        names whatever the depth."""
+        """Return why `url`, `depth` clicks from the start page, is not fetched; None if it is fetched.
+
+        The limit of the depth and the checks for traps do not apply to URLs that a sitemap names.
+        """
         if url == self.start_url:
             return None
-        if not self.scope.reaches(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
+        if not self.scope.may_lead_inside(url):
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.description}")
         if excluded := self._matching(self._exclude, url, "--exclude"):
             return excluded
         if depth == UNREACHED:
@@ -104,20 +111,20 @@ class Rules:
             return Refusal(Reason.LIMIT, trap)
         if self._max_depth is None or depth <= self._max_depth:
             return None
-        far = f"{depth} clicks" if depth < BELOW_UNREACHED else "no known number of clicks"
-        return Refusal(Reason.LIMIT, f"{far} from the start page, limit {self._max_depth}")
+        distance = f"{depth} clicks" if depth < BELOW_UNREACHED else "no known number of clicks"
+        return Refusal(Reason.LIMIT, f"{distance} from the start page, limit {self._max_depth}")
 
     def may_be_trap(self, url: str) -> bool:
-        """Whether traps are looked for, and the URL is not excepted."""
+        """Return whether trap detection is on and `no_traps` does not exempt the URL."""
         return self._traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))
 
     def listing_refusal(self, url: str) -> Refusal | None:
-        """Why `url`, a good page, may not be listed; None when it may."""
+        """Return why `url`, the URL of a usable page, may not be listed; None if it may be listed."""
         length = len(self.published(url))
         if length > MAX_LOC:
             return Refusal(Reason.TOO_LONG, f"{length} characters, at most {MAX_LOC} can be listed")
         if not self.scope.admits(url):
-            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.words}")
+            return Refusal(Reason.OUT_OF_SCOPE, f"not {self.scope.description}")
         excluded = self._matching(self._exclude, url, "--exclude")
         if excluded := excluded or self._matching(self._exclude_listing, url, "--exclude-listing"):
             return excluded

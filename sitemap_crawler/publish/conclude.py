@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.config.paths import check_places
+from sitemap_crawler.config.paths import check_paths
 from sitemap_crawler.exceptions import IndexOverflowError, InventoryError, NotPublishedError
 from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.decisions import DecisionStore
@@ -28,7 +28,7 @@ from sitemap_crawler.inventory.runs import (
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
-from sitemap_crawler.policy.decide import Settlement
+from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.rules import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
@@ -154,7 +154,7 @@ class _Conclusion:
         decisions = DecisionStore(
             context.store, context.run.id, orphan_runs=options.orphan_runs, keep_errors=options.keep_errors
         )
-        settlement = Settlement(
+        decider = Decider(
             decisions.facts,
             context.rules,
             now=datetime.now(UTC).timestamp(),
@@ -162,11 +162,11 @@ class _Conclusion:
             blocked=StoredRobots(self._connection, context.run.id, published=context.rules.published).evidence_against,
             warn=lambda warning: context.warn(*warning),
         )
-        decisions.save(self._counted(settlement.decisions()))
+        decisions.save(self._counted(decider.decisions()))
         if options.alternates:
             store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
         count_decided(context, decisions, report)
-        problem = start_page_problem(context.start_url, find=decisions.find, settlement=settlement)
+        problem = start_page_problem(context.start_url, find=decisions.find, decider=decider)
         if problem is None:
             report.hints = few_pages_hints(
                 report.listed,
@@ -235,7 +235,7 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         # The start page may have moved. The scope follows from its new address.
         remembered["start_url"] = run.start_url
         options = Options.parse({**remembered, **given, "state": str(path)})
-        check_places(options, state=path, config=config)
+        check_paths(options, state=path, config=config)
         context = RunContext(options, store, run, replaces=_has_same_target(options, remembered))
         if "sitemap_url" in given:
             context.relocate(start_url=context.start_url, sitemap_url=options.entry_url)

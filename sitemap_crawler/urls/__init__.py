@@ -1,1 +1,1 @@
-"""URLs: normalisation, scope, the public address, spellings."""
+"""URLs: their normal form, the scope of a crawl, public addresses and spellings."""

@@ -1,7 +1,7 @@
-"""URLs: resolving links and bringing every URL into its one normal form.
+"""Resolution of links and normalisation of URLs.
 
-The rules are the URL Standard's (https://url.spec.whatwg.org/), and on top of them those that make two spellings of one
-URL equal: see `Resolver`. The functions below it take normalised URLs apart.
+The rules are those of the URL Standard (https://url.spec.whatwg.org/), and further ones that make equivalent spellings
+of a URL equal: see `Resolver`. The functions after it return the parts of normalised URLs.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from ada_url import join_url, normalize_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Longer URLs are counted by whoever finds them, not stored: they come from traps and broken templates, and a sitemap
-# could not list them anyway.
 MAX_STORED_URL = 8192
+"""Maximum number of characters of a URL that a run stores.
 
-# Parameters that say where a visitor came from or who he is, never which page this is. A trailing * is a prefix.
-# Only unmistakable names: `sid`, `ref`, `source` or `session_id` select content on some site.
+Longer URLs are only counted. They come from traps and broken templates, and a sitemap cannot list them.
+"""
+
+# Parameters that identify the visitor or the origin of the visit, and never the page. A trailing * matches any ending.
+# Ambiguous names are missing: `sid`, `ref`, `source` and `session_id` select content on some sites.
 TRACKING_PARAMETERS: tuple[str, ...] = (
-    # Campaigns: Google Analytics and everybody else, Matomo and Piwik, HubSpot
+    # Campaigns: Google Analytics and most other tools, Matomo and Piwik, HubSpot
     *("utm_*", "mtm_*", "pk_campaign", "pk_kwd", "pk_keyword", "piwik_campaign", "piwik_kwd", "_openstat"),
     *("hsa_*", "_hsenc", "_hsmi", "__hstc", "__hssc", "__hsfp"),
     # Clicks on advertisements, posts and e-mails
     *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid", "fbclid", "msclkid"),
     *("yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "igshid", "igsh", "s_kwcid", "irclickid"),
     *("mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id"),
-    # Visitors handed over from one host to the next
+    # Visitors that move from one host to another
     *("_ga", "_gl"),
     # Session ids: PHP, Java, ColdFusion, osCommerce, Zen Cart, xt:Commerce, Magento
     *("phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid", "xtcsid", "___sid"),
@@ -47,41 +49,48 @@ def _normal_escape(byte: int) -> str:
 
 
 _BYTES = tuple(_normal_escape(byte) for byte in range(256))
-# Every spelling of every escape, and the % that begins none. What that one means a server has to guess; as %25 it can't
-# become half of an escape when its neighbour is decoded.
+# All spellings of all escapes, and the % that does not begin an escape. Servers interpret such a % differently. Written
+# as %25 it cannot become part of an escape when the characters after it are decoded.
 _ESCAPES = {f"%{high}{low}": _BYTES[int(high + low, 16)] for high in _HEX for low in _HEX} | {"%": "%25"}
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _NEWLINES_AND_TABS = str.maketrans("", "", "\t\n\r")
-# The standard's query percent-encode set, https://url.spec.whatwg.org/#query-percent-encode-set. It has ' as well for
-# http; but servers tell ' from %27, and so do the pages that link to them.
-# It is named here by all others, as re takes milliseconds to make a set of most of Unicode.
+# Characters of the query percent-encode set, https://url.spec.whatwg.org/#query-percent-encode-set. For http the
+# standard adds ', which stays as it is here: servers distinguish ' from %27, and so do the pages that link to them.
+# The pattern negates the other characters, because `re` takes milliseconds to compile a set of most of Unicode.
 _NOT_IN_QUERY = re.compile("[^!$-;=?-~]+")
-# Decided without the parser, which would copy megabytes of `data:`.
+# Checked before the parser is called, which would copy the megabytes of a `data:` URL.
 _OTHER_SCHEME = re.compile("(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _SEGMENT = "[A-Za-z0-9_~-][A-Za-z0-9_.~+,=()!-]*+"
 _SEGMENTS = f"{_SEGMENT}(?:/{_SEGMENT})*+/?"
-# Links that need no parser: nothing to decode or encode, no empty segment, no dot segment but ../ at the beginning.
+# Links that need no parser: no character to decode or encode, no empty segment, no dot segment except leading ../.
 _PLAIN_PATH = re.compile(_SEGMENTS)
 _PLAIN_LINK = re.compile(rf"(?:(/)|((?:\.\./)*+))({_SEGMENTS})")
-# What the answer depends on beside the href: for these the base's origin,
+# Links with one of these prefixes depend on the origin of the base only; all other links depend on its directory.
 _ROOTED = ("/", "https://", "http://")
-# for these its directory. It depends on the whole base where an href begins with ? or has the antique form `http:?x`,
-# and on the page's charset unless all is ASCII.
+# Links that are not cacheable: a link that begins with ? or has the antique form `http:?x` depends on the whole base,
+# and a link with other than ASCII characters depends on the charset of the page.
 _CACHEABLE = re.compile("(?!\\?|https?:(?!//))[!-~][ -~]*", re.IGNORECASE)
-_MAX_CACHED = 8192  # about 3 MB of usual links, 15 MB of the longest
-_MAX_CACHED_LENGTH = 1536  # of one entry, in characters
+_MAX_CACHED = 8192
+"""Maximum number of cached links: about 3 MB of usual links, 15 MB of the longest."""
+_MAX_CACHED_LENGTH = 1536
+"""Maximum number of characters of a cached link with its base and result."""
 
 
 class Resolver:
-    """Resolves links to normalised URLs. Keeps the last base and recent answers: one per thread.
+    """Resolver of links to normalised URLs. Keeps the last base and recent results, so each thread needs its own.
 
-    Normalised: resolved by the URL Standard; no fragment, no user or password; host in lower case and punycode without
-    a final dot, no default port, no dot segments; escapes of unreserved characters decoded, the others in upper case, a
-    % that begins no escape written as %25; no tracking parameters and session ids, neither in the query nor in the path
-    (`;jsessionid=`); no empty query. Reserved characters, `'`, empty path segments and the order of the parameters
-    stay as they were written.
+    A normalised URL is resolved by the URL Standard and has these properties:
+
+    - no fragment, no user, no password
+    - host in lower case and punycode without a final dot; no default port
+    - no dot segments
+    - escapes of unreserved characters decoded, all other escapes in upper case; a % that does not begin an escape
+      written as %25
+    - no tracking parameters and session ids, neither in the query nor in the path (`;jsessionid=`); no empty query
+
+    Reserved characters, `'`, empty path segments and the order of the parameters are preserved.
     """
 
     __slots__ = (
@@ -96,14 +105,17 @@ class Resolver:
         alias: Callable[[str], str] | None = None,
         scheme: str | None = None,
     ) -> None:
-        """`alias` gives the URL that is meant by a normalised one; `scheme` is what `//host` has on other hosts than
-        the base's, if not the base's."""
+        """Remove `tracking_parameters` from all URLs and replace each normalised URL by the result of `alias`.
+
+        `scheme` is the scheme of links such as `//host/` to another host than that of the base; the default is the
+        scheme of the base.
+        """
         self._alias = alias
         self._scheme = scheme
         names = "|".join(
             re.escape(name[:-1]) + "[^=&/;]*" if name.endswith("*") else re.escape(name) for name in tracking_parameters
         )
-        # Without names, patterns that match nothing.
+        # Without parameters the patterns must match nothing.
         self._parameter = re.compile(f"(?:^|&)(?:{names})(?=[=&]|$)" if names else "(?!)", re.IGNORECASE)
         self._path_parameters = re.compile(f";(?:{names})(?:=[^/;]*)?(?=[/;]|$)" if names else "(?!)", re.IGNORECASE)
         self._cache: dict[tuple[str, str], str | None] = {}
@@ -113,26 +125,28 @@ class Resolver:
         self._ancestors: list[str] = []
 
     def resolve(self, href: str, base: str, charset: str = "utf-8") -> str | None:
-        """The normalised URL that `href` names on the page `base`, or None where that is no usable http(s) URL.
+        """Return the normalised URL of the link `href` on the page `base`; None if it is not a usable http(s) URL.
 
-        `charset`: the page's, for the characters of the query; an unknown one counts as UTF-8.
+        `charset` is the charset of the page. It determines the encoding of the query. An unknown charset counts as
+        UTF-8.
         """
         if base != self._base:
-            self._enter(base)
+            self._set_base(base)
         if "#" in href:
             href = _without_fragment(href)
         if not href:
             return self._base_url
         key = (self._root if href.startswith(_ROOTED) else self._directory, href)
-        found = self._cache.get(key, "")
-        return found if found != "" else self._resolve_uncached(key, charset)
+        # The default is "", because the cached result of an unusable link is None.
+        cached = self._cache.get(key, "")
+        return cached if cached != "" else self._resolve_uncached(key, charset)
 
     def normalise(self, url: str) -> str | None:
-        """The normal form of an absolute URL, or None where that is no usable http(s) URL."""
+        """Return the normal form of an absolute URL; None if it is not a usable http(s) URL."""
         normal = self._parse(url, None, "utf-8")
         return normal if normal is None or self._alias is None else self._alias(normal)
 
-    def _enter(self, base: str) -> None:
+    def _set_base(self, base: str) -> None:
         self._base_url = self._normal_base(base)
         self._base = base
         self._directory = directory_of(self._base_url or "")
@@ -140,7 +154,7 @@ class Resolver:
         self._ancestors = [self._directory]
 
     def _normal_base(self, base: str) -> str | None:
-        # The pages of a site follow one another.
+        # Successive pages are usually on one host: a plain path below the last root needs no parser.
         if (
             self._base_url is None
             or not base.startswith(self._root)
@@ -156,7 +170,7 @@ class Resolver:
         plain = self._plain(href)
         url = plain or self._parse(href, self._base_url, charset)
         if self._scheme is not None and url is not None and href.startswith("//"):
-            url = self._elsewhere(url, self._base_url)
+            url = self._with_scheme(url, self._base_url)
         if self._alias is not None and url is not None:
             url = self._alias(url)
         bounded = len(key[0]) + len(href) + len(url or "") <= _MAX_CACHED_LENGTH
@@ -166,12 +180,14 @@ class Resolver:
             self._cache[key] = url
         return url
 
-    def _elsewhere(self, url: str, base: str) -> str:
+    def _with_scheme(self, url: str, base: str) -> str:
+        """Return `url` with the configured scheme if it is on another host than `base`."""
         if host_of(url) == host_of(base):
             return url
         return f"{self._scheme}:{url.partition(':')[2]}"
 
     def _plain(self, href: str) -> str | None:
+        """Return the URL of a link that needs no parser; None for other links."""
         if href.startswith(self._root):
             return href if _PLAIN_PATH.fullmatch(href, len(self._root)) else None
         link = _PLAIN_LINK.fullmatch(href)
@@ -181,6 +197,7 @@ class Resolver:
         return (self._root if root else self._ancestor(len(up) // 3)) + path
 
     def _ancestor(self, levels: int) -> str:
+        """Return the directory `levels` above that of the base, at most the root."""
         while len(self._ancestors) <= levels and self._ancestors[-1] != self._root:
             directory = self._ancestors[-1]
             self._ancestors.append(directory[: directory.rindex("/", 0, -1) + 1])
@@ -194,8 +211,8 @@ class Resolver:
             href = _without_surrogates(href)
         href, fragment, _ = href.partition("#")
         href, mark, query = href.partition("?")
-        # What ended the path stays at its end, else white space before it would be stripped. The query is ours: the
-        # parser neither knows the page's charset nor leaves a ' alone.
+        # The ? or # stays at the end of the path, because the parser strips white space at the end of its input. The
+        # query is encoded here: the parser does not know the charset of the page and would escape a '.
         url = _join(href + (mark or fragment), base)
         if url is None or not url.startswith(("http://", "https://")):
             return None
@@ -214,7 +231,7 @@ class Resolver:
         origin = origin_of(url)
         path = url[len(origin) :]
         kept = self._path_parameters.sub("", path)
-        # `/a/..;jsessionid=1/` has become a dot segment.
+        # Without its parameter, `/a/..;jsessionid=1/` has a dot segment: normalise again.
         return url if kept == path else normalize_url(origin + kept)
 
     def _normal_query(self, query: str, charset: str) -> str:
@@ -230,7 +247,7 @@ class Resolver:
 
 
 def split_credentials(url: str) -> tuple[str, str | None, str | None]:
-    """An http(s) URL as somebody typed it: without its userinfo; the user and the password in that, decoded."""
+    """Return a typed http(s) URL without its userinfo, the decoded user and the decoded password."""
     text = url.strip(_C0_AND_SPACE).translate(_NEWLINES_AND_TABS)
     match = re.match(r"(https?:[/\\]*)([^/\\?#]*)@", text, re.IGNORECASE)
     if match is None:
@@ -240,26 +257,26 @@ def split_credentials(url: str) -> tuple[str, str | None, str | None]:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a normalised URL: `https://example.com:8443`."""
+    """Return scheme, host and port of a normalised URL: `https://example.com:8443`."""
     end = url.find("/", 8)
     return url if end < 0 else url[:end]
 
 
 def host_of(url: str) -> str:
-    """The host of a normalised URL, an IPv6 address in its brackets."""
+    """Return the host of a normalised URL. An IPv6 address keeps its brackets."""
     authority = origin_of(url).partition("://")[2]
     host, colon, port = authority.rpartition(":")
     return host if colon and not port.endswith("]") else authority
 
 
 def directory_of(url: str) -> str:
-    """A normalised URL up to and including the last / of its path."""
+    """Return a normalised URL up to and including the last / of its path."""
     path = url.partition("?")[0]
     return path[: path.rfind("/") + 1]
 
 
 def last_segment(url: str) -> str:
-    """What follows the last / in the path of a normalised URL: a file's name, or nothing."""
+    """Return the text after the last / in the path of a normalised URL: the name of a file, or an empty string."""
     path = url.partition("?")[0]
     return path[path.rfind("/") + 1 :]
 
@@ -272,18 +289,18 @@ def _join(href: str, base: str | None) -> str | None:
 
 
 def _without_fragment(href: str) -> str:
-    # White space before the # belongs to the path, at the end it would not: then the # stays.
+    # White space before the # belongs to the path. The parser strips white space at the end, so the # stays there.
     cut = href.index("#")
     return href[: cut + 1] if cut and href[cut - 1] <= " " else href[:cut]
 
 
 def _without_userinfo(url: str) -> str:
-    at = url.rfind("@", 0, url.find("/", 8)) if "@" in url else -1
-    return url if at < 0 else url[: url.index("//") + 2] + url[at + 1 :]
+    end = url.rfind("@", 0, url.find("/", 8)) if "@" in url else -1
+    return url if end < 0 else url[: url.index("//") + 2] + url[end + 1 :]
 
 
 def _without_final_dot(url: str) -> str:
-    """`www.example.com.` is `www.example.com` to the DNS, and to whoever reads it."""
+    """Return `url` with `www.example.com` instead of `www.example.com.`: both are the same name in the DNS."""
     origin = origin_of(url)
     if not origin.endswith(".") and ".:" not in origin:
         return url
@@ -293,7 +310,7 @@ def _without_final_dot(url: str) -> str:
 
 
 def _without_surrogates(text: str) -> str:
-    # As a browser does it: pairs become their character, single ones the replacement character.
+    # Browsers do the same: a pair becomes its character, a lone surrogate becomes the replacement character.
     if _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -304,14 +321,15 @@ def _normal_escapes(text: str) -> str:
 
 
 def _percent_encode(text: str, codec: str) -> str:
-    # Each byte but the unreserved, although a browser leaves the second byte of `ー` in Shift_JIS (0x5B) bare: that is
-    # a [, which the same link escaped by its author has as %5B. A character that the charset lacks becomes &#12354;,
-    # escaped too.
+    # All bytes except the unreserved are escaped. A browser leaves the second byte of `ー` in Shift_JIS (0x5B) as [,
+    # but where the author has escaped the same link, that byte is %5B. A character that the charset lacks becomes a
+    # reference such as &#12354;, which is escaped, too.
     return "".join([_BYTES[byte] for byte in text.encode(codec, "xmlcharrefreplace")])
 
 
-# What the standard calls an encoding's label often means a larger one, https://encoding.spec.whatwg.org/#names-and-labels.
-# The keys are Python's names. Everything else, UTF-16 and codecs that are no charsets among it, is sent as UTF-8.
+# Python codecs for queries, by Python's name of the charset. The standard maps many labels to a larger encoding,
+# https://encoding.spec.whatwg.org/#names-and-labels. All other charsets are sent as UTF-8, including UTF-16 and codecs
+# that are not charsets.
 _QUERY_CODECS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",

@@ -1,4 +1,4 @@
-"""Two addresses of one site: where it is crawled, such as a preview on this machine, and where it is published."""
+"""The two addresses of a previewed site: the address of the crawl and the address where it will be published."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from sitemap_crawler.urls.normalise import directory_of, last_segment, origin_of
 
 
 class PublicAddress(NamedTuple):
-    """Two directories, which end in /, that are the same one. All URLs here are normalised."""
+    """A pair of directories with the same content. Both end in /. All URLs here are normalised."""
 
     crawled_at: str
+    """Directory that the crawl reads, for example on this machine."""
     published_at: str
+    """Directory that the sitemap names."""
 
     @classmethod
-    def of(cls, start_url: str, public_url: str) -> PublicAddress:
-        """The directory of `start_url` is `public_url`, with or without its / at the end.
+    def for_urls(cls, start_url: str, public_url: str) -> PublicAddress:
+        """Return the address pair of a site whose start directory is published as `public_url`.
 
-        Directories above these that have the same names are the same, too: with http://localhost/docs/ and
-        https://example.com/docs/ also http://localhost/logo.png is public.
+        The final / of `public_url` is optional. The pair includes the directories above as long as their names agree:
+        with http://localhost/docs/ and https://example.com/docs/, http://localhost/logo.png is public, too.
         """
         crawled = directory_of(start_url)
         if last_segment(public_url) == last_segment(start_url):
@@ -33,26 +35,26 @@ class PublicAddress(NamedTuple):
         return cls(crawled, published)
 
     def published(self, url: str) -> str:
-        """The public address of a URL as it was crawled; others stay."""
+        """Return the public form of a crawled URL. A URL outside `crawled_at` is returned unchanged."""
         return self.published_at + url[len(self.crawled_at) :] if url.startswith(self.crawled_at) else url
 
     def crawled(self, url: str) -> str:
-        """Where to crawl what has a public address; others stay."""
+        """Return the crawled form of a public URL. A URL outside `published_at` is returned unchanged."""
         return self.crawled_at + url[len(self.published_at) :] if url.startswith(self.published_at) else url
 
     def is_private(self, url: str) -> bool:
-        """Whether a URL, as it was crawled, has an address there only."""
+        """Return whether a crawled URL has no public form although it is on the crawled host."""
         return not url.startswith(self.crawled_at) and origin_of(url) == origin_of(self.crawled_at)
 
     @property
     def robots_url(self) -> str | None:
-        """Where the site has what will be its robots.txt, when that is not the robots.txt of where it is crawled."""
+        """Crawled URL of the future robots.txt; None if it is robots.txt of the crawled host or outside the site."""
         url = self.crawled(f"{origin_of(self.published_at)}/robots.txt")
-        ours = url.startswith(self.crawled_at) and url != f"{origin_of(self.crawled_at)}/robots.txt"
-        return url if ours else None
+        is_separate = url.startswith(self.crawled_at) and url != f"{origin_of(self.crawled_at)}/robots.txt"
+        return url if is_separate else None
 
 
 def _parent(directory: str) -> tuple[str, str]:
-    """The directory above, and the name in that."""
+    """Return the parent directory and the name of the directory in it."""
     cut = directory.rindex("/", 0, -1) + 1
     return directory[:cut], directory[cut:]

@@ -1,8 +1,8 @@
-"""Scope: which URLs a sitemap may list, and what else is the same site.
+"""Scope: the URLs that a sitemap may list, and the address variants of a site.
 
-A sitemap may list the URLs of its own scheme, host and port, at or below its directory
-(https://www.sitemaps.org/protocol.html#location). All URLs here are normalised, except what a user gave: `of_sitemap`,
-`of_start`, `scope_for` and `default_sitemap_url` take those as they were typed.
+A sitemap may list URLs of its own scheme, host and port that are at or below its directory
+(https://www.sitemaps.org/protocol.html#location). All URLs here are normalised, with these exceptions: `for_sitemap`,
+`for_start_page`, `scope_for` and `default_sitemap_url` take URLs as the user typed them.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ StartRedirect = Literal["inside", "directory", "variant", "elsewhere"]
 _DEFAULT_NAME = "sitemap.xml"
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-"""What names a host and a directory: URLs allow much more."""
+"""Host names that can also be the name of a directory. A URL allows many more."""
 _MAX_ORIGINS = 10_000
-"""Whose verdict is remembered."""
-# What stays is shown to the user and becomes a directory: nothing is to be removed from it.
+"""Maximum number of origins whose result `DomainScope.admits` keeps."""
+# Without tracking parameters: the result is shown to the user and becomes a directory, so nothing may be removed.
 _normalise = Resolver(tracking_parameters=()).normalise
 
 
 class Scope(NamedTuple):
-    """All URLs that begin with `prefix`, which is `scheme://host[:port]/directory/`."""
+    """The URLs at or below one directory. `prefix` is `scheme://host[:port]/directory/`."""
 
     prefix: str
 
     @classmethod
-    def of_sitemap(cls, sitemap_url: str) -> Scope:
-        """The scope of the sitemap at this URL. Raises ScopeError."""
-        url = _usable("sitemap URL", sitemap_url)
+    def for_sitemap(cls, sitemap_url: str) -> Scope:
+        """Return the scope of the sitemap with this URL. Raises ScopeError."""
+        url = _normalised("sitemap URL", sitemap_url)
         if "?" in url:
             raise ScopeError(f"sitemap URL {_shown(sitemap_url)} has a query: give one that ends in a file name")
         if not last_segment(url):
@@ -51,76 +51,83 @@ class Scope(NamedTuple):
         return cls(directory_of(url))
 
     @classmethod
-    def of_start(cls, start_url: str) -> Scope:
-        """The scope of a sitemap in the start URL's directory. Raises ScopeError."""
-        return cls(directory_of(_usable("start URL", start_url)))
+    def for_start_page(cls, start_url: str) -> Scope:
+        """Return the scope of a sitemap in the directory of the start URL. Raises ScopeError."""
+        return cls(directory_of(_normalised("start URL", start_url)))
 
     @property
     def origin(self) -> str:
         return origin_of(self.prefix)
 
     @property
-    def words(self) -> str:
-        """What a URL outside is not."""
+    def description(self) -> str:
+        """Location of the scope, as in "at or below https://example.com/docs/"."""
         return f"at or below {self.prefix}"
 
     def admits(self, url: str) -> bool:
-        # The prefix ends with /, so neither another port nor `/docs-old/` can begin with it.
+        """Return whether `url` is in the scope."""
+        # The prefix ends in /, so neither another port nor `/docs-old/` can begin with it.
         return url.startswith(self.prefix)
 
-    def reaches(self, url: str) -> bool:
-        """Whether what a URL outside redirects to may be inside."""
+    def may_lead_inside(self, url: str) -> bool:
+        """Return whether `url` is in the scope or may redirect into it."""
         return self.admits(url)
 
 
 class DomainScope:
-    """All hosts of the registrable domain of `prefix`, which is `scheme://host[:port]/`, by that scheme and port."""
+    """The URLs of all hosts of one registrable domain, with the same scheme and port as `prefix`."""
 
     def __init__(self, prefix: str) -> None:
-        """Raises ScopeError when the host has no registrable domain."""
+        """Take a prefix `scheme://host[:port]/`. Raises ScopeError if the host has no registrable domain."""
         self.prefix = prefix
         self.origin = origin_of(prefix)
         host = host_of(prefix)
         domain = registrable_domain(host)
         if domain is None:
-            raise ScopeError(f"{host} is no host of a domain that can be registered: leave --subdomains out")
+            raise ScopeError(f"{host} is not a host of a domain that can be registered: leave --subdomains out")
         self._before, self._after = self.origin.split(host, 1)
         self._domain = domain
         self._admitted: dict[str, bool] = {}
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
+        """Location of the scope, as in "at https://*.example.com/"."""
         return f"at {self._before}*.{self._domain}{self._after}/"
 
     def admits(self, url: str) -> bool:
+        """Return whether `url` is in the scope."""
         origin = origin_of(url)
         admitted = self._admitted.get(origin)
         if admitted is None:
             host = host_of(url)
-            same = origin == f"{self._before}{host}{self._after}"
-            # Below github.io everybody is somebody else.
-            admitted = same and _HOST.fullmatch(host) is not None and registrable_domain(host) == self._domain
+            same_scheme_and_port = origin == f"{self._before}{host}{self._after}"
+            # The registrable domain, because the hosts below github.io belong to different sites.
+            is_host = same_scheme_and_port and _HOST.fullmatch(host) is not None
+            admitted = is_host and registrable_domain(host) == self._domain
             if len(self._admitted) >= _MAX_ORIGINS:
                 self._admitted.clear()
             self._admitted[origin] = admitted
         return admitted
 
-    def reaches(self, url: str) -> bool:
-        """Also what old links say of a site that has moved to https: it redirects."""
+    def may_lead_inside(self, url: str) -> bool:
+        """Return whether `url` is in the scope or may redirect into it, as http URLs of an https site do."""
         if self._before == "https://" and not self._after and url.startswith("http://"):
             url = "https://" + url.removeprefix("http://")
         return self.admits(url)
 
 
 def scope_for(start_url: str, sitemap_url: str | None = None) -> Scope:
-    """The scope of a crawl from the start URL, for the sitemap at its own URL or beside it. Raises ScopeError."""
+    """Return the scope of a crawl. Without a sitemap URL the sitemap is in the directory of the start URL.
+
+    Raises ScopeError.
+    """
     if sitemap_url is None:
-        return Scope.of_start(start_url)
-    scope = Scope.of_sitemap(sitemap_url)
-    start = _usable("start URL", start_url)
+        return Scope.for_start_page(start_url)
+    scope = Scope.for_sitemap(sitemap_url)
+    start = _normalised("start URL", start_url)
     if scope.admits(start):
         return scope
-    name = last_segment(_usable("sitemap URL", sitemap_url))
+    name = last_segment(_normalised("sitemap URL", sitemap_url))
     if start + "/" == scope.prefix:
         remedy = f"start at {scope.prefix}"
     else:
@@ -129,24 +136,24 @@ def scope_for(start_url: str, sitemap_url: str | None = None) -> Scope:
 
 
 def default_sitemap_url(start_url: str) -> str:
-    """`sitemap.xml` in the start URL's directory. Raises ScopeError."""
-    return Scope.of_start(start_url).prefix + _DEFAULT_NAME
+    """Return the URL of `sitemap.xml` in the directory of the start URL. Raises ScopeError."""
+    return Scope.for_start_page(start_url).prefix + _DEFAULT_NAME
 
 
 def registrable_domain(host: str) -> str | None:
-    """What can be registered under a public suffix: example.co.uk for www.example.co.uk, foo.github.io for itself.
+    """Return the registrable domain of a host: example.co.uk for www.example.co.uk, foo.github.io for itself.
 
-    None for IP addresses, localhost and other names that have no public suffix, and for public suffixes.
+    Return None for IP addresses, for localhost and other names without a public suffix, and for public suffixes.
     """
     parts = _suffix_list()(host)
     return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else None
 
 
 def variant_of(start_url: str, target_url: str) -> str | None:
-    """What distinguishes two addresses of one page, when the target is the https, www or apex variant of the start.
+    """Return the difference of two addresses of one page: "https", "www", "apex", "https and www" or "https and apex".
 
-    "https", "www", "apex", "https and www" or "https and apex"; None where the target is anything else. The path may
-    gain a / at its end.
+    Return None if the target is not such a variant of the start URL. The path of the target may have an additional
+    final /.
     """
     if not _same_page(_path_of(start_url), _path_of(target_url)):
         return None
@@ -158,10 +165,12 @@ def variant_of(start_url: str, target_url: str) -> str | None:
 
 
 def redirect_of_start(start_url: str, target_url: str, scope: Scope | DomainScope) -> StartRedirect:
-    """Where a redirect of the start page leads.
+    """Return the kind of a redirect of the start page.
 
-    "directory": to itself plus /, in the scope or not; "inside": to another page in the scope; "variant": see
-    `variant_of`; "elsewhere": all the rest.
+    - "directory": to the same URL with a final /, in the scope or not
+    - "inside": to another page in the scope
+    - "variant": to an address variant of the site, see `variant_of`
+    - "elsewhere": to any other URL
     """
     same_origin = origin_of(target_url) == origin_of(start_url)
     if same_origin and target_url != start_url and _same_page(_path_of(start_url), _path_of(target_url)):
@@ -171,39 +180,43 @@ def redirect_of_start(start_url: str, target_url: str, scope: Scope | DomainScop
     return "inside" if scope.admits(target_url) else "elsewhere"
 
 
-def _usable(what: str, url: str) -> str:
-    """The normalised URL; ScopeError calls it `what`."""
+def _normalised(kind: str, url: str) -> str:
+    """Return the normalised URL. Raises ScopeError, whose message begins with `kind`."""
     normal = _normalise(url)
     if normal is not None:
         return normal
-    # `example.com/docs` was meant to have one, `/docs` and `sitemap.xml` were not.
+    # `example.com/docs` lacks a scheme; `/docs` and `sitemap.xml` lack a host, too.
     guess = _normalise(f"https://{url.strip()}") if "://" not in url and not url.startswith("/") else None
     if guess is not None and registrable_domain(host_of(guess)):
         remedy = f"did you mean {guess}?"
     else:
         remedy = "give one that begins with http:// or https:// and a host"
-    raise ScopeError(f"{what} {_shown(url)} is not an http or https URL: {remedy}")
+    raise ScopeError(f"{kind} {_shown(url)} is not an http or https URL: {remedy}")
 
 
 def _shown(url: str) -> str:
-    # Without a password: in what is no URL a / or # may be part of it.
+    """Return the representation of a typed URL without its password."""
+    # In text that is not a URL, the password may contain a / or #.
     text = re.sub(r"[\t\r\n]", "", url.strip())
     return repr((_BEFORE_AT if _normalise(text) is None else _USERINFO).sub(r"\1", text))
 
 
 def _path_of(url: str) -> str:
-    """Path and query."""
+    """Return path and query."""
     return url.removeprefix(origin_of(url))
 
 
 def _same_page(start: str, target: str) -> bool:
-    """Paths with queries: equal, or the target's path is the start's plus /."""
+    """Compare two paths with queries. The path of the target may have an additional final /."""
     path, mark, query = start.partition("?")
     return target == start or (not path.endswith("/") and target == f"{path}/{mark}{query}")
 
 
 def _scheme_change(start_url: str, target_url: str) -> str | None:
-    """Empty for the same scheme and port, "https" for its upgrade with the same or the default ports, else None."""
+    """Return "" for the same scheme and port, "https" for an upgrade to https, None for any other change.
+
+    An upgrade keeps the port or has the default ports.
+    """
     start_scheme, _, start = origin_of(start_url).partition("://")
     target_scheme, _, target = origin_of(target_url).partition("://")
     if start.removeprefix(host_of(start_url)) != target.removeprefix(host_of(target_url)):
@@ -214,7 +227,7 @@ def _scheme_change(start_url: str, target_url: str) -> str | None:
 
 
 def _host_change(start: str, target: str) -> str | None:
-    """Empty for the same host, "www" or "apex" within one registrable domain, else None."""
+    """Return "" for the same host, "www" or "apex" within one registrable domain, None for any other change."""
     if start == target:
         return ""
     if target == f"www.{start}":
@@ -229,8 +242,8 @@ def _host_change(start: str, target: str) -> str | None:
 
 @cache
 def _suffix_list() -> TLDExtract:
-    # Imported when first needed: it brings an HTTP client along, which is slow to import. Nothing is fetched here: the
-    # list is the bundled one, with the private part (github.io), whose owners let strangers register names.
+    # Imported on first use, because tldextract imports an HTTP client, which is slow. Nothing is downloaded: this is
+    # the bundled list. It includes the private suffixes (github.io), below which the public can register names.
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -1,4 +1,4 @@
-"""The URLs that may be meant by what a person typed, and the other addresses that a page often has."""
+"""URLs that a person may mean by a typed text, and other addresses that a page often has."""
 
 from __future__ import annotations
 
@@ -13,77 +13,79 @@ from sitemap_crawler.urls.scope import registrable_domain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The usual ones first.
 INDEX_FILES = frozenset(
     f"{stem}.{suffix}"
     for stem in ("index", "default")
     for suffix in ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "shtml", "cgi")
 )
-"""Names that web servers commonly give for a directory's own page."""
+"""File names, in lower case, under which web servers commonly serve the page of a directory."""
+# The two most common names come first.
 _INDEX_FILES = sorted(INDEX_FILES, key=lambda name: (name not in ("index.html", "index.php"), name))
 _WITH_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(
     r"(?:mailto|tel|sms|javascript|data|file|ftp|about|blob|news|urn):|[a-z][a-z0-9+.-]*://", re.I
 )
-# What these have before an @ is no password.
+# Schemes in which the text before an @ is not a password.
 _ADDRESS = re.compile(r"(?:mailto|sms|news|tel):", re.I)
 _AUTHORITY = re.compile(r"(?:[^/\\?#]*@)?(?P<host>[\w.-]+|\[[0-9a-f:.]+\])(?P<port>:\d+)?(?P<path>[/\\?#].*)?", re.I)
 
-SHOWN_LENGTH = 200
+MAX_SHOWN = 200
+"""Maximum number of characters of a typed text in a message."""
 MAX_PARENTS = 64
+"""Maximum number of directories that `directories_above` yields."""
 
 
 def spellings(text: str, start_url: str, resolver: Resolver) -> list[str]:
-    """The URLs that may be meant, the likeliest first. Raises SpellingError."""
-    text = _bare(text)
-    found: list[str | None] = []
+    """Return the URLs of a crawled site that `text` may mean, the likeliest first. Raises SpellingError."""
+    text = _without_brackets(text)
+    urls: list[str | None] = []
     if _WITH_SCHEME.match(text):
-        found = [resolver.normalise(text)]
+        urls = [resolver.normalise(text)]
     elif text and not _OTHER_SCHEME.match(text):
         absolute = [resolver.normalise(url) for url in _with_scheme(text, first=start_url.partition(":")[0])]
         relative = [resolver.resolve(text, start_url), resolver.resolve(f"/{text.lstrip('/')}", start_url)]
         if text.startswith(("//", "\\\\")):
             relative.pop()
-        found = [*absolute, *relative] if _is_host(text, host_of(start_url)) else [*relative, *absolute]
-    usable = [url for url in dict.fromkeys(found) if url]
+        urls = [*absolute, *relative] if _is_host(text, host_of(start_url)) else [*relative, *absolute]
+    usable = [url for url in dict.fromkeys(urls) if url]
     if not usable:
-        raise _no_url(text)
+        raise _spelling_error(text)
     return usable
 
 
-def _no_url(text: str) -> SpellingError:
-    return SpellingError(f"{shown(text)} is no http or https URL: give one of the site")
+def _spelling_error(text: str) -> SpellingError:
+    return SpellingError(f"{shown(text)} is not an http or https URL: give a URL of the site")
 
 
 def shown(text: str) -> str:
-    """As it was typed, without what may be a user and a password."""
-    text = _bare(text)
-    return repr((text if _ADDRESS.match(text) else text.rpartition("@")[2])[:SHOWN_LENGTH])
+    """Return the representation of a typed text for a message, without a possible user and password."""
+    text = _without_brackets(text)
+    return repr((text if _ADDRESS.match(text) else text.rpartition("@")[2])[:MAX_SHOWN])
 
 
 def absolute_spellings(text: str) -> list[str]:
-    """The URLs that may be meant when no site is known that they could belong to; none when a site has to be known.
+    """Return the URLs that `text` may mean if no site is known; an empty list if `text` is relative to a site.
 
-    Raises SpellingError for what can't be one of any site.
+    Raises SpellingError if `text` cannot be a URL of any site.
     """
-    text = _bare(text)
+    text = _without_brackets(text)
     normalise = Resolver(()).normalise
     if _WITH_SCHEME.match(text):
-        found = [normalise(text)]
+        urls = [normalise(text)]
     elif not text or _OTHER_SCHEME.match(text):
-        raise _no_url(text)
+        raise _spelling_error(text)
     else:
-        found = [normalise(url) for url in _with_scheme(text, first="https")]
-    return [url for url in found if url]
+        urls = [normalise(url) for url in _with_scheme(text, first="https")]
+    return [url for url in urls if url]
 
 
-def any_variant(url: str) -> str:
-    """What the http, https, www and apex addresses of a page have in common."""
+def without_variant(url: str) -> str:
+    """Return `url` without scheme and www: the part that the http, https, www and apex addresses of a page share."""
     return url.partition("://")[2].removeprefix("www.")
 
 
 def directories_above(url: str) -> Iterator[str]:
-    """Of a normalised URL, the nearest first: its own, and those above it."""
+    """Yield the directory of a normalised URL and its parent directories, the nearest first."""
     directory, top = directory_of(url), f"{origin_of(url)}/"
     for _ in range(MAX_PARENTS):
         yield directory
@@ -92,12 +94,12 @@ def directories_above(url: str) -> Iterator[str]:
         directory = directory[: directory.rindex("/", 0, -1) + 1]
 
 
-def _bare(text: str) -> str:
+def _without_brackets(text: str) -> str:
     return text.strip().removeprefix("<").removesuffix(">").strip()
 
 
 def _with_scheme(text: str, *, first: str) -> list[str]:
-    """A text that begins with a host as URLs; nothing when it can't."""
+    """Return a text that begins with a host as an https and an http URL; an empty list for any other text."""
     text = text.removeprefix("//")
     if text.startswith(("/", "\\", ".", "?", "#")) or not _AUTHORITY.fullmatch(text):
         return []
@@ -105,7 +107,7 @@ def _with_scheme(text: str, *, first: str) -> list[str]:
 
 
 def _is_host(text: str, start_host: str) -> bool:
-    """Whether the text rather begins with a host than with a directory or file of the site."""
+    """Return whether `text` probably begins with a host, not with a directory or file of the site."""
     authority = _AUTHORITY.fullmatch(text)
     if authority is None:
         return False
@@ -114,12 +116,15 @@ def _is_host(text: str, start_host: str) -> bool:
         return True
     if host.removeprefix("www.") == start_host.removeprefix("www."):
         return True
-    # `readme.md` and `install.sh` would be domains too.
+    # The path is required, because `readme.md` and `install.sh` could be domains, too.
     return bool(authority["path"]) and "." in host and registrable_domain(host) is not None
 
 
 def variants(url: str, resolver: Resolver) -> list[str]:
-    """Other addresses that a page often has, the likeliest first; the last ones differ in two ways."""
+    """Return other addresses that the page of `url` often has, the likeliest first.
+
+    The last ones differ from `url` in both origin and path.
+    """
     origins = list(_other_origins(url))
     slashed, *others = _other_paths(url)
     crossed = (path for origin in origins for path in _other_paths(origin))

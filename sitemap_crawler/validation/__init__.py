@@ -1,1 +1,1 @@
-"""A strict reader of sitemaps, independent of the writer, so that it can judge what the writer wrote."""
+"""Strict validator of sitemaps. It shares no code with the writer, so that it can check the output of the writer."""

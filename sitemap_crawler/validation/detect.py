@@ -1,4 +1,4 @@
-"""What kind of sitemap a file is, told by its content; only text is known by its name too."""
+"""Detection of the kind of a sitemap file by its content. Text sitemaps are also detected by name."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from sitemap_crawler.validation.findings import Kind
 
 ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "rss": "rss", "feed": "atom"}
-_HEAD = 1_024  # bytes that tell XML from text
+_HEAD_BYTES = 1_024
+"""Number of leading bytes that are enough to detect the kind of a file."""
 _HTML = re.compile(rb"(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
 _TEXT = re.compile(rb"https?://", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 
 
 def head_of(pieces: Iterator[bytes]) -> bytes:
-    """The first bytes, enough to tell what the file is however small the pieces are."""
+    """Return the first bytes of a file: enough to detect its kind, even if the pieces are small."""
     head = b""
-    while len(head) < _HEAD and (piece := next(pieces, b"")):
+    while len(head) < _HEAD_BYTES and (piece := next(pieces, b"")):
         head += piece
     return head
 
 
 def looks_like_text(head: bytes, name: str) -> bool:
+    """Return whether a file is a text sitemap: not XML, and named .txt or beginning with a URL."""
     content = _content(head)
     if content.startswith(b"<"):
         return False
@@ -38,17 +40,18 @@ def looks_like_text(head: bytes, name: str) -> bool:
 
 
 def looks_like_xml(head: bytes) -> bool:
-    """A file that begins with nothing but white space counts: the parser says what it lacks."""
+    """Return whether a file is XML. White space only counts as XML, so that the parser reports the error."""
     content = _content(head)
     return not content or (content.startswith(b"<") and not looks_like_html(head))
 
 
 def looks_like_html(head: bytes) -> bool:
+    """Return whether a file begins as an HTML page."""
     return _HTML.match(_content(head)) is not None
 
 
 def bare_name(name: str) -> str:
-    """A name to be judged by its suffix: a URL's query is no part of it."""
+    """Return a file name or URL in lower case without its query, so that it ends in its suffix."""
     return name.partition("?")[0].lower()
 
 
@@ -59,7 +62,7 @@ def _content(head: bytes) -> bytes:
 
 
 def sniff(source: Readable, name: str) -> Kind | None:
-    """What a file claims to be; None when its beginning is damaged. Raises `UnreadableError`."""
+    """Return the kind of a file by its beginning; None if the beginning is damaged. Raises UnreadableError."""
     pieces = iter(Stream(source))
     head = head_of(pieces)
     if looks_like_text(head, name):
@@ -73,13 +76,14 @@ def sniff(source: Readable, name: str) -> Kind | None:
 
 
 def namespace_problem(kind: Kind, namespace: str) -> str | None:
+    """Return the problem with the namespace of the root element; None if it is correct."""
     if kind == "rss":
         return None
-    wanted = (protocol.ATOM, protocol.ATOM_03) if kind == "atom" else (protocol.CORE,)
-    if namespace in wanted:
+    expected = (protocol.ATOM, protocol.ATOM_03) if kind == "atom" else (protocol.CORE,)
+    if namespace in expected:
         return None
     if not namespace:
-        return f'the root element has no namespace; add xmlns="{wanted[0]}"'
+        return f'the root element has no namespace; add xmlns="{expected[0]}"'
     if namespace == protocol.CORE.replace("http:", "https:"):
-        return f"the namespace is written with https; its name is {wanted[0]}, with http"
-    return f"the namespace is {namespace}, it must be {wanted[0]}"
+        return f"the namespace is written with https; its name is {expected[0]}, with http"
+    return f"the namespace is {namespace}, it must be {expected[0]}"

@@ -1,4 +1,4 @@
-"""Reads a sitemap back into plain values, for tests and for comparing sets."""
+"""Reader of sitemaps into plain values, for tests and for comparisons of sets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class ReadEntry:
-    """One URL of a sitemap, or one sitemap of an index. `videos` and `news` hold (element, text) in document order,
-    `alternates` (hreflang, href)."""
+    """One URL of a sitemap, or one sitemap of an index."""
 
     loc: str
     lastmod: str | None = None
@@ -33,19 +32,25 @@ class ReadEntry:
     priority: str | None = None
     images: tuple[str, ...] = ()
     videos: tuple[Pairs, ...] = ()
+    """Pairs (element, text) of each video, in document order."""
     alternates: Pairs = ()
+    """Pairs (hreflang, href)."""
     news: Pairs = ()
+    """Pairs (element, text), in document order."""
 
 
 def read_entries(data: bytes) -> list[ReadEntry]:
-    """The entries of a sitemap, index, text sitemap or feed, gzip or not. Raises ValueError where it can't be read."""
+    """Return the entries of a sitemap, index, text sitemap or feed, which may be gzip-compressed.
+
+    Raises ValueError if the data cannot be read.
+    """
     pieces = iter(Stream(io.BytesIO(data)))
     try:
         head = head_of(pieces)
-        everything = chain([head], pieces)
+        content = chain([head], pieces)
         if looks_like_text(head, ""):
-            return [ReadEntry(text) for _, text in _sound(read_lines(everything)) if text]
-        nodes = list(_sound(read_xml(everything)))
+            return [ReadEntry(text) for _, text in _without_issues(read_lines(content)) if text]
+        nodes = list(_without_issues(read_xml(content)))
     except UnreadableError as exc:
         raise ValueError(f"the sitemap {exc.message}") from None
     root, entries = nodes[0], nodes[1:]
@@ -55,7 +60,8 @@ def read_entries(data: bytes) -> list[ReadEntry]:
     return [_entry(node) for node in entries]
 
 
-def _sound(items: Iterable[T | Issue]) -> Iterator[T]:
+def _without_issues(items: Iterable[T | Issue]) -> Iterator[T]:
+    """Yield the items without warnings. Raises ValueError for an error."""
     for item in items:
         if not isinstance(item, Issue):
             yield item
@@ -87,7 +93,7 @@ def _in(node: Node, namespace: str, name: str) -> Iterator[Node]:
 
 
 def _pairs(node: Node) -> Pairs:
-    """The leaves below `node`: a publication's name and language stand beside its article's title."""
+    """Return name and text of the leaves below `node`, as a flat list: `publication` has children of its own."""
     pairs: list[tuple[str, str]] = []
     for child in node.children:
         pairs.extend(_pairs(child) if child.children else [(child.name, child.value)])

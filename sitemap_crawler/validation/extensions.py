@@ -1,6 +1,6 @@
-"""Rules for what extensions put into a `url` element: images, videos, news, language alternates.
+"""Rules for the extensions of a `url` element: images, videos, news and language alternates.
 
-A new rule is a function `children by namespace, the page's loc, now -> issues` in `RULES`.
+To add a rule, write a function `(children by namespace, loc of the page, now) -> issues` and add it to `RULES`.
 """
 
 from __future__ import annotations
@@ -21,30 +21,34 @@ _INTEGER = re.compile(r"[0-9]{1,18}")
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]*)?")
 _COUNTRIES = re.compile(r"[A-Z]{2}(?: +[A-Z]{2})*")
 _NEWS_LANGUAGE = re.compile(r"[a-z]{2,3}|zh-cn|zh-tw")
-# https://www.rfc-editor.org/rfc/rfc5646#section-2.1, the part that Google reads: language, script, region.
+# The subtags that Google reads (language, script, region) of https://www.rfc-editor.org/rfc/rfc5646#section-2.1.
 _HREFLANG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?", re.IGNORECASE)
 
 
 def namespaces(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
-    """A foreign extension is allowed; a known one under a misspelled name is read by nobody."""
+    """Check the namespaces of extensions.
+
+    Unknown extensions are allowed. A known extension with a misspelled namespace is ignored by search engines.
+    """
     known = set(protocol.EXTENSIONS.values())
     for namespace, nodes in children.items():
         line = nodes[0].line
         if namespace == protocol.MOBILE:
             yield warning("mobile-retired", "mobile sitemaps are no longer read", line)
-        elif namespace not in known and (meant := _meant(namespace, nodes[0].name)):
-            yield error("extension-namespace", f"<{nodes[0].name}> is in {namespace or 'no'}: write {meant}", line)
+        elif namespace not in known and (intended := _intended_namespace(namespace, nodes[0].name)):
+            yield error("extension-namespace", f"<{nodes[0].name}> is in {namespace or 'no'}: write {intended}", line)
 
 
-def _meant(namespace: str, element: str) -> str | None:
-    for words, right in protocol.EXTENSIONS.items():
-        if words in namespace.lower():
-            return right
+def _intended_namespace(namespace: str, element: str) -> str | None:
+    for part, correct in protocol.EXTENSIONS.items():
+        if part in namespace.lower():
+            return correct
     return protocol.EXTENSION_ELEMENTS.get(element)
 
 
 def images(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
-    nodes = _only(children.get(protocol.IMAGE, []), "image")
+    """Check the images of a page."""
+    nodes = _named(children.get(protocol.IMAGE, []), "image")
     yield from _misplaced(children.get(protocol.IMAGE, []), "image")
     if len(nodes) > protocol.MAX_IMAGES:
         message = f"a page may list {protocol.MAX_IMAGES:,} images, this one has {len(nodes):,}"
@@ -52,18 +56,19 @@ def images(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
     for image in nodes:
         parts = _parts(image)
         yield from _url_value(parts, "loc", "image-loc", image.line)
-        for name, found in parts.items():
+        for name, elements in parts.items():
             if name in protocol.IMAGE_RETIRED:
-                yield warning("image-retired", f"<image:{name}> is no longer read", found[0].line)
+                yield warning("image-retired", f"<image:{name}> is no longer read", elements[0].line)
             elif name != "loc":
-                yield warning("unknown-extension-element", f"<{name}> is no part of an image", found[0].line)
-            elif len(found) > 1:
-                yield error("image-loc", "an image has one loc", found[1].line)
+                yield warning("unknown-extension-element", f"<{name}> is not part of an image", elements[0].line)
+            elif len(elements) > 1:
+                yield error("image-loc", "an image has one loc", elements[1].line)
 
 
 def videos(children: Children, loc: str, now: datetime) -> Iterator[Issue]:
+    """Check the videos of a page."""
     yield from _misplaced(children.get(protocol.VIDEO, []), "video")
-    for video in _only(children.get(protocol.VIDEO, []), "video"):
+    for video in _named(children.get(protocol.VIDEO, []), "video"):
         parts = _parts(video)
         yield from _video_required(parts, loc, video.line)
         yield from _video_structure(parts)
@@ -74,13 +79,13 @@ def _video_required(parts: dict[str, list[Node]], loc: str, line: int) -> Iterat
     for name in protocol.VIDEO_REQUIRED:
         if name not in parts or not parts[name][0].value:
             yield error("video-required", f"a video needs <video:{name}>", line)
-    places = [part for name in ("content_loc", "player_loc") for part in parts.get(name, ())[:1]]
-    if not places:
+    locations = [part for name in ("content_loc", "player_loc") for part in parts.get(name, ())[:1]]
+    if not locations:
         yield error("video-required", "a video needs <video:content_loc> or <video:player_loc>", line)
     for name in ("thumbnail_loc", "content_loc", "player_loc"):
         if name in parts and (parts[name][0].value or name != "thumbnail_loc"):
             yield from _url_value(parts, name, "video-loc", line)
-    for part in places:
+    for part in locations:
         if loc and part.value == loc:
             yield error("video-loc", f"<video:{part.name}> is the page itself, not the video or its player", part.line)
 
@@ -90,7 +95,7 @@ def _video_structure(parts: dict[str, list[Node]]) -> Iterator[Issue]:
         if name in protocol.VIDEO_RETIRED:
             yield warning("video-retired", f"<video:{name}> is no longer read", nodes[0].line)
         elif name not in protocol.VIDEO_CHILDREN:
-            yield warning("unknown-extension-element", f"<{name}> is no part of a video", nodes[0].line)
+            yield warning("unknown-extension-element", f"<{name}> is not part of a video", nodes[0].line)
         elif len(nodes) > 1 and name not in protocol.VIDEO_REPEATABLE:
             yield error("video-repeated", f"a video has one <video:{name}>", nodes[1].line)
     tags = parts.get("tag", [])
@@ -100,16 +105,16 @@ def _video_structure(parts: dict[str, list[Node]]) -> Iterator[Issue]:
 
 
 def _video_values(parts: dict[str, list[Node]], now: datetime) -> Iterator[Issue]:
-    for name, (is_right, wanted) in _VIDEO_VALUES.items():
+    for name, (is_valid, expected) in _VIDEO_VALUES.items():
         for node in parts.get(name, ())[:1]:
-            if not is_right(node):
-                yield error("video-value", f"<video:{name}> must be {wanted}", node.line)
+            if not is_valid(node):
+                yield error("video-value", f"<video:{name}> must be {expected}", node.line)
     for name in ("publication_date", "expiration_date"):
         for node in parts.get(name, ())[:1]:
             moment = w3c_datetime(node.value)
-            if moment.at is None:
+            if moment.time is None:
                 yield error("video-value", f'<video:{name}> "{node.value}" {moment.problem}', node.line)
-            elif name == "expiration_date" and moment.at < now:
+            elif name == "expiration_date" and moment.time < now:
                 yield warning("video-expired", f"the video expired on {node.value}", node.line)
 
 
@@ -125,19 +130,20 @@ def _rating(node: Node) -> bool:
     return bool(_DECIMAL.fullmatch(node.value)) and float(node.value) <= protocol.MAX_VIDEO_RATING
 
 
-def _related(node: Node) -> bool:
+def _has_relationship(node: Node) -> bool:
     return node.attributes.get("relationship") in {"allow", "deny"}
 
 
 def _restriction(node: Node) -> bool:
-    return _related(node) and bool(_COUNTRIES.fullmatch(node.value))
+    return _has_relationship(node) and bool(_COUNTRIES.fullmatch(node.value))
 
 
 def _platform(node: Node) -> bool:
-    words = node.value.split()
-    return _related(node) and bool(words) and protocol.VIDEO_PLATFORMS.issuperset(words)
+    platforms = node.value.split()
+    return _has_relationship(node) and bool(platforms) and protocol.VIDEO_PLATFORMS.issuperset(platforms)
 
 
+# Check of the value and description of valid values, by element.
 _VIDEO_VALUES: dict[str, tuple[Callable[[Node], bool], str]] = {
     "description": (
         lambda node: len(node.value) <= protocol.MAX_VIDEO_DESCRIPTION,
@@ -159,8 +165,9 @@ _VIDEO_VALUES: dict[str, tuple[Callable[[Node], bool], str]] = {
 
 
 def news(children: Children, _loc: str, now: datetime) -> Iterator[Issue]:
+    """Check the news article of a page."""
     yield from _misplaced(children.get(protocol.NEWS, []), "news")
-    articles = _only(children.get(protocol.NEWS, []), "news")
+    articles = _named(children.get(protocol.NEWS, []), "news")
     if len(articles) > 1:
         yield error("news-repeated", "a page has one <news:news>", articles[1].line)
     for article in articles[:1]:
@@ -176,7 +183,7 @@ def news(children: Children, _loc: str, now: datetime) -> Iterator[Issue]:
             if name in protocol.NEWS_RETIRED:
                 yield warning("news-retired", f"<news:{name}> is no longer read", nodes[0].line)
             elif name not in protocol.NEWS_REQUIRED:
-                yield warning("unknown-extension-element", f"<{name}> is no part of an article", nodes[0].line)
+                yield warning("unknown-extension-element", f"<{name}> is not part of an article", nodes[0].line)
             elif len(nodes) > 1:
                 yield error("news-repeated", f"an article has one <news:{name}>", nodes[1].line)
 
@@ -194,30 +201,33 @@ def _publication(node: Node) -> Iterator[Issue]:
 
 def _article_date(node: Node, now: datetime) -> Iterator[Issue]:
     if not node.value:
-        return  # said: required
+        return  # reported as news-required
     moment = w3c_datetime(node.value)
-    if moment.at is None:
+    if moment.time is None:
         yield error("news-value", f'publication_date "{node.value}" {moment.problem}', node.line)
-    # A date without a time is that whole day, somewhere on earth: two more days of grace.
-    elif moment.at < now - timedelta(days=protocol.NEWS_DAYS + (0 if "T" in node.value else 2)):
-        message = f"the article of {node.value} is older than {protocol.NEWS_DAYS} days and belongs in no news sitemap"
+    # A date without a time means that whole day in any time zone, so it gets two more days.
+    elif moment.time < now - timedelta(days=protocol.NEWS_DAYS + (0 if "T" in node.value else 2)):
+        message = (
+            f"the article of {node.value} is older than {protocol.NEWS_DAYS} days and does not belong in a news sitemap"
+        )
         yield warning("news-old", message, node.line)
 
 
 def alternates(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
+    """Check the language versions of a page."""
     yield from _misplaced(children.get(protocol.XHTML, []), "link")
     seen: dict[str, str] = {}
-    for link in _only(children.get(protocol.XHTML, []), "link"):
+    for link in _named(children.get(protocol.XHTML, []), "link"):
         attributes = link.attributes
         language, href = attributes.get("hreflang", ""), attributes.get("href", "")
-        # rel=alternate with media names a page's mobile version and needs no language:
+        # rel=alternate with media names the mobile version of a page and needs no language:
         # https://developers.google.com/search/docs/crawling-indexing/mobile/mobile-sites-mobile-first-indexing
-        wanted = ("rel", "href") if "media" in attributes else ("rel", "hreflang", "href")
-        missing = [name for name in wanted if not attributes.get(name)]
+        required = ("rel", "href") if "media" in attributes else ("rel", "hreflang", "href")
+        missing = [name for name in required if not attributes.get(name)]
         if missing:
             yield error("alternate-incomplete", f"<xhtml:link> has no {' and no '.join(missing)}", link.line)
         if attributes.get("rel", "alternate") not in {"", "alternate"}:
-            yield warning("alternate-rel", f'rel "{attributes["rel"]}" means nothing in a sitemap', link.line)
+            yield warning("alternate-rel", f'rel "{attributes["rel"]}" has no meaning in a sitemap', link.line)
         if language and not _HREFLANG.fullmatch(language):
             yield error("alternate-hreflang", f'hreflang "{language}" is not a language such as en or pt-BR', link.line)
         if href and (problem := _url_problem(href)):
@@ -227,7 +237,7 @@ def alternates(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]
 
 
 def _parts(node: Node) -> dict[str, list[Node]]:
-    """The children of an extension's element by name; those of other namespaces are no part of it."""
+    """Return the children of an extension's element by name; for another namespace by namespace and name."""
     parts: dict[str, list[Node]] = {}
     for child in node.children:
         name = child.name if child.namespace == node.namespace else f"{child.namespace} {child.name}"
@@ -235,14 +245,14 @@ def _parts(node: Node) -> dict[str, list[Node]]:
     return parts
 
 
-def _only(nodes: list[Node], name: str) -> list[Node]:
+def _named(nodes: list[Node], name: str) -> list[Node]:
     return [node for node in nodes if node.name == name]
 
 
-def _misplaced(nodes: list[Node], wanted: str) -> Iterator[Issue]:
+def _misplaced(nodes: list[Node], expected: str) -> Iterator[Issue]:
     for node in nodes:
-        if node.name != wanted:
-            message = f"<{node.name}> has no meaning here; only <{wanted}> of its namespace stands in a <url>"
+        if node.name != expected:
+            message = f"<{node.name}> has no meaning here; of its namespace only <{expected}> belongs in a <url>"
             yield warning("unknown-extension-element", message, node.line)
 
 
@@ -256,7 +266,10 @@ def _url_value(parts: dict[str, list[Node]], name: str, rule: str, line: int) ->
 
 
 def _url_problem(text: str) -> str | None:
-    """What is wrong with a URL that is used but not listed: players do take fragments, and no length is set."""
+    """Return the problem of a URL that is used but not listed.
+
+    Such a URL may have a fragment, which players use, and any length.
+    """
     url = parse_url(text)
     return url.message if isinstance(url, UrlProblem) and url.code not in {"fragment", "too-long"} else None
 

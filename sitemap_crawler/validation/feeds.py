@@ -1,4 +1,4 @@
-"""A light check of the entries of RSS and Atom feeds, which search engines take as sitemaps."""
+"""Basic check of the entries of RSS and Atom feeds, which search engines accept as sitemaps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def link_of(node: Node) -> Node | None:
-    """The element of an `item` or `entry` that holds its page's URL."""
+    """Return the element of an `item` or `entry` that contains the URL of its page."""
     for child in node.children:
-        # `rel` is Atom's; a link of RSS has no attributes.
+        # Only Atom has `rel`; a link of RSS has no attributes.
         is_link = child.name == "link" and child.namespace == node.namespace
         if is_link and child.attributes.get("rel", "alternate") == "alternate":
             return child
@@ -26,10 +26,12 @@ def link_of(node: Node) -> Node | None:
 
 
 def url_of(link: Node) -> str:
+    """Return the URL of an Atom or RSS link element."""
     return link.attributes["href"].strip() if "href" in link.attributes else link.value
 
 
 def feed_issues(node: Node) -> Iterator[Issue]:
+    """Check the link and the date of an `item` or `entry`."""
     link = link_of(node)
     if link is None:
         yield error("loc-missing", f"<{node.name}> has no <link>", node.line)

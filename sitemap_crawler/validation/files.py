@@ -1,4 +1,4 @@
-"""The check of one file: what it is, each entry by the rules, then what only the whole file or set can tell."""
+"""Check of one file: its kind, each entry, and the properties of the whole file and of its set."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MEDIA = {frozenset({protocol.IMAGE}): "images", frozenset({protocol.VIDEO}): "videos"}
-MAX_COMPARED = 4_000_000  # URLs compared for duplicates, those of 80 full files; about 120 bytes each
-MAX_ITEMS = 4 * protocol.MAX_ENTRIES  # entries or lines read of one file: further ones tell nothing new
+MAX_COMPARED = 4_000_000
+"""Maximum number of URLs that are compared for duplicates: those of 80 full files, at about 120 bytes each."""
+MAX_ITEMS = 4 * protocol.MAX_ENTRIES
+"""Maximum number of entries or lines that are read of one file."""
 
 
 class Child(NamedTuple):
@@ -43,48 +45,55 @@ class Child(NamedTuple):
 
 
 @dataclass(slots=True)
-class Run:
-    """What one validation gathers over all its files."""
+class Validation:
+    """State of one validation: the findings and the listed URLs of all its files."""
 
     now: datetime
     collector: Collector = field(default_factory=Collector)
     files: list[FileReport] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    # Hash of a URL -> where it stands. Python's string hash has 64 bits and a secret key: nobody can make two collide.
     listed: dict[int, int] = field(default_factory=dict)
+    """Position of the first listing by hash of the URL.
 
-    def earlier(self, group: str, url: Url, line: int) -> tuple[str, int] | None:
-        """File and line where `url` was listed before; None the first time, which is remembered."""
+    Python's string hash has 64 bits and a secret key, so nobody can cause collisions on purpose.
+    """
+
+    def find_earlier(self, group: str, url: Url, line: int) -> tuple[str, int] | None:
+        """Return file and line of the first listing of `url` in its group; store them and return None if it is new."""
         key = hash((group, *url))
-        here = (len(self.names) - 1) << 32 | line
+        position = (len(self.names) - 1) << 32 | line
         if key not in self.listed:
             if len(self.listed) < MAX_COMPARED:
-                self.listed[key] = here
+                self.listed[key] = position
             return None
-        there = self.listed[key]
-        return self.names[there >> 32], there & 0xFFFF_FFFF
+        earlier = self.listed[key]
+        return self.names[earlier >> 32], earlier & 0xFFFF_FFFF
 
 
 @dataclass(slots=True)
 class FileCheck:
-    """`place` is where the file stands on the web, if that is known. URLs must be unique within `group`."""
+    """Check of one file."""
 
-    run: Run
+    validation: Validation
     name: str
     group: str
+    """Name of a set of files in which a URL must be unique."""
     place: Place | None = None
+    """Location of the file on the web, if it is known."""
     kind: Kind = "unknown"
     children: list[Child] = field(default_factory=list)
     _namespace: str = ""
     _origin: str = ""
     _urls: int = 0
     _news: int = 0
-    _about: str = ""  # what its entries are, by the first one
+    # Content of the entries by the first one: news, images, videos or the kind of the file.
+    _content: str = ""
     _errors: int = 0
-    _cut: bool = False
+    _truncated: bool = False
 
     def check(self, source: Readable) -> None:
-        self.run.names.append(self.name)
+        """Read the file and add its findings to the validation."""
+        self.validation.names.append(self.name)
         stream = Stream(source)
         try:
             self._read(iter(stream))
@@ -92,12 +101,12 @@ class FileCheck:
             self._report(error(exc.rule, f"the file {exc.message}"))
         if stream.gzipped and not bare_name(self.name).endswith(".gz"):
             self._report(warning("gzip-name", "the file is gzip, its name should end in .gz"))
-        self._whole()
-        self.run.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
+        self._check_whole()
+        self.validation.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
 
     def _report(self, issue: Issue, url: str | None = None) -> None:
         self._errors += issue.severity == "error"
-        self.run.collector.add(self.name, issue, url)
+        self.validation.collector.add(self.name, issue, url)
 
     def _read(self, pieces: Iterator[bytes]) -> None:
         head = head_of(pieces)
@@ -105,15 +114,15 @@ class FileCheck:
             self._report(error("empty-file", "the file has no content"))
         elif looks_like_text(head, self.name):
             self.kind = "text"
-            self._lines(chain([head], pieces))
+            self._check_lines(chain([head], pieces))
         elif looks_like_xml(head):
-            self._elements(chain([head], pieces))
+            self._check_elements(chain([head], pieces))
         elif looks_like_html(head):
             self._report(error("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
         else:
             self._report(error("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
 
-    def _lines(self, pieces: Iterable[bytes]) -> None:
+    def _check_lines(self, pieces: Iterable[bytes]) -> None:
         for item in self._bounded(read_lines(pieces)):
             if isinstance(item, Issue):
                 self._report(item._replace(message=f"the file {item.message}"))
@@ -125,31 +134,31 @@ class FileCheck:
             self._urls += 1
             for issue in loc_text(text, parse_url(text), line):
                 self._report(issue, text)
-            self._listed(text, line)
+            self._check_listed(text, line)
 
-    def _elements(self, pieces: Iterable[bytes]) -> None:
-        rooted = False
+    def _check_elements(self, pieces: Iterable[bytes]) -> None:
+        has_root = False
         for item in self._bounded(read_xml(pieces)):
             if isinstance(item, Issue):
                 self._report(item._replace(message=f"the file {item.message}"))
-            elif not rooted:
-                rooted = True
-                self._root(item)
+            elif not has_root:
+                has_root = True
+                self._check_root(item)
                 if self.kind == "unknown":
                     return
             elif self.kind in {"rss", "atom"}:
-                self._feed_entry(item)
+                self._check_feed_entry(item)
             else:
-                self._entry(item)
+                self._check_entry(item)
 
     def _bounded(self, items: Iterable[T]) -> Iterator[T]:
         for number, item in enumerate(items):
             if number > MAX_ITEMS:
-                self._cut = True
+                self._truncated = True
                 return
             yield item
 
-    def _root(self, root: Node) -> None:
+    def _check_root(self, root: Node) -> None:
         self.kind = ROOTS.get(root.name, "unknown")
         self._namespace = root.namespace
         if self.kind == "unknown":
@@ -158,27 +167,27 @@ class FileCheck:
         elif problem := namespace_problem(self.kind, root.namespace):
             self._report(error("wrong-namespace", problem, root.line))
 
-    def _entry(self, node: Node) -> None:
+    def _check_entry(self, node: Node) -> None:
         is_index = self.kind == "sitemapindex"
-        wanted = "sitemap" if is_index else "url"
-        if node.name != wanted or node.namespace != self._namespace:
-            message = f"<{node.name}> does not belong in <{self.kind}>, which holds <{wanted}> elements"
+        expected = "sitemap" if is_index else "url"
+        if node.name != expected or node.namespace != self._namespace:
+            message = f"<{node.name}> does not belong in <{self.kind}>, which contains <{expected}> elements"
             self._report(error("unknown-element", message, node.line))
             return
         self._urls += 1
-        entry = Entry.of(node, self._namespace, self.run.now)
+        entry = Entry.from_node(node, self._namespace, self.validation.now)
         for issue in entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES):
             self._report(issue, entry.loc or None)
         is_news = protocol.NEWS in entry.others
         self._news += is_news
         line = entry.core["loc"][0].line if entry.loc else node.line
-        if not self._about:
-            self._about = "news" if is_news else _MEDIA.get(frozenset(entry.others), self.kind)
-        url = self._listed(entry.loc, line)
+        if not self._content:
+            self._content = "news" if is_news else _MEDIA.get(frozenset(entry.others), self.kind)
+        url = self._check_listed(entry.loc, line)
         if is_index and url and len(self.children) < protocol.MAX_ENTRIES:
             self.children.append(Child(url, entry.loc, line))
 
-    def _feed_entry(self, node: Node) -> None:
+    def _check_feed_entry(self, node: Node) -> None:
         if node.name != ("item" if self.kind == "rss" else "entry"):
             return
         self._urls += 1
@@ -186,23 +195,23 @@ class FileCheck:
         loc = url_of(link) if link else ""
         for issue in feed_issues(node):
             self._report(issue, loc or None)
-        self._listed(loc, link.line if link else node.line)
+        self._check_listed(loc, link.line if link else node.line)
 
-    def _listed(self, loc: str, line: int) -> Url | None:
-        """What the neighbours of a URL decide: that it stands in the right place, and only once."""
+    def _check_listed(self, loc: str, line: int) -> Url | None:
+        """Check that a listed URL is below the directory of its sitemap and unique; return it if it is valid."""
         url = parse_url(loc)
         if isinstance(url, UrlProblem):
-            return None  # said by the rules
-        self._in_place(url, loc, line)
-        # The same page may stand in the XML, the text, the feed, the news sitemap and those of the media of a site.
-        earlier = self.run.earlier(f"{self.group} {self._about or self.kind}", url, line)
+            return None  # reported by the rules
+        self._check_place(url, loc, line)
+        # One page may be in several files of a site: XML, text, feed, news sitemap, image sitemap and video sitemap.
+        earlier = self.validation.find_earlier(f"{self.group} {self._content or self.kind}", url, line)
         if earlier:
-            file, before = earlier
-            where = f"in line {before}" if file == self.name else f"in {file}, line {before}"
+            file, earlier_line = earlier
+            where = f"in line {earlier_line}" if file == self.name else f"in {file}, line {earlier_line}"
             self._report(error("duplicate-loc", f"the URL is listed before, {where}", line), loc)
         return url
 
-    def _in_place(self, url: Url, loc: str, line: int) -> None:
+    def _check_place(self, url: Url, loc: str, line: int) -> None:
         if self.place is None:
             self._origin = self._origin or url.origin
             if url.origin != self._origin:
@@ -211,17 +220,17 @@ class FileCheck:
         elif url.origin != self.place.origin:
             message = f"the URL is on {url.origin}, its sitemap on {self.place.origin}"
             self._report(error("foreign-origin", message, line), loc)
-        elif not self.place.holds(url.path):
+        elif not self.place.contains(url.path):
             message = f"the URL is not below the sitemap's directory {self.place.directory}"
             self._report(error("outside-directory", message, line), loc)
 
-    def _whole(self) -> None:
-        if self._cut or self._urls > protocol.MAX_ENTRIES:
-            count = f"more than {MAX_ITEMS:,} entries or lines" if self._cut else f"{self._urls:,} entries"
+    def _check_whole(self) -> None:
+        if self._truncated or self._urls > protocol.MAX_ENTRIES:
+            count = f"more than {MAX_ITEMS:,} entries or lines" if self._truncated else f"{self._urls:,} entries"
             message = f"the file has {count}, the protocol allows {protocol.MAX_ENTRIES:,}; split it"
             self._report(error("too-many-entries", message))
         if self._news > protocol.MAX_NEWS:
             message = f"the file has {self._news:,} articles, a news sitemap may have {protocol.MAX_NEWS:,}"
             self._report(error("too-many-news", message))
         if not self._urls and not self._errors and self.kind != "unknown":
-            self._report(warning("empty-sitemap", "the file lists nothing; the published schema demands an entry"))
+            self._report(warning("empty-sitemap", "the file lists nothing; the published schema requires an entry"))

@@ -1,4 +1,4 @@
-"""What a check found: findings, collected with a bound, and the report made of them."""
+"""Findings of a validation: their collection in bounded memory, and the report."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from sitemap_crawler.utils.text import printable
 Severity = Literal["error", "warning"]
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
 
-MAX_PER_RULE = 20  # findings of one rule in one file; one more line counts the rest
+MAX_PER_RULE = 20
+"""Maximum number of findings of one rule in one file. One more finding counts the others."""
 MAX_TOTAL = 10_000
+"""Maximum number of findings of a validation, without the ones that count others."""
 
 
 class Issue(NamedTuple):
-    """A finding before it is known in which file it stands."""
+    """A problem in a file, without the name of the file."""
 
     severity: Severity
     rule: str
@@ -34,6 +36,8 @@ def warning(rule: str, message: str, line: int | None = None) -> Issue:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """A problem in a named file, as it appears in the report."""
+
     severity: Severity
     rule: str
     file: str
@@ -44,16 +48,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """`urls` counts entries (sitemaps, in an index); `bytes` is the uncompressed size that was read."""
+    """A checked file."""
 
     name: str
     kind: Kind
     urls: int
+    """Number of entries; for an index, the number of sitemaps."""
     bytes: int
+    """Number of uncompressed bytes that were read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ValidationReport:
+    """Result of a validation."""
+
     target: str
     files: tuple[FileReport, ...]
     findings: tuple[Finding, ...]
@@ -73,7 +81,7 @@ class Report:
 
 @dataclass(slots=True)
 class Collector:
-    """Keeps the first findings of each rule and file and counts the others, so that memory stays bounded."""
+    """Collection of findings in bounded memory: the first ones of each rule and file are kept, the others counted."""
 
     findings: list[Finding] = field(default_factory=list)
     _seen: Counter[tuple[str, Severity, str]] = field(default_factory=Counter)
@@ -91,7 +99,7 @@ class Collector:
             self.findings.append(finding)
 
     def result(self, target: str) -> tuple[Finding, ...]:
-        """All findings, those of one file together, files in the order in which they were first reported."""
+        """Return all findings grouped by file. Files are in the order of their first finding."""
         order = {file: position for position, file in enumerate(dict.fromkeys(f.file for f in self.findings))}
         counted = [
             Finding(severity, rule, file, None, None, f"{count - MAX_PER_RULE:,} more of these")

@@ -1,11 +1,11 @@
-"""What the sitemap protocol and its extensions demand, each value with its source."""
+"""Limits and names of the sitemap protocol and its extensions, each with its source."""
 
 from __future__ import annotations
 
 # https://www.sitemaps.org/protocol.html#index and https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap
 MAX_ENTRIES = 50_000
 MAX_BYTES = 52_428_800  # uncompressed, closing tag included
-MAX_LOC = 2_047  # "must be less than 2,048 characters": https://www.sitemaps.org/protocol.html#locdef
+MAX_LOC = 2_047  # characters, "must be less than 2,048 characters": https://www.sitemaps.org/protocol.html#locdef
 
 # https://www.sitemaps.org/protocol.html#xmlTagDefinitions
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -62,7 +62,7 @@ NEWS_RETIRED = frozenset({"access", "genres", "geo_locations", "keywords", "stoc
 # https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
 XHTML = "http://www.w3.org/1999/xhtml"
 
-# Withdrawn: every crawler of today fetches pages as a phone does.
+# Retired: crawlers fetch all pages as a phone.
 MOBILE = "http://www.google.com/schemas/sitemap-mobile/1.0"
 
 # https://www.rfc-editor.org/rfc/rfc4287#section-2; Atom 0.3 is accepted too:
@@ -70,6 +70,6 @@ MOBILE = "http://www.google.com/schemas/sitemap-mobile/1.0"
 ATOM = "http://www.w3.org/2005/Atom"
 ATOM_03 = "http://purl.org/atom/ns#"
 
-# Last words by which a misspelled namespace is told from a foreign extension, which the protocol allows.
+# Parts and element names that identify a misspelled namespace. The protocol allows unknown extensions.
 EXTENSIONS = {"sitemap-image": IMAGE, "sitemap-video": VIDEO, "sitemap-news": NEWS, "1999/xhtml": XHTML}
 EXTENSION_ELEMENTS = {"image": IMAGE, "video": VIDEO, "news": NEWS, "link": XHTML}

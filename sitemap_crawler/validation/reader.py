@@ -1,7 +1,7 @@
-"""Sitemap files as a stream of entries: expat for XML, lines for text. Memory holds one entry at a time.
+"""Stream of the entries of a sitemap file: XML by expat, text by lines. One entry is in memory at a time.
 
-Expat rather than a tree builder: it stops at a DOCTYPE before anything in it is read, and what a hostile file nests or
-repeats never becomes a document in memory.
+Expat is used instead of a tree builder because it stops at a DOCTYPE before reading it, and because hostile nesting or
+repetition never becomes a document in memory.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ from sitemap_crawler.validation.values import WHITE_SPACE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MAX_TEXT = 10_000  # characters kept of one element's text; every limit of the protocol is far below
-MAX_NODES = 20_000  # elements in one entry: a thousand images and as many alternates fit many times
+MAX_TEXT = 10_000
+"""Maximum number of characters of an element that are kept. All limits of the protocol are far below."""
+MAX_NODES = 20_000
+"""Maximum number of elements in one entry, several times those of a thousand images and a thousand alternates."""
 MAX_DEPTH = 32
-MAX_TOKEN = 1_048_576  # bytes of one tag or comment: expat scans an unfinished one again with each piece
+"""Maximum number of nested elements."""
+MAX_TOKEN_BYTES = 1_048_576
+"""Maximum size of a tag or comment. Expat scans an incomplete one again with each piece."""
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 @dataclass(slots=True)
 class Node:
-    """An element. The root of a document is given when it opens, so without text and children."""
+    """An element. The root of a document is yielded at its start tag, without text and children."""
 
     namespace: str
     name: str
@@ -43,7 +47,7 @@ class Node:
 
 
 class _ParseError(SitemapCrawlerError):
-    """Parsing ends here, for the reason given."""
+    """Parsing ends with `issue`."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(issue.message)
@@ -51,7 +55,7 @@ class _ParseError(SitemapCrawlerError):
 
 
 class _Builder:
-    """Expat's callbacks; finished entries and problems gather in `out`."""
+    """Callbacks of expat. Complete entries and issues are collected in `out`."""
 
     def __init__(self) -> None:
         self.out: list[Node | Issue] = []
@@ -120,23 +124,24 @@ class _Builder:
 
 
 def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
-    """The root, then each entry; problems stand between them, and a fatal one ends the stream."""
+    """Yield the root, then each entry. Issues are yielded between them; a fatal issue is the last item."""
     builder = _Builder()
     decoder = codecs.getincrementaldecoder("utf-8")()
-    fed = 0
+    fed_bytes = 0
     lines = 1
     try:
         for chunk in chunks:
-            if not fed:
+            if not fed_bytes:
                 yield from _byte_order_mark(chunk)
             _check_utf8(decoder, chunk, lines)
-            fed += len(chunk)
+            fed_bytes += len(chunk)
             lines += chunk.count(b"\n")
             builder.feed(chunk)
             yield from builder.out
             builder.out.clear()
-            if fed - builder.parser.CurrentByteIndex > MAX_TOKEN:
-                raise _ParseError(error("not-well-formed", f"has a tag or comment of over {MAX_TOKEN:,} bytes", lines))
+            if fed_bytes - builder.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+                message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"
+                raise _ParseError(error("not-well-formed", message, lines))
         builder.feed(b"", final=True)
         yield from builder.out
     except _ParseError as stop:
@@ -145,7 +150,7 @@ def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, str] | Issue]:
-    """Number and text of each line of a text sitemap, without its end; blank ones too."""
+    """Yield number and text of each line of a text sitemap, blank lines included, without line ends."""
     rest = b""
     number = 0
     first = True
@@ -167,15 +172,15 @@ def read_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, str] | Issue]:
 
 
 def _decode(line: bytes, number: int) -> tuple[int, str] | Issue:
-    cut = len(line) >= 4 * MAX_TEXT  # may have been cut within a character
+    truncated = len(line) >= 4 * MAX_TEXT  # possibly within a character
     try:
-        return number, line.removesuffix(b"\r").decode("utf-8", "ignore" if cut else "strict")[:MAX_TEXT]
+        return number, line.removesuffix(b"\r").decode("utf-8", "ignore" if truncated else "strict")[:MAX_TEXT]
     except UnicodeDecodeError:
         return error("not-utf-8", "is not UTF-8", number)
 
 
 def _check_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) -> None:
-    # Expat would call it "not well-formed (invalid token)", which tells nobody what to do.
+    # Expat would report "not well-formed (invalid token)", which does not say what to do.
     try:
         decoder.decode(chunk)
     except UnicodeDecodeError as exc:
@@ -187,4 +192,4 @@ def _byte_order_mark(head: bytes) -> Iterator[Issue]:
     if head.startswith(_OTHER_BOMS) or b"\0" in head[:4]:
         raise _ParseError(error("not-utf-8", "is UTF-16 or UTF-32; a sitemap must be UTF-8", 1))
     if head.startswith(codecs.BOM_UTF8):
-        yield warning("byte-order-mark", "begins with a byte order mark, which some readers don't expect", 1)
+        yield warning("byte-order-mark", "begins with a byte order mark, which some readers do not expect", 1)

@@ -1,4 +1,4 @@
-"""Sitemaps of the web, fetched with the standard library: http and https only, bounded in time and bytes."""
+"""Download of sitemaps with the standard library: http and https only, limited in time and bytes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ from sitemap_crawler.validation.values import UrlProblem, parse_url
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TIMEOUT = 30  # seconds without a byte
-_DEADLINE = 600  # seconds for one file: a server that drips must not hold the command for ever
+_TIMEOUT_SECONDS = 30
+"""Maximum time without a received byte."""
+_DEADLINE_SECONDS = 600
+"""Maximum time for one file, for servers that send a few bytes at a time."""
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Handler that follows redirects to http and https URLs, and with `origin` only within that origin."""
+
     def __init__(self, origin: str | None) -> None:
         self._origin = origin
 
@@ -46,15 +50,15 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 class Download:
-    """A body as it arrives; `url` is where redirects ended."""
+    """Body of a response, read piece by piece. `url` is the URL after redirects."""
 
     def __init__(self, response: http.client.HTTPResponse, url: str) -> None:
         self.url = url
         self._response = response
-        self._until = time.monotonic() + _DEADLINE
+        self._until = time.monotonic() + _DEADLINE_SECONDS
         coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
         if coding not in {"identity", "gzip", "x-gzip"}:
-            raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not asked for")
+            raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not requested")
         self._pieces = self._received() if coding == "identity" else decompress(self._received())
 
     def read(self, _size: int, /) -> bytes:
@@ -65,7 +69,7 @@ class Download:
             while piece := self._response.read1(65_536):
                 yield piece
                 if time.monotonic() > self._until:
-                    raise UnreadableError("download-failed", f"was not complete after {_DEADLINE} seconds")
+                    raise UnreadableError("download-failed", f"was not complete after {_DEADLINE_SECONDS} seconds")
         except (OSError, http.client.HTTPException) as exc:
             raise UnreadableError("download-failed", f"broke off while it was read: {_reason(exc)}") from None
         if self._response.length:
@@ -74,20 +78,20 @@ class Download:
 
 @contextmanager
 def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
-    """Fetches `url`, which `parse_url` has passed; with `origin`, redirects may not leave it.
+    """Open a URL that `parse_url` has accepted. With `origin`, redirects to other origins are refused.
 
-    Raises `UnreadableError`.
+    Raises UnreadableError.
     """
     headers = {"User-Agent": f"sitemap-crawler/{sitemap_crawler.__version__}", "Accept-Encoding": "gzip"}
-    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - parse_url passes http and https only
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - parse_url accepts http and https only
     try:
-        response = _opener(origin).open(request, timeout=_TIMEOUT)
+        response = _opener(origin).open(request, timeout=_TIMEOUT_SECONDS)
     except HTTPError as exc:
         exc.close()
-        phrase = http.client.responses.get(exc.code, "")  # not the server's own words
+        phrase = http.client.responses.get(exc.code, "")  # not the text of the server
         problem = f"answered {exc.code} {phrase}".rstrip()
         if 300 <= exc.code < 400:
-            problem = "redirects without end, or to what is not http"
+            problem = "redirects endlessly, or to a URL that is not http"
         raise UnreadableError("unreachable", problem) from None
     except (OSError, http.client.HTTPException, ValueError) as exc:
         raise UnreadableError("unreachable", f"can't be fetched: {_reason(exc)}") from None
@@ -98,7 +102,7 @@ def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
 
 
 def _opener(origin: str | None) -> urllib.request.OpenerDirector:
-    """Not `build_opener`, which also opens files, FTP and data URLs."""
+    """Return an opener for http and https only. `build_opener` would also open files, FTP and data URLs."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

@@ -1,6 +1,6 @@
-"""Rules for one entry of a sitemap, one function for each family; each yields what is wrong.
+"""Rules for one entry of a sitemap, one function for each family of rules.
 
-A new rule is a function `Entry -> issues` in `URL_RULES` or `SITEMAP_RULES`.
+To add a rule, write a function `Entry -> issues` and add it to `URL_RULES` or `SITEMAP_RULES`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ _CLOCK_TOLERANCE = timedelta(days=1)
 
 @dataclass(slots=True)
 class Entry:
-    """A `url` or `sitemap` element, its children sorted by namespace."""
+    """A `url` or `sitemap` element."""
 
     node: Node
     core: dict[str, list[Node]]
+    """Children of the core namespace, by name."""
     others: dict[str, list[Node]]
+    """Other children, by namespace."""
     loc: str
     now: datetime
 
     @classmethod
-    def of(cls, node: Node, namespace: str, now: datetime) -> Entry:
-        """`namespace` is that of the root, which may be misspelled: that was said once, there."""
+    def from_node(cls, node: Node, namespace: str, now: datetime) -> Entry:
+        """Return the entry of an element. `namespace` is that of the root. If it is wrong, the root was reported."""
         core: dict[str, list[Node]] = {}
         others: dict[str, list[Node]] = {}
         for child in node.children:
@@ -49,7 +51,7 @@ Rule = Callable[[Entry], Iterator[Issue]]
 
 
 def loc_text(text: str, url: Url | UrlProblem, line: int) -> Iterator[Issue]:
-    """The rules for a listed URL, wherever it is written: a loc, a line of text, a link of a feed."""
+    """Check a listed URL: a loc, a line of a text sitemap or a link of a feed."""
     if isinstance(url, UrlProblem):
         yield error(f"loc-{url.code}", f"the URL {url.message}", line)
     elif (char := unescaped(text)) is not None:
@@ -57,6 +59,7 @@ def loc_text(text: str, url: Url | UrlProblem, line: int) -> Iterator[Issue]:
 
 
 def loc(entry: Entry) -> Iterator[Issue]:
+    """Check the loc of an entry."""
     nodes = entry.core.get("loc")
     if not nodes:
         yield error("loc-missing", f"<{entry.node.name}> has no <loc>", entry.node.line)
@@ -68,19 +71,21 @@ def loc(entry: Entry) -> Iterator[Issue]:
 
 
 def lastmod(entry: Entry) -> Iterator[Issue]:
+    """Check the lastmod of an entry."""
     for node in entry.core.get("lastmod", ())[:1]:
         moment = w3c_datetime(node.value)
-        if moment.at is None:
+        if moment.time is None:
             yield error("lastmod-invalid", f'lastmod "{node.value}" {moment.problem}', node.line)
-        elif moment.at > entry.now + _CLOCK_TOLERANCE:
+        elif moment.time > entry.now + _CLOCK_TOLERANCE:
             yield warning("lastmod-future", f"lastmod {node.value} is in the future", node.line)
 
 
 def hints(entry: Entry) -> Iterator[Issue]:
+    """Check changefreq and priority of an entry."""
     for node in entry.core.get("changefreq", ())[:1]:
         if node.value not in protocol.CHANGE_FREQUENCIES:
-            words = "always, hourly, daily, weekly, monthly, yearly or never"
-            yield error("changefreq-invalid", f'changefreq "{node.value}" is not one of {words}', node.line)
+            allowed = "always, hourly, daily, weekly, monthly, yearly or never"
+            yield error("changefreq-invalid", f'changefreq "{node.value}" is not one of {allowed}', node.line)
     for node in entry.core.get("priority", ())[:1]:
         if not _DECIMAL.fullmatch(node.value) or not 0 <= float(node.value) <= 1:
             yield error("priority-invalid", f'priority "{node.value}" is not a number from 0.0 to 1.0', node.line)
@@ -95,7 +100,7 @@ def _structure(allowed: frozenset[str]) -> Rule:
                 yield error("unknown-element", f"<{name}> does not belong in <{entry.node.name}>", nodes[0].line)
                 continue
             if len(nodes) > 1:
-                yield error("repeated-element", f"<{name}> stands {len(nodes)} times in one entry", nodes[1].line)
+                yield error("repeated-element", f"<{name}> occurs {len(nodes)} times in one entry", nodes[1].line)
             if nodes[0].children:
                 yield error("unknown-element", f"<{name}> contains elements", nodes[0].children[0].line)
 
@@ -113,5 +118,6 @@ SITEMAP_RULES: tuple[Rule, ...] = (_structure(protocol.SITEMAP_CHILDREN), loc, l
 
 
 def entry_issues(entry: Entry, rules: tuple[Rule, ...]) -> Iterator[Issue]:
+    """Yield the issues of an entry by all `rules`."""
     for rule in rules:
         yield from rule(entry)

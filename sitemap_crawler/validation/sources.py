@@ -1,4 +1,4 @@
-"""Where the bytes come from: files of this machine, and the web (in `remote`, imported only when needed)."""
+"""Local sitemap files: opening them, and finding them in a directory. `remote` downloads sitemaps."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _SERIES = re.compile(r"-(?:[0-9]+|news)$")
 
 
 class _LocalFile:
+    """File whose read errors become UnreadableError."""
+
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
 
@@ -36,9 +38,9 @@ class _LocalFile:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[Readable]:
-    """Raises `UnreadableError`."""
+    """Open a regular file. Raises UnreadableError."""
     if not is_file(path):
-        # A pipe or device could block for ever.
+        # Reading a pipe or device could block forever.
         raise UnreadableError("unreadable", "is not a regular file, or is out of reach")
     try:
         file = _LocalFile(path)
@@ -51,7 +53,7 @@ def open_file(path: Path) -> Iterator[Readable]:
 
 
 def is_file(path: Path) -> bool:
-    """Like `Path.is_file`, but a name that is too long, or a forbidden directory, is only one more "no"."""
+    """Return whether `path` is a file; False also for a name that is too long or a directory without access."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -59,18 +61,19 @@ def is_file(path: Path) -> bool:
 
 
 def stem(name: str) -> str:
-    """`map` of `map.xml`, `map-2.xml.gz`, `map-news.xml` and `map.txt`: one site's files."""
+    """Return the common part of the names of a site's files: `map` for `map.xml`, `map-2.xml.gz` and `map-news.xml`."""
     return _SERIES.sub("", _SUFFIX.sub("", name))
 
 
 def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
-    """The sitemaps of a directory by name, sorted, with what each claims to be (None: damaged).
+    """Return the kinds of the sitemaps in a directory by name, in sorted order. The kind of a damaged file is None.
 
-    A web server's directory holds other XML and text too. Text counts when it begins with a URL; a feed, and what is
-    neither, when it is named like a sitemap; a feed also when there are only feeds. Raises OSError.
+    The directory of a web server contains other XML and text files, too. A text file counts if it begins with a URL. A
+    feed or unknown file counts if it is named like a sitemap. A feed also counts if there are only feeds. Raises
+    OSError.
     """
     names = sorted(path.name for path in folder.iterdir() if _is_candidate(path))
-    kinds = {name: _claimed(folder / name) for name in names}
+    kinds = {name: _kind_of(folder / name) for name in names}
     stems = {stem(name) for name, kind in kinds.items() if kind in {"urlset", "sitemapindex"}}
     return {
         name: kind
@@ -86,7 +89,7 @@ def _is_candidate(path: Path) -> bool:
     return not path.name.startswith((".", "~")) and bool(_SUFFIX.search(path.name)) and is_file(path)
 
 
-def _claimed(path: Path) -> Kind | None:
+def _kind_of(path: Path) -> Kind | None:
     try:
         with open_file(path) as file:
             return sniff(file, path.name)

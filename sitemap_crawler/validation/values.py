@@ -1,4 +1,4 @@
-"""Values of the protocol: URLs, the place a sitemap rules over, and dates. Pure functions."""
+"""Values of the protocol: URLs, places of sitemaps and dates. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from urllib.parse import unquote
 
 from sitemap_crawler.validation.protocol import MAX_LOC
 
-# XML's white space; other space characters are non-ASCII or forbidden in XML.
 WHITE_SPACE = " \t\r\n"
+"""White space of XML. Other space characters are not ASCII or not allowed in XML."""
 
 _URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.ASCII | re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{0,5}))?", re.ASCII | re.IGNORECASE)
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
-# RFC 3986 has no place for these; browsers and crawlers cope (square brackets are so common that they pass).
+# Not allowed by RFC 3986, but accepted by browsers and crawlers. Square brackets are too common for a warning.
 _UNESCAPED = re.compile(r"[\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class UrlProblem(NamedTuple):
-    """`code` is a stable word: missing, whitespace, non-ascii, not-absolute, scheme, too-long, fragment, credentials,
-    invalid."""
+    """The problem of a URL that a sitemap may not list."""
 
     code: str
+    """missing, whitespace, non-ascii, not-absolute, scheme, too-long, fragment, credentials or invalid."""
     message: str
 
 
 class Url(NamedTuple):
-    """An absolute http(s) URL; the origin in one spelling, dot segments of the path resolved."""
+    """An absolute http(s) URL with normalised origin and resolved dot segments."""
 
     origin: str
     path: str
@@ -43,21 +43,23 @@ class Url(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a sitemap stands: it may list what has this origin and is at or below this directory."""
+    """Location of a sitemap. It may list URLs of this origin that are at or below this directory."""
 
     origin: str
     directory: str
 
     @classmethod
-    def of(cls, url: Url) -> Place:
+    def for_sitemap(cls, url: Url) -> Place:
+        """Return the place of the sitemap with this URL."""
         return cls(url.origin, url.path[: url.path.rfind("/") + 1])
 
-    def holds(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
+        """Return whether a path is at or below the directory, escaped or not."""
         return path.startswith(self.directory) or unquote(path).startswith(unquote(self.directory))
 
 
 def parse_url(text: str) -> Url | UrlProblem:
-    """`text` as a sitemap may list it, or the first thing that is wrong with it."""
+    """Return the URL of `text`, or the first problem if a sitemap may not list it."""
     if not text:
         return UrlProblem("missing", "is empty")
     if _BLANK.search(text):
@@ -90,7 +92,7 @@ def _not_http(text: str) -> UrlProblem:
 
 
 def _resolved(path: str) -> str:
-    """`path` without dot segments, spelled out or escaped: they must not leave a directory unseen."""
+    """Return `path` without dot segments, plain or escaped, so that none can leave the directory unnoticed."""
     if "/." not in path and "/%2" not in path:
         return path
     kept: list[str] = []
@@ -107,14 +109,14 @@ def _resolved(path: str) -> str:
 
 
 def unescaped(url: str) -> str | None:
-    """The first character of `url` that RFC 3986 wants percent-encoded."""
-    found = _UNESCAPED.search(url)
-    return found[0] if found else None
+    """Return the first character of `url` that RFC 3986 requires to be percent-encoded; None if there is none."""
+    match = _UNESCAPED.search(url)
+    return match[0] if match else None
 
 
 @lru_cache(maxsize=1024)
 def _origin(scheme: str, authority: str) -> str | None:
-    """Scheme, host and port in one spelling, or None when there can't be such a host or port."""
+    """Return scheme, host and port in normal form; None if the host or port is invalid."""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or (match[2] and int(match[2]) > 65_535):
         return None
@@ -139,14 +141,16 @@ _W3C = re.compile(
 
 
 class Moment(NamedTuple):
-    """A W3C Datetime: `at` is its beginning (UTC where it states no time), or None with the `problem` told."""
+    """A parsed W3C datetime, or the problem of an invalid one."""
 
-    at: datetime | None
+    time: datetime | None
+    """Beginning of the stated period, in UTC if no time is stated; None for an invalid datetime."""
     problem: str = ""
 
 
 @lru_cache(maxsize=4096)
 def w3c_datetime(text: str) -> Moment:
+    """Parse a W3C datetime."""
     match = _W3C.fullmatch(text)
     if match is None:
         return Moment(None, "is not a W3C date such as 2026-01-31 or 2026-01-31T18:30:00+00:00")

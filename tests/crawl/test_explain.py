@@ -229,7 +229,7 @@ def test_asking_touches_nothing(crawled: Crawled) -> None:
 def test_what_is_no_url(crawled: Crawled, text: str) -> None:
     done = crawled.program.run("explain", text)
     assert (done.code, done.out) == (2, "")
-    assert done.last_line == f"{text!r} is no http or https URL: give one of the site"
+    assert done.last_line == f"{text!r} is not an http or https URL: give a URL of the site"
 
 
 def test_no_inventory(program: Program) -> None:

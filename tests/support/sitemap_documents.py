@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitemap_crawler.validation.findings import Report
+    from sitemap_crawler.validation.findings import ValidationReport
 
 E, W = "error", "warning"  # severities of findings
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -135,5 +135,5 @@ VALID = {
 }
 
 
-def rules(report: Report) -> set[tuple[str, str]]:
+def rules(report: ValidationReport) -> set[tuple[str, str]]:
     return {(finding.severity, finding.rule) for finding in report.findings}

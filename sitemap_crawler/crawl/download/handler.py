@@ -147,7 +147,7 @@ class BoundedDownloadHandler:
     def _request_headers(self, request: Request, proxy: Proxy | None, *, is_site: bool) -> list[tuple[str, str]]:
         headers = request.headers.to_tuple_list() if request.headers else []
         if is_site and self._access is not None:
-            headers = self._access.added_to(headers)
+            headers = self._access.merge_into(headers)
         if b"Proxy-Authorization" in request.headers:
             headers = [(name, value) for name, value in headers if name.lower() != "proxy-authorization"]
         if proxy is not None and proxy.authorization and request.url.startswith("http:"):

@@ -37,10 +37,10 @@ def test_options_do_not_show_them() -> None:
 def test_headers_of_a_request(
     lines: list[str], auth: str | None, headers: list[tuple[str, str]], sent: list[tuple[str, str]]
 ) -> None:
-    access = Access.of(lines, auth)
+    access = Access.parse(lines, auth)
     assert access is not None
-    assert access.added_to(headers) == sent
+    assert access.merge_into(headers) == sent
 
 
 def test_nothing_given_costs_nothing() -> None:
-    assert Access.of([], None) is None
+    assert Access.parse([], None) is None

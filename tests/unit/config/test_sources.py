@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from sitemap_crawler.config.option_errors import check_names
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.sources import read_site_file, settings_module
+from sitemap_crawler.config.types import check_names
 from sitemap_crawler.exceptions import OptionError
 from tests.support.paths import ROOT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.config.option_errors import check_names
+from sitemap_crawler.config.types import check_names
 from sitemap_crawler.exceptions import OptionError
 
 

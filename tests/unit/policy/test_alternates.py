@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.policy.alternates import MAX_CHAIN, Clustering, Page
+from sitemap_crawler.policy.alternates import MAX_CHAIN, AlternateClaims, Clustering
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def settle(
         codes: dict[int, tuple[str, ...]] = {}
         for code, other in sorted(claims.get(name, {}).items()) if name not in refused else ():
             codes[ids[other]] = (*codes.get(ids[other], ()), code)
-        pages[ids[name]] = Page(ids[name], name, refused.get(name), codes)
+        pages[ids[name]] = AlternateClaims(ids[name], name, refused.get(name), codes)
 
-    def fetch(wanted: Collection[int]) -> list[Page]:
+    def fetch(wanted: Collection[int]) -> list[AlternateClaims]:
         return [pages[url_id] for url_id in wanted]
 
     warnings: list[SiteWarning] = []
@@ -204,43 +204,43 @@ def conflict(page: str, message: str) -> SiteWarning:
         (
             {"a": {"en": "a", "de": "b"}, "b": {"en": "a", "fr": "b"}},
             [{"a": "en", "b": "fr"}],
-            [conflict("b", "calls itself fr, but other versions call it otherwise: de")],
+            [conflict("b", "calls itself fr, but other versions give it another code: de")],
         ),
         # it may be less than the others say, or more
         (
             {"a": {"en": "a", "de": "b", "x-default": "b"}, "b": {"en": "a", "de": "b", "de-AT": "b"}},
             [{"a": "en", "b": "de de-AT"}],
-            [conflict("b", "calls itself de de-AT, but other versions call it otherwise: x-default")],
+            [conflict("b", "calls itself de de-AT, but other versions give it another code: x-default")],
         ),
         # it says nothing, and the others agree on a part
         (
             {"a": {"en": "a", "de": "b", "x-default": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": FULL},
             [{"a": "en", "b": "de", "c": "fr"}],
-            [conflict("b", "does not name itself, and its other versions do not agree what it is: x-default")],
+            [conflict("b", "does not name itself, and its other versions give it different codes: x-default")],
         ),
         # it says nothing, and the others agree on nothing
         (
             {"a": {"en": "a", "de": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": {**FULL, "de": "a", "it": "b"}},
             [{"a": "en", "c": "fr"}],
             [
-                conflict("a", "calls itself en, but other versions call it otherwise: de"),
-                conflict("b", "does not name itself, and its other versions do not agree what it is: de, it"),
+                conflict("a", "calls itself en, but other versions give it another code: de"),
+                conflict("b", "does not name itself, and its other versions give it different codes: de, it"),
             ],
         ),
         # each is the default
         (
             {"a": {"en": "a", "de": "b", "x-default": "a"}, "b": {"en": "a", "de": "b", "x-default": "b"}},
             [{"a": "en", "b": "de"}],
-            [conflict("a", "several versions have the code x-default, so none has: a, b")],
+            [conflict("a", "several versions have the code x-default, so it counts for none: a, b")],
         ),
         # two of one code and nothing else
         (
             {"a": {"en": "a", "de": "b"}, "b": {"en": "b", "de": "a"}},
             [],
             [
-                conflict("a", "calls itself en, but other versions call it otherwise: de"),
-                conflict("a", "several versions have the code en, so none has: a, b"),
-                conflict("b", "calls itself en, but other versions call it otherwise: de"),
+                conflict("a", "calls itself en, but other versions give it another code: de"),
+                conflict("a", "several versions have the code en, so it counts for none: a, b"),
+                conflict("b", "calls itself en, but other versions give it another code: de"),
             ],
         ),
     ],
@@ -251,7 +251,7 @@ def test_conflicting_codes(claims: Claims, expected: list[dict[str, str]], warni
     assert sorted(worded, key=lambda warned: (warned.url, warned.message)) == warnings
 
 
-LOST = "names versions whose own versions do not all name each other, so they are no set"
+LOST = "names versions whose own versions do not all name each other, so they are not a set"
 
 
 @pytest.mark.parametrize(
@@ -306,11 +306,11 @@ def test_the_order_of_ids_does_not_matter(claims: Claims) -> None:
         assert (found, sorted(map(str, worded))) == (expected[0], sorted(map(str, expected[1])))
 
 
-def chain(length: int, *, first: int = 1) -> dict[int, Page]:
+def chain(length: int, *, first: int = 1) -> dict[int, AlternateClaims]:
     """Each page names itself, the one before and the one after it."""
     numbers = range(first, first + length)
     return {
-        number: Page(
+        number: AlternateClaims(
             number,
             f"{number:06}",
             None,
@@ -331,9 +331,7 @@ def test_too_long_a_chain_is_left_out_and_the_next_set_is_not() -> None:
     warnings: list[SiteWarning] = []
     found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=warnings.append).clusters(pages))
     assert [sorted(cluster) for cluster in found] == [[10_000, 10_001]]
-    assert warnings[0] == conflict(
-        "000001", "5,000 pages name each other in a chain: nobody can tell which belong together"
-    )
+    assert warnings[0] == conflict("000001", "5,000 pages name each other in a chain: too many to find the sets in it")
 
 
 VERSIONS = 10
@@ -346,11 +344,11 @@ class Inventory:
         self.number = number
         self.calls: list[int] = []
 
-    def fetch(self, ids: Collection[int]) -> Iterable[Page]:
+    def fetch(self, ids: Collection[int]) -> Iterable[AlternateClaims]:
         self.calls.append(len(ids))
         for url_id in ids:
             every = {other * self.number + url_id % self.number: (f"c{other}",) for other in range(VERSIONS)}
-            yield Page(url_id, str(url_id), None, every)
+            yield AlternateClaims(url_id, str(url_id), None, every)
 
     def sets(self) -> list[list[int]]:
         found = Clustering(self.fetch, warn=pytest.fail).clusters(range(self.number * VERSIONS))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.policy.decide import Decision, Facts, Settlement
+from sitemap_crawler.policy.decide import Decider, Decision, Facts
 from sitemap_crawler.policy.rules import Reason, Rules
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision
     def blocked(url: str) -> str | None:
         return "robots.txt: Disallow: /private/" if url.startswith(f"{SITE}private/") else None
 
-    settlement = Settlement(
+    decider = Decider(
         lambda: iter(rows),
         rules(**options),
         now=NOW,
@@ -56,7 +56,7 @@ def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision
         blocked=blocked,
         warn=warned.append,
     )
-    return {urls[decision.url_id]: decision for decision in settlement.decisions()}, warned
+    return {urls[decision.url_id]: decision for decision in decider.decisions()}, warned
 
 
 @pytest.mark.parametrize(("ahead", "written"), [(-1.0, True), (80_000.0, True), (90_000.0, False)])

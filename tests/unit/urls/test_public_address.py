@@ -23,7 +23,7 @@ from sitemap_crawler.urls.public_address import PublicAddress
     ],
 )
 def test_which_directories_are_the_same(start: str, public: str, crawled_at: str, published_at: str) -> None:
-    assert PublicAddress.of(start, public) == PublicAddress(crawled_at, published_at)
+    assert PublicAddress.for_urls(start, public) == PublicAddress(crawled_at, published_at)
 
 
 def test_urls_move_to_either_side_and_others_stay() -> None:

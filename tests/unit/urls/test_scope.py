@@ -7,6 +7,7 @@ import pytest
 
 from sitemap_crawler.exceptions import ScopeError
 from sitemap_crawler.urls.scope import (
+    DomainScope,
     Scope,
     default_sitemap_url,
     redirect_of_start,
@@ -38,7 +39,7 @@ from sitemap_crawler.urls.scope import (
     ],
 )
 def test_start_url(start_url: str, prefix: str) -> None:
-    assert Scope.of_start(start_url) == Scope(prefix)
+    assert Scope.for_start_page(start_url) == Scope(prefix)
     assert scope_for(start_url) == Scope(prefix)
     assert default_sitemap_url(start_url) == f"{prefix}sitemap.xml"
 
@@ -54,7 +55,7 @@ def test_start_url(start_url: str, prefix: str) -> None:
     ],
 )
 def test_sitemap_url(sitemap_url: str, prefix: str, origin: str) -> None:
-    scope = Scope.of_sitemap(sitemap_url)
+    scope = Scope.for_sitemap(sitemap_url)
     assert (scope.prefix, scope.origin) == (prefix, origin)
 
 
@@ -287,7 +288,7 @@ NO_VARIANTS = [
 @pytest.mark.parametrize(("start_url", "target_url", "words"), VARIANTS)
 def test_variant(start_url: str, target_url: str, words: str) -> None:
     assert variant_of(start_url, target_url) == words
-    assert redirect_of_start(start_url, target_url, Scope.of_start(start_url)) == "variant"
+    assert redirect_of_start(start_url, target_url, Scope.for_start_page(start_url)) == "variant"
 
 
 @pytest.mark.parametrize(("start_url", "target_url"), NO_VARIANTS)
@@ -325,3 +326,45 @@ def test_import_is_light() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "url", "inside"),
+    [
+        ("https://www.example.com/", "https://example.com/x", True),
+        ("https://www.example.com/", "https://a.b.example.com/", True),
+        ("https://www.example.com/", "http://a.example.com/", False),
+        ("https://www.example.com/", "https://a.example.com:8443/", False),
+        ("https://www.example.com/", "https://example.com.evil.net/", False),
+        ("https://www.example.com/", "https://notexample.com/", False),
+        ("https://foo.github.io/", "https://bar.github.io/", False),
+        ("https://foo.github.io/", "https://docs.foo.github.io/", True),
+        ("https://www.example.co.uk/", "https://other.co.uk/", False),
+        ("http://www.example.com:8080/", "http://example.com:8080/", True),
+        # No names that a directory or anybody else could have.
+        ("https://www.example.com/", "https://*.example.com/", False),
+        ("https://www.example.com/", "https://a..b.example.com/", False),
+        ("https://www.example.com/", "https://-a.example.com/", False),
+        ("https://www.example.com/", f"https://{'a' * 64}.example.com/", False),
+        ("https://www.example.com/", "https://my_host.example.com/", True),
+        # Registered below one of its hosts.
+        ("https://www.amazonaws.com/", "https://bucket.s3.amazonaws.com/", False),
+    ],
+)
+def test_which_hosts_are_the_same_site(start: str, url: str, inside: bool) -> None:
+    scope = DomainScope(start)
+    assert scope.admits(url) is inside
+    assert scope.admits(url) is inside
+
+
+def test_old_links_without_tls_are_followed_to_their_redirect() -> None:
+    scope = DomainScope("https://www.example.com/")
+    assert scope.may_lead_inside("http://blog.example.com/")
+    assert not scope.may_lead_inside("http://blog.example.org/")
+    assert not DomainScope("http://www.example.com/").may_lead_inside("https://blog.example.com/")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "github.io", "co.uk"])
+def test_a_host_without_a_domain_has_none_below(host: str) -> None:
+    with pytest.raises(ScopeError, match="leave --subdomains out"):
+        DomainScope(f"http://{host}/")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitemap_crawler.validation.findings import MAX_PER_RULE, MAX_TOTAL, Collector, Report, warning
+from sitemap_crawler.validation.findings import MAX_PER_RULE, MAX_TOTAL, Collector, ValidationReport, warning
 from sitemap_crawler.validation.targets import validate
 from tests.support.sitemap_documents import (
     CORE,
@@ -38,14 +38,14 @@ from tests.support.sitemap_documents import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-Check = Callable[..., Report]
+Check = Callable[..., ValidationReport]
 
 
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
     """Validates one file with this content."""
 
-    def run(content: str | bytes, name: str = "sitemap.xml") -> Report:
+    def run(content: str | bytes, name: str = "sitemap.xml") -> ValidationReport:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return validate(str(path))

@@ -187,7 +187,7 @@ def test_a_password_is_not_repeated() -> None:
 
 
 def test_a_directory_without_sitemaps_is_no_target(folder: Folder) -> None:
-    with pytest.raises(TargetError, match="holds no sitemap"):
+    with pytest.raises(TargetError, match="contains no sitemap"):
         validate(folder(robots_txt="User-agent: *\n"))
 
 

@@ -47,7 +47,7 @@ DATES: list[tuple[str, str | None]] = [
 @pytest.mark.parametrize(("text", "expected"), DATES)
 def test_w3c_datetime(text: str, expected: str | None) -> None:
     moment = w3c_datetime(text)
-    assert (moment.at.isoformat() if moment.at else None) == expected
+    assert (moment.time.isoformat() if moment.time else None) == expected
     assert bool(moment.problem) == (expected is None)
 
 
@@ -74,9 +74,9 @@ def test_parse_url(text: str, expected: Url) -> None:
     [("/docs/", True), ("/docs/a", True), ("/docs", False), ("/docs-old/a", False), ("/%64ocs/a", True)],
 )
 def test_place(path: str, inside: bool) -> None:
-    place = Place.of(Url("https://example.com", "/docs/sitemap.xml", ""))
+    place = Place.for_sitemap(Url("https://example.com", "/docs/sitemap.xml", ""))
     assert place == Place("https://example.com", "/docs/")
-    assert place.holds(path) == inside
+    assert place.contains(path) == inside
 
 
 # Reading back
