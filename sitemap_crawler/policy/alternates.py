@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 BATCH = 100
-"""Number of pages whose claims are looked up in one query. Five times as many for the pages that they name."""
-MAX_HELD = 100_000
+"""Number of pages whose claims are looked up in one query; five times as many for the pages that they name."""
+MAX_CACHED_CLAIMS = 100_000
 """Maximum number of claims that are kept in memory for the next pages."""
 MAX_CHAIN = 1_000
 """Maximum number of pages of a chain that is split into sets. No site has as many languages and regions."""
@@ -29,14 +29,14 @@ MAX_EXAMPLES = 3
 
 
 class AlternateClaims(NamedTuple):
-    """A URL and the language versions that its page names; the page may also be only named by others."""
+    """The language versions that a page names. The page may name none and only be named by others."""
 
     id: int
     url: str
     refusal: str | None
     """Reason why the page is not listed; None if it is listed."""
     named: Mapping[int, tuple[str, ...]]
-    """Language codes by the id of the page that they are given to, which may be the page itself.
+    """Language codes by the id of the named page, which may be the page itself.
 
     Each code occurs once. Empty if the page is not listed.
     """
@@ -174,7 +174,7 @@ class _Pages:
 
     def __init__(self, fetch: Callable[[Collection[int]], Iterable[AlternateClaims]]) -> None:
         self._fetch = fetch
-        self._held: dict[int, AlternateClaims] = {}
+        self._cache: dict[int, AlternateClaims] = {}
         self._claims = 0
 
     def prepare(self, ids: Sequence[int]) -> None:
@@ -184,14 +184,14 @@ class _Pages:
             self.find(named[start : start + 5 * BATCH])
 
     def find(self, ids: Collection[int]) -> dict[int, AlternateClaims]:
-        missing = [url_id for url_id in ids if url_id not in self._held]
-        if missing and self._claims > MAX_HELD:
-            self._held.clear()
+        missing = [url_id for url_id in ids if url_id not in self._cache]
+        if missing and self._claims > MAX_CACHED_CLAIMS:
+            self._cache.clear()
             self._claims, missing = 0, list(ids)
         for page in self._fetch(missing) if missing else ():
-            self._held[page.id] = page
+            self._cache[page.id] = page
             self._claims += 1 + len(page.named)
-        return {url_id: self._held[url_id] for url_id in ids if url_id in self._held}
+        return {url_id: self._cache[url_id] for url_id in ids if url_id in self._cache}
 
 
 def _complete_sets(members: Mapping[int, _Member]) -> Iterator[set[int]]:

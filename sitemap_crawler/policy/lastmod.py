@@ -1,8 +1,8 @@
 """Dates of pages (`lastmod`), and the elements `changefreq` and `priority`. Pure.
 
-The date of a page is, in this order: the date that the page states about itself; a `Last-Modified` header that changes
-exactly when the content changes; the time of the first fetch with changed content. The date changes only when the
-content has changed.
+The date of a page is the first of these that is known: the date that the page states about itself; a `Last-Modified`
+header that changes exactly when the content changes; the time of the first fetch with changed content. The date of a
+page changes only when its content has changed.
 
 `changefreq` and `priority` are off by default: no search engine is known to use them. They are for older tools.
 """
@@ -22,6 +22,20 @@ LAST_MODIFIED = "last-modified"
 """Source of a date: the header `Last-Modified`."""
 OBSERVED_CHANGE = "observed-change"
 """Source of a date: the fetch that first saw changed content."""
+DAY_SECONDS = 86_400.0
+INTERVAL_TOLERANCE = 1.1
+"""Factor for observed intervals: two nightly runs may be a little less than a day apart."""
+
+# Lower bounds in days of the interval between two changes, for all values of _FREQUENCIES after the first.
+_INTERVALS = (1, 7, 30, 365)
+_FREQUENCIES = ("hourly", "daily", "weekly", "monthly", "yearly")
+
+# Priority in tenths by clicks from the start page. The last value is for all greater distances.
+_TENTHS_BY_DEPTH = (10, 8, 6, 5, 4, 3)
+# Numbers of linking pages, each of which adds one tenth.
+_INLINK_STEPS = (10, 100, 1_000)
+_MAX_TENTHS = 10
+
 _EPOCH = date(1970, 1, 1)
 _MINUTES = [f"T{hour:02}:{minute:02}:" for hour in range(24) for minute in range(60)]
 _SECONDS = [f"{second:02}+00:00" for second in range(60)]
@@ -110,21 +124,6 @@ def _changed(before: PreviousFetch, claims: list[Dated], observed: Observation) 
 def _is_later(claim: Dated, before: PreviousFetch) -> bool:
     known = before.dated.lastmod
     return claim.lastmod is not None and (known is None or claim.lastmod > known)
-
-
-DAY_SECONDS = 86_400.0
-INTERVAL_TOLERANCE = 1.1
-"""Factor for observed intervals: two nightly runs may be a little less than a day apart."""
-
-# Lower bounds in days of the interval between two changes, for all values of _FREQUENCIES after the first.
-_INTERVALS = (1, 7, 30, 365)
-_FREQUENCIES = ("hourly", "daily", "weekly", "monthly", "yearly")
-
-# Priority in tenths by clicks from the start page. The last value is for all greater distances.
-_TENTHS_BY_DEPTH = (10, 8, 6, 5, 4, 3)
-# Numbers of linking pages, each of which adds one tenth.
-_INLINK_STEPS = (10, 100, 1_000)
-_MAX_TENTHS = 10
 
 
 class History(NamedTuple):

@@ -101,8 +101,8 @@ class DomainScope:
         if admitted is None:
             host = host_of(url)
             same_scheme_and_port = origin == f"{self._before}{host}{self._after}"
-            # The registrable domain, because the hosts below github.io belong to different sites.
             is_host = same_scheme_and_port and _HOST.fullmatch(host) is not None
+            # Comparing the ends of host names would admit the hosts below github.io, which belong to different sites.
             admitted = is_host and registrable_domain(host) == self._domain
             if len(self._admitted) >= _MAX_ORIGINS:
                 self._admitted.clear()

@@ -364,7 +364,7 @@ def test_each_page_is_looked_up_about_once_and_many_at_a_time() -> None:
 
 @pytest.mark.parametrize("held", range(0, 130, 10))
 def test_what_was_looked_up_may_be_forgotten_at_any_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.policy.alternates.MAX_HELD", held)
+    monkeypatch.setattr("sitemap_crawler.policy.alternates.MAX_CACHED_CLAIMS", held)
     assert Inventory(40).sets() == [list(range(first, 400, 40)) for first in range(40)]
 
 
