@@ -13,7 +13,7 @@ from sitemap_crawler.exceptions import OptionError
 TOKEN = "tok-8f14e45fceea167a"
 
 
-def test_options_do_not_show_them() -> None:
+def test_representations_of_options_show_no_secrets() -> None:
     options = Options.parse({"start_url": "https://me:hunter2@example.com/", "header": [f"X-Key: {TOKEN}"]})
     assert options.start_url == "https://example.com/"
     for text in (repr(options), str(options), repr(options.access), options.model_dump_json()):
@@ -34,7 +34,7 @@ def test_options_do_not_show_them() -> None:
         (["Cookie: a=1; b=2"], None, [("Cookie", "b=3; c=4")], [("Cookie", "a=1; b=3; c=4")]),
     ],
 )
-def test_headers_of_a_request(
+def test_given_headers_are_merged_into_a_request(
     lines: list[str], auth: str | None, headers: list[tuple[str, str]], sent: list[tuple[str, str]]
 ) -> None:
     access = Access.parse(lines, auth)
@@ -42,5 +42,5 @@ def test_headers_of_a_request(
     assert access.merge_into(headers) == sent
 
 
-def test_nothing_given_costs_nothing() -> None:
+def test_without_headers_and_login_there_is_no_access() -> None:
     assert Access.parse([], None) is None

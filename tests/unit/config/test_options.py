@@ -47,7 +47,7 @@ def test_unknown_settings_are_refused_with_a_hint(name: str, hint: str) -> None:
         Options.from_settings({"SITEMAP_START_URL": START, name: "1"})
 
 
-def test_a_value_that_is_long_is_shown_in_part() -> None:
+def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(OptionError) as caught:
         Options.parse({"start_url": "x" * 10_000})
     assert len(str(caught.value)) < 500
@@ -63,6 +63,6 @@ def test_a_value_that_is_long_is_shown_in_part() -> None:
         ({"state": " "}, "state"),
     ],
 )
-def test_values_that_are_none(values: dict[str, object], words: str) -> None:
+def test_unusable_values(values: dict[str, object], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         Options.parse({"start_url": "https://example.com/", **values})

@@ -28,8 +28,8 @@ def test_paths_of_a_site_file_are_relative_to_it(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current directory below a project's, and no environment."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Directory of a project; the working directory is below, and no variable is set."""
     for name in ("SCRAPY_PROJECT", "SCRAPY_SETTINGS_MODULE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -41,41 +41,41 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         sys.modules.pop(name, None)
 
 
-def test_without_anything_the_settings_are_ours(place: Path) -> None:
+def test_without_variables_and_files_the_settings_are_our_own(project: Path) -> None:
     assert settings_module().__name__ == "sitemap_crawler.settings"
 
 
 @pytest.mark.parametrize("variable", ["", "default"])
-def test_another_projects_file_means_nothing(place: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
-    (place / "scrapy.cfg").write_text(FOREIGN)
-    (place / "their_settings.py").write_text("raise SystemExit('imported')\n")
+def test_the_file_of_another_project_is_ignored(project: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    (project / "scrapy.cfg").write_text(FOREIGN)
+    (project / "their_settings.py").write_text("raise SystemExit('imported')\n")
     monkeypatch.setenv("SCRAPY_PROJECT", variable)
     assert settings_module().__name__ == "sitemap_crawler.settings"
-    assert str(place) not in sys.path
+    assert str(project) not in sys.path
 
 
 @pytest.mark.parametrize("text", ["", "[settings", "[deploy]\nproject = x\n", "\xff\xfe"])
-def test_a_file_that_says_nothing_means_nothing(place: Path, text: str) -> None:
-    (place / "scrapy.cfg").write_bytes(text.encode("latin-1"))
+def test_a_file_without_settings_is_ignored(project: Path, text: str) -> None:
+    (project / "scrapy.cfg").write_bytes(text.encode("latin-1"))
     assert settings_module().__name__ == "sitemap_crawler.settings"
 
 
-def test_a_project_of_our_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "scrapy.cfg").write_text(OURS)
-    (place / "profile_nightly.py").write_text(BASE + "LOG_LEVEL = 'ERROR'\n")
+def test_the_named_project_of_our_file_is_used(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "scrapy.cfg").write_text(OURS)
+    (project / "profile_nightly.py").write_text(BASE + "LOG_LEVEL = 'ERROR'\n")
     monkeypatch.setenv("SCRAPY_PROJECT", "Nightly")
     assert settings_module().LOG_LEVEL == "ERROR"
 
 
-def test_the_default_of_our_file(place: Path) -> None:
-    (place / "scrapy.cfg").write_text(OURS.replace("default", "plain").replace("nightly", "default", 1))
-    (place / "profile_nightly.py").write_text(BASE)
+def test_the_default_project_of_our_file_is_used(project: Path) -> None:
+    (project / "scrapy.cfg").write_text(OURS.replace("default", "plain").replace("nightly", "default", 1))
+    (project / "profile_nightly.py").write_text(BASE)
     assert settings_module().__name__ == "profile_nightly"
 
 
-def test_the_settings_module_wins_over_the_project(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "scrapy.cfg").write_text(OURS)
-    (place / "profile_own.py").write_text(BASE + "RETRY_TIMES = 7\n")
+def test_the_settings_module_wins_over_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "scrapy.cfg").write_text(OURS)
+    (project / "profile_own.py").write_text(BASE + "RETRY_TIMES = 7\n")
     monkeypatch.setenv("SCRAPY_PROJECT", "nightly")
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "profile_own")
     assert settings_module().RETRY_TIMES == 7
@@ -94,13 +94,13 @@ def test_the_settings_module_wins_over_the_project(place: Path, monkeypatch: pyt
         (None, {"SCRAPY_SETTINGS_MODULE": ".relative"}, "SCRAPY_SETTINGS_MODULE=.relative"),
     ],
 )
-def test_what_cannot_be_used(
-    place: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, variables: dict[str, str], words: str
+def test_unusable_settings_modules_and_projects(
+    project: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, variables: dict[str, str], words: str
 ) -> None:
     if file is not None:
-        (place / "scrapy.cfg").write_text(file)
-    (place / "profile_broken.py").write_text(BASE + "x = = 1\n")
-    (place / "profile_other.py").write_text("BOT_NAME = 'other'\nSCHEDULER = 'scrapy.core.scheduler.Scheduler'\n")
+        (project / "scrapy.cfg").write_text(file)
+    (project / "profile_broken.py").write_text(BASE + "x = = 1\n")
+    (project / "profile_other.py").write_text("BOT_NAME = 'other'\nSCHEDULER = 'scrapy.core.scheduler.Scheduler'\n")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(OptionError) as caught:
@@ -110,9 +110,7 @@ def test_what_cannot_be_used(
 
 
 @pytest.mark.parametrize("name", ["development", "cron", "scrapyd"])
-def test_the_profiles_have_only_settings_that_are_known(
-    name: str, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_profiles_have_only_known_settings(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "settings")
     monkeypatch.setenv("SCRAPY_PROJECT", name)
     known = Settings()

@@ -1,4 +1,4 @@
-"""Sets of language versions, made of claims. Pages are letters, `a` has the id 1; all are listed unless said."""
+"""Sets of language versions. Pages are letters; `a` has the id 1. All pages are listed unless a test says otherwise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.policy.alternates import Cluster
 
 Claims = dict[str, dict[str, str]]
-"""By page: the page that has each code."""
+"""Named page by code, by naming page."""
 
 
 def one_way(page: str, versions: str) -> SiteWarning:
@@ -35,10 +35,10 @@ def ids_of(names: Iterable[str]) -> dict[str, int]:
     return {name: ascii_lowercase.index(name) + 1 for name in names}
 
 
-def settle(
+def sets_and_warnings(
     claims: Claims, refused: Mapping[str, str] | None = None, *, ids: dict[str, int] | None = None
 ) -> tuple[list[dict[str, str]], list[SiteWarning]]:
-    """The sets, as codes by page, ordered by their first pages, and what was worded."""
+    """Return the sets as codes by page, ordered by their first pages, and the warnings."""
     refused = refused or {}
     names = {name for page, named in claims.items() for name in (page, *named.values())}
     ids = ids or ids_of(names)
@@ -60,7 +60,7 @@ def settle(
 
 
 def mutual(*sets: str, **codes: str) -> Claims:
-    """Pages that name all others of their sets and themselves, by their own letters unless `codes` says otherwise."""
+    """Return pages that name themselves and all others of their sets, by their letters or by `codes`."""
     claims: Claims = {}
     for pages in sets:
         for page in pages:
@@ -68,7 +68,7 @@ def mutual(*sets: str, **codes: str) -> Claims:
     return claims
 
 
-def the_same(pages: str, named: dict[str, str]) -> Claims:
+def same_claims(pages: str, named: dict[str, str]) -> Claims:
     return {page: dict(named) for page in pages}
 
 
@@ -91,12 +91,12 @@ FULL = {"en": "a", "de": "b", "fr": "c"}
         ),
         # a page of several codes
         (
-            the_same("ab", {"en": "a", "en-GB": "a", "x-default": "a", "de": "b"}),
+            same_claims("ab", {"en": "a", "en-GB": "a", "x-default": "a", "de": "b"}),
             [{"a": "en en-GB x-default", "b": "de"}],
         ),
         # x-default as a page of its own
         (
-            the_same("abc", {"en": "a", "de": "b", "x-default": "c"}),
+            same_claims("abc", {"en": "a", "de": "b", "x-default": "c"}),
             [{"a": "en", "b": "de", "c": "x-default"}],
         ),
         # one page is no set
@@ -106,7 +106,7 @@ FULL = {"en": "a", "de": "b", "fr": "c"}
     ],
 )
 def test_complete_sets(claims: Claims, expected: list[dict[str, str]]) -> None:
-    assert settle(claims) == (expected, [])
+    assert sets_and_warnings(claims) == (expected, [])
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_complete_sets(claims: Claims, expected: list[dict[str, str]]) -> None:
         {"a": {"de": "b", "fr": "c"}, "b": {"en": "a", "fr": "c"}, "c": {"en": "a", "de": "b"}},
     ],
 )
-def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
-    assert settle(claims) == ([{"a": "en", "b": "de", "c": "fr"}], [])
+def test_a_page_without_a_self_reference_gets_the_code_of_the_others(claims: Claims) -> None:
+    assert sets_and_warnings(claims) == ([{"a": "en", "b": "de", "c": "fr"}], [])
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
         ),
         # an x-default page that names nobody
         (
-            the_same("ab", {"en": "a", "de": "b", "x-default": "c"}),
+            same_claims("ab", {"en": "a", "de": "b", "x-default": "c"}),
             [{"a": "en", "b": "de"}],
             [
                 one_way("a", "x-default c"),
@@ -173,21 +173,21 @@ def test_a_missing_self_reference_is_supplied(claims: Claims) -> None:
     ],
 )
 def test_one_way_claims(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
-    found, worded = settle(claims)
+    found, worded = sets_and_warnings(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: warned.url) == warnings
 
 
-def test_pages_that_are_not_listed_are_left_out() -> None:
+def test_unlisted_pages_belong_to_no_set() -> None:
     claims = {"a": {**FULL, "it": "d"}, "b": {**FULL, "it": "d"}, "c": FULL}
-    found, worded = settle(claims, {"c": "noindex", "d": "out-of-scope"})
+    found, worded = sets_and_warnings(claims, {"c": "noindex", "d": "out-of-scope"})
     assert found == [{"a": "en", "b": "de"}]
     assert worded == [unlisted(page, "fr c (noindex), it d (out-of-scope)") for page in "ab"]
 
 
-def test_of_two_pages_one_is_not_listed() -> None:
-    claims = the_same("ab", {"en": "a", "de": "b"})
-    assert settle(claims, {"b": "redirect"}) == (
+def test_a_pair_with_an_unlisted_page_is_no_set() -> None:
+    claims = same_claims("ab", {"en": "a", "de": "b"})
+    assert sets_and_warnings(claims, {"b": "redirect"}) == (
         [],
         [unlisted("a", "de b (redirect)")],
     )
@@ -246,7 +246,7 @@ def conflict(page: str, message: str) -> SiteWarning:
     ],
 )
 def test_conflicting_codes(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
-    found, worded = settle(claims)
+    found, worded = sets_and_warnings(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: (warned.url, warned.message)) == warnings
 
@@ -291,7 +291,7 @@ LOST = "names versions whose own versions do not all name each other, so they ar
     ],
 )
 def test_chains(claims: Claims, expected: list[dict[str, str]], warnings: list[SiteWarning]) -> None:
-    found, worded = settle(claims)
+    found, worded = sets_and_warnings(claims)
     assert found == expected
     assert sorted(worded, key=lambda warned: warned.url) == warnings
 
@@ -300,14 +300,14 @@ def test_chains(claims: Claims, expected: list[dict[str, str]], warnings: list[S
     "claims", [mutual("ab", "bc", "ca", "cd", "da"), mutual("ab", "bc", "cd", "da"), mutual("abc", "bcd")]
 )
 def test_the_order_of_ids_does_not_matter(claims: Claims) -> None:
-    expected = settle(claims)
+    expected = sets_and_warnings(claims)
     for order in permutations(range(1, 5)):
-        found, worded = settle(claims, ids=dict(zip("abcd", order, strict=True)))
+        found, worded = sets_and_warnings(claims, ids=dict(zip("abcd", order, strict=True)))
         assert (found, sorted(map(str, worded))) == (expected[0], sorted(map(str, expected[1])))
 
 
 def chain(length: int, *, first: int = 1) -> dict[int, AlternateClaims]:
-    """Each page names itself, the one before and the one after it."""
+    """Return pages that name themselves, the page before and the page after."""
     numbers = range(first, first + length)
     return {
         number: AlternateClaims(
@@ -320,13 +320,13 @@ def chain(length: int, *, first: int = 1) -> dict[int, AlternateClaims]:
     }
 
 
-def test_the_longest_chain_is_cut_into_pairs() -> None:
+def test_the_longest_chain_is_split_into_pairs() -> None:
     pages = chain(MAX_CHAIN)
     found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=lambda _: None).clusters(pages))
     assert sorted(map(sorted, found)) == [[number, number + 1] for number in range(1, MAX_CHAIN, 2)]
 
 
-def test_too_long_a_chain_is_left_out_and_the_next_set_is_not() -> None:
+def test_too_long_a_chain_gives_no_set_and_the_next_set_is_found() -> None:
     pages = {**chain(MAX_CHAIN + 4_000), **chain(2, first=10_000)}
     warnings: list[SiteWarning] = []
     found = list(Clustering(lambda ids: [pages[url_id] for url_id in ids], warn=warnings.append).clusters(pages))
@@ -338,7 +338,7 @@ VERSIONS = 10
 
 
 class Inventory:
-    """Ten versions of each of some pages, those of one page far from each other."""
+    """Ten versions of each page, with distant ids for the versions of one page."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -355,7 +355,7 @@ class Inventory:
         return sorted(map(sorted, found))
 
 
-def test_each_page_is_looked_up_about_once_and_many_at_a_time() -> None:
+def test_each_page_is_looked_up_about_once_in_large_batches() -> None:
     inventory = Inventory(1_000)
     assert len(inventory.sets()) == 1_000
     assert sum(inventory.calls) < 15_000
@@ -363,7 +363,7 @@ def test_each_page_is_looked_up_about_once_and_many_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("held", range(0, 130, 10))
-def test_what_was_looked_up_may_be_forgotten_at_any_time(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_cache_does_not_change_the_sets(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemap_crawler.policy.alternates.MAX_CACHED_CLAIMS", held)
     assert Inventory(40).sets() == [list(range(first, 400, 40)) for first in range(40)]
 
@@ -379,8 +379,8 @@ PAGES = "abcdefgh"
     refused=st.sets(st.sampled_from(PAGES), max_size=2),
     order=st.permutations(range(1, len(PAGES) + 1)),
 )
-def test_what_holds_of_any_claims(claims: Claims, refused: set[str], order: list[int]) -> None:
-    found, worded = settle(claims, dict.fromkeys(refused, "noindex"))
+def test_properties_of_the_sets_of_any_claims(claims: Claims, refused: set[str], order: list[int]) -> None:
+    found, worded = sets_and_warnings(claims, dict.fromkeys(refused, "noindex"))
     seen = [page for cluster in found for page in cluster]
     assert len(seen) == len(set(seen))
     assert refused.isdisjoint(seen)
@@ -395,14 +395,16 @@ def test_what_holds_of_any_claims(claims: Claims, refused: set[str], order: list
             assert own
             for code in own.split():
                 assert any(claims[other].get(code) == page for other in cluster)
-    again, worded_again = settle(claims, dict.fromkeys(refused, "noindex"), ids=dict(zip(PAGES, order, strict=True)))
+    again, worded_again = sets_and_warnings(
+        claims, dict.fromkeys(refused, "noindex"), ids=dict(zip(PAGES, order, strict=True))
+    )
     assert [dict(sorted(cluster.items())) for cluster in again] == found
     assert sorted(map(str, worded_again)) == sorted(map(str, worded))
 
 
 @given(sizes=st.lists(st.integers(2, 5), max_size=4))
-def test_sets_without_faults_are_all_found(sizes: list[int]) -> None:
+def test_all_complete_sets_are_found(sizes: list[int]) -> None:
     letters = iter(ascii_lowercase)
     sets = ["".join(next(letters) for _ in range(size)) for size in sizes]
     expected: list[Cluster] = [{page: page for page in pages} for pages in sets]
-    assert settle(mutual(*sets)) == (expected, [])
+    assert sets_and_warnings(mutual(*sets)) == (expected, [])

@@ -38,8 +38,8 @@ def rules(**options: object) -> Rules:
     return Rules(parsed, sitemap_url=parsed.entry_url, start_url=SITE)
 
 
-def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[SiteWarning]]:
-    """Decisions by URL, and the warnings."""
+def decisions_and_warnings(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision], list[SiteWarning]]:
+    """Return the decisions by URL, and the warnings."""
     rows = list(rows)
     by_url = {facts.url: facts for facts in rows}
     urls = {facts.id: facts.url for facts in rows}
@@ -60,8 +60,8 @@ def settle(rows: Iterable[Facts], **options: object) -> tuple[dict[str, Decision
 
 
 @pytest.mark.parametrize(("ahead", "written"), [(-1.0, True), (80_000.0, True), (90_000.0, False)])
-def test_a_date_that_a_wrong_clock_made_is_not_written(ahead: float, written: bool) -> None:
-    decisions, _ = settle([GOOD._replace(lastmod=NOW + ahead, lastmod_source="observed-change")])
+def test_a_date_in_the_future_is_not_written(ahead: float, written: bool) -> None:
+    decisions, _ = decisions_and_warnings([GOOD._replace(lastmod=NOW + ahead, lastmod_source="observed-change")])
     decision = decisions[GOOD.url]
     assert decision.listed
     assert (decision.lastmod, decision.lastmod_source) == (
@@ -70,7 +70,7 @@ def test_a_date_that_a_wrong_clock_made_is_not_written(ahead: float, written: bo
 
 
 def reason_of(facts: Facts, **options: object) -> Reason:
-    decisions, _ = settle([facts], **options)
+    decisions, _ = decisions_and_warnings([facts], **options)
     return decisions[facts.url].reason
 
 
@@ -110,7 +110,7 @@ def reason_of(facts: Facts, **options: object) -> Reason:
         ({"noindex": True, "canonical_id": 1}, "noindex"),
     ],
 )
-def test_one_page_by_itself(observed: dict[str, object], reason: str) -> None:
+def test_reason_of_one_page(observed: dict[str, object], reason: str) -> None:
     assert reason_of(GOOD._replace(**observed)) == reason  # type: ignore[arg-type]
 
 
@@ -148,11 +148,11 @@ def test_rules_of_the_options(url: str, options: dict[str, object], reason: str)
 )
 def test_urls_that_were_never_fetched(row: dict[str, object], options: dict[str, object], reason: str) -> None:
     facts = Facts(**{"id": 1, "depth": 1, **row})  # type: ignore[arg-type]
-    decisions, _ = settle([facts], **options)
+    decisions, _ = decisions_and_warnings([facts], **options)
     assert decisions[facts.url].reason == reason
 
 
-def test_a_good_page_to_which_nothing_leads_any_more_is_an_orphan() -> None:
+def test_a_usable_page_without_links_is_an_orphan() -> None:
     assert reason_of(GOOD._replace(orphan=True)) == "orphan"
 
 
@@ -177,7 +177,7 @@ FAILING = GOOD._replace(failed=True, failed_status=503)
     ],
 )
 def test_a_listed_page_stays_while_its_server_fails(observed: dict[str, object], reason: str, evidence: str) -> None:
-    decisions, _ = settle([FAILING._replace(lastmod=500.0, **observed)])  # type: ignore[arg-type]
+    decisions, _ = decisions_and_warnings([FAILING._replace(lastmod=500.0, **observed)])  # type: ignore[arg-type]
     decision = decisions[GOOD.url]
     assert (decision.reason, decision.evidence) == (reason, evidence)
     assert decision.listed == (reason == "kept-after-error")
@@ -185,7 +185,7 @@ def test_a_listed_page_stays_while_its_server_fails(observed: dict[str, object],
 
 
 def pages(graph: str) -> list[Facts]:
-    """Pages by name: `a>b` is a page whose canonical is b, `b` one without, `c!404` one that answers so."""
+    """Return pages by name: `a>b` has the canonical b, `b` has none, `c!404` has the status 404."""
     specs = [spec.partition(">") for spec in graph.split()]
     ids = {name.partition("!")[0]: number for number, (name, _, _) in enumerate(specs, start=1)}
     rows = []
@@ -219,7 +219,7 @@ def pages(graph: str) -> list[Facts]:
 def test_canonicals(graph: str, listed: str, warnings: str) -> None:
     rows = pages(graph)
     for order in (rows, rows[::-1]):
-        decisions, warned = settle(order)
+        decisions, warned = decisions_and_warnings(order)
         assert {url for url, decision in decisions.items() if decision.listed} == {
             SITE + name for name in listed.split()
         }
@@ -230,7 +230,7 @@ def test_canonicals(graph: str, listed: str, warnings: str) -> None:
 
 
 def test_a_broken_canonical_names_both_urls_and_the_cause() -> None:
-    _, [warning] = settle(pages("a>b b!404"))
+    _, [warning] = decisions_and_warnings(pages("a>b b!404"))
     assert warning.url == f"{SITE}a"
     assert (
         warning.message
@@ -238,10 +238,10 @@ def test_a_broken_canonical_names_both_urls_and_the_cause() -> None:
     )
 
 
-def test_a_canonical_that_robots_txt_blocks_is_believed_with_a_warning() -> None:
+def test_a_canonical_blocked_by_robots_txt_is_accepted_with_a_warning() -> None:
     blocked = Facts(id=2, url=f"{SITE}b", depth=2, fetched=1_000.0, blocked_by="robots.txt: Disallow: /b")
     page = GOOD._replace(canonical_id=2, canonical=blocked.url)
-    decisions, [warning] = settle([page, blocked])
+    decisions, [warning] = decisions_and_warnings([page, blocked])
     assert decisions[page.url].reason == "canonical-elsewhere"
     assert (warning.kind, warning.url) == ("blocked-canonical", page.url)
     assert blocked.url in warning.message
@@ -252,10 +252,10 @@ def test_unavailable_after_is_noindex_from_then_on(moment: float, reason: str) -
     assert reason_of(GOOD._replace(unavailable_after=moment)) == reason
 
 
-def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
+def test_a_canonical_out_of_the_scope_is_accepted() -> None:
     other = Facts(id=2, url="https://example.org/b", depth=2)
     page = GOOD._replace(canonical_id=2, canonical=other.url)
-    decisions, warned = settle([page, other])
+    decisions, warned = decisions_and_warnings([page, other])
     assert decisions[page.url].reason == "canonical-elsewhere"
     assert decisions[page.url].evidence == "rel=canonical https://example.org/b"
     assert warned == []
@@ -276,7 +276,7 @@ def test_a_canonical_out_of_the_scope_is_taken_at_its_word() -> None:
 def test_index_files(name: str, above: dict[str, object], reason: str) -> None:
     directory = GOOD._replace(url=f"{SITE}docs/", **above)  # type: ignore[arg-type]
     file = GOOD._replace(id=2, url=f"{SITE}docs/{name}")
-    decisions, _ = settle([directory, file])
+    decisions, _ = decisions_and_warnings([directory, file])
     assert decisions[file.url].reason == reason
 
 
@@ -284,7 +284,7 @@ def test_an_index_file_is_no_duplicate_of_a_directory_that_names_it_as_canonical
     file = GOOD._replace(id=2, url=f"{SITE}docs/index.html", canonical_id=2, canonical=f"{SITE}docs/index.html")
     directory = GOOD._replace(url=f"{SITE}docs/", canonical_id=2, canonical=file.url)
     for order in ([directory, file], [file, directory]):
-        decisions, _ = settle(order)
+        decisions, _ = decisions_and_warnings(order)
         assert decisions[file.url].reason == "listed"
         assert decisions[directory.url].reason == "canonical-elsewhere"
 
@@ -292,7 +292,7 @@ def test_an_index_file_is_no_duplicate_of_a_directory_that_names_it_as_canonical
 def test_an_index_file_is_no_duplicate_of_a_directory_that_nothing_links_to() -> None:
     directory = GOOD._replace(url=f"{SITE}docs/", orphan=True)
     file = GOOD._replace(id=2, url=f"{SITE}docs/index.html")
-    decisions, _ = settle([directory, file])
+    decisions, _ = decisions_and_warnings([directory, file])
     assert (decisions[file.url].reason, decisions[directory.url].reason) == ("listed", "orphan")
 
 
@@ -302,9 +302,9 @@ def test_an_index_file_without_its_directory_is_listed() -> None:
 
 
 def test_lastmod_has_its_source() -> None:
-    decisions, _ = settle([GOOD._replace(lastmod=500.0, lastmod_source="last-modified")])
+    decisions, _ = decisions_and_warnings([GOOD._replace(lastmod=500.0, lastmod_source="last-modified")])
     assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (500.0, "last-modified")
-    decisions, _ = settle([GOOD])
+    decisions, _ = decisions_and_warnings([GOOD])
     assert (decisions[GOOD.url].lastmod, decisions[GOOD.url].lastmod_source) == (None, None)
 
 
@@ -318,7 +318,7 @@ RULES = {"exclude": ["cart"], "exclude_listing": ["/tag/"], "max_depth": 3}
 
 @st.composite
 def sites(draw: st.DrawFn) -> list[Facts]:
-    """Rows of every kind, with canonicals from any to any."""
+    """Return rows of every kind, with arbitrary canonicals."""
     urls = draw(st.lists(st.sampled_from(ADDRESSES), min_size=1, max_size=12, unique=True))
     size = len(urls)
     rows = []
@@ -350,12 +350,12 @@ def sites(draw: st.DrawFn) -> list[Facts]:
 
 
 @given(rows=sites(), seed=st.integers(0, 1_000))
-def test_every_url_has_one_decision_whatever_the_order_of_the_rows(rows: list[Facts], seed: int) -> None:
+def test_every_url_has_one_decision_for_any_order_of_the_rows(rows: list[Facts], seed: int) -> None:
     shuffled = random.Random(seed).sample(rows, len(rows))
-    decisions, warned = settle(rows, **RULES)
+    decisions, warned = decisions_and_warnings(rows, **RULES)
     assert decisions.keys() == {facts.url for facts in rows}
     assert all(decision.listed == (decision.reason in LISTED) for decision in decisions.values())
     assert all(decision.reason is Reason.LISTED or decision.evidence for decision in decisions.values())
-    again, warned_again = settle(shuffled, **RULES)
+    again, warned_again = decisions_and_warnings(shuffled, **RULES)
     assert again == decisions
     assert set(warned_again) == set(warned)

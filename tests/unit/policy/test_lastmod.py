@@ -17,7 +17,7 @@ NOW = 1_790_000_000.0
         (30, "monthly"), (364, "monthly"), (365, "yearly"), (5_000, "yearly"),
     ],
 )  # fmt: skip
-def test_without_a_history_the_age_counts(days: float, word: str) -> None:
+def test_changefreq_without_a_history_depends_on_the_age(days: float, word: str) -> None:
     assert changefreq(NOW - days * DAY, None, now=NOW) == word
 
 
@@ -35,11 +35,11 @@ def test_without_a_history_the_age_counts(days: float, word: str) -> None:
         (History(NOW, NOW - 60 * DAY, 1), 10, "weekly"),
     ],
 )
-def test_the_interval_between_changes_counts(history: History, last_change: float, word: str) -> None:
+def test_changefreq_depends_on_the_interval_between_changes(history: History, last_change: float, word: str) -> None:
     assert changefreq(NOW - last_change * DAY, history, now=NOW) == word
 
 
-def test_what_is_not_known_is_not_written() -> None:
+def test_changefreq_without_a_date_is_not_written() -> None:
     assert changefreq(None, None, now=NOW) is None
 
 

@@ -148,7 +148,7 @@ def test_the_product_token(agent: str, token: str) -> None:
         ("", "foobot", False),
     ],
 )
-def test_whose_group_it_is(named: str, agent: str, meant: bool) -> None:
+def test_agents_of_a_group(named: str, agent: str, meant: bool) -> None:
     assert allowed(f"User-agent: {named}\nDisallow: /\n", "/page", agent) is not meant
 
 
@@ -171,7 +171,7 @@ Disallow: /baz
 
 
 @pytest.mark.parametrize("path", ["/foo", "/bar"])
-def test_the_group_for_all_is_for_those_without_one(path: str) -> None:
+def test_agents_without_a_group_obey_the_group_for_all(path: str) -> None:
     text = "User-Agent: *\nDisallow: /foo\n\nUser-Agent: BazBot\nDisallow: /baz\n\nUser-agent: *\nDisallow: /bar\n"
     assert not allowed(text, path, "ExampleBot")
     assert allowed(text, path, "BazBot")
@@ -286,7 +286,7 @@ def test_order_of_precedence(*, allow: str, disallow: str, path: str, expected: 
         ("User-agent: *\nDisallow: /b\nUser-agent:\nDisallow: /a", "/a", True),
     ],
 )
-def test_what_is_allowed_anyway(text: str, path: str, expected: bool) -> None:
+def test_paths_that_are_always_allowed(text: str, path: str, expected: bool) -> None:
     assert allowed(text, path) is expected
 
 
@@ -472,7 +472,7 @@ def test_other_lines_do_not_divide_a_group(between: str, agent: str) -> None:
         b"# caf\xe9\nUser-agent: *\nDisallow: /a",
     ],
 )
-def test_how_a_line_may_be_written(text: str | bytes) -> None:
+def test_spellings_of_a_line(text: str | bytes) -> None:
     assert not allowed(text, "/a")
     assert allowed(text, "/b")
 
@@ -490,18 +490,18 @@ def test_how_a_line_may_be_written(text: str | bytes) -> None:
         b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
     ],
 )
-def test_what_says_nothing(text: str | bytes) -> None:
+def test_lines_without_effect(text: str | bytes) -> None:
     assert allowed(text, "/page")
 
 
-def test_octets_that_are_no_utf_8_match_themselves() -> None:
+def test_octets_that_are_not_utf_8_match_themselves() -> None:
     text = "User-agent: *\nDisallow: /café\n".encode("latin-1")
     assert rule_against(text, "/caf%E9") == "Disallow: /caf\ufffd (line 2, User-agent: *)"
     assert allowed(text, "/caf%C3%A9")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_what_lies_beyond_the_limit_is_not_read(end: str) -> None:
+def test_bytes_beyond_the_limit_are_not_read(end: str) -> None:
     start = f"User-agent: *{end}Disallow: /a{end}"
     within = start + "#" * (MAX_BYTES - len(start) - len(f"{end}Disallow: /b{end}")) + f"{end}Disallow: /b{end}"
     assert len(within) == MAX_BYTES
@@ -660,7 +660,7 @@ MANY = range(40_000)
         *("compatible", "spaces", "groups", "agents-and-rules", "agents-and-delays"),
     ],
 )
-def test_hostile_files_are_read_in_no_time(body: bytes, path: str, expected: bool) -> None:
+def test_hostile_files_are_parsed_fast(body: bytes, path: str, expected: bool) -> None:
     start = time.process_time()
     robots = RobotsTxt.parse(body)
     assert (robots.rule_against(SITE + path, "anybot") is None) is expected
@@ -671,7 +671,7 @@ def test_hostile_files_are_read_in_no_time(body: bytes, path: str, expected: boo
 
 @settings(deadline=None)
 @given(body=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_any_octets_are_a_robots_txt(body: bytes) -> None:
+def test_parsing_any_octets_does_not_fail(body: bytes) -> None:
     robots = RobotsTxt.parse(b"User-agent: *\nDisallow: " + body)
     words = robots.rule_against(SITE + "/a?b", "anybot")
     assert words is None or (words.isprintable() and len(words) <= 300)
@@ -680,7 +680,7 @@ def test_any_octets_are_a_robots_txt(body: bytes) -> None:
 
 @settings(deadline=None)
 @given(path=st.text(max_size=50))
-def test_any_url_has_an_answer(path: str) -> None:
+def test_every_url_gets_a_result(path: str) -> None:
     assert not allowed("User-agent: *\nDisallow: /\nDisallow: /*?*%2F$", "/a" + path)
 
 
@@ -693,6 +693,6 @@ PATHS = st.text(alphabet="ab/.", max_size=12).map(lambda text: "/" + text.lstrip
     lines=st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), PATTERNS), max_size=6),
     path=PATHS,
 )
-def test_protego_agrees_where_it_means_the_same(lines: list[tuple[str, str]], path: str) -> None:
+def test_protego_agrees_where_both_follow_the_rfc(lines: list[tuple[str, str]], path: str) -> None:
     text = "\n".join(["User-agent: *", *(f"{field}: {pattern}" for field, pattern in lines)])
     assert allowed(text, path) is Protego.parse(text).can_fetch(SITE + path, "anybot")

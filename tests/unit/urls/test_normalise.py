@@ -237,8 +237,8 @@ def test_resolve_against(base: str, href: str, url: str | None) -> None:
     assert Resolver().resolve(href, base) == url
 
 
-def test_bases_are_kept_apart() -> None:
-    """What is remembered for one page does not answer for another."""
+def test_results_are_cached_per_base() -> None:
+    """A cached result of one page is not used for another."""
     resolver = Resolver()
     bases = ["https://example.com/a/1", "https://example.com/a/2", "https://example.com/b/1", "http://example.com/a/1"]
     hrefs = ["x", "/x", "//h/", "../x", "?x", "https:?x", "", "http://h/"]
@@ -286,7 +286,7 @@ def test_bases_are_kept_apart() -> None:
     ]
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(urls, "_MAX_CACHED", 10)
     resolver = Resolver()
     for number in range(25):
@@ -338,7 +338,7 @@ def test_charset_of_the_query(charset: str, href: str, url: str) -> None:
     assert Resolver().resolve(href, BASE, charset) == url
 
 
-def test_charsets_are_kept_apart() -> None:
+def test_results_are_cached_per_charset() -> None:
     resolver = Resolver()
     assert resolver.resolve("/s?\u00e6", BASE, "iso-8859-1") == "https://example.com/s?%E6"
     assert resolver.resolve("/s?\u00e6", BASE, "utf-8") == "https://example.com/s?%C3%A6"
@@ -445,7 +445,7 @@ def test_normalising_is_idempotent(href: str, charset: str) -> None:
 
 
 @given(_hrefs)
-def test_remembering_changes_nothing(href: str) -> None:
+def test_cached_results_are_the_same(href: str) -> None:
     resolver = Resolver()
     bases = ["https://example.com/a/b/c?d", "https://example.com/a/b/e", "http://example.com/a/b/c", "https://h/a/b/"]
     fresh = [Resolver().resolve(href, base) for base in bases]
@@ -462,8 +462,8 @@ _path = st.text(string.ascii_letters + string.digits + "._~-/+,=()!:", max_size=
 @example("https://example.com/", "/a")
 @example("/", "/=.")
 @example("../", "/a")
-def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
-    """These need no rule but the standard's, whose parser then must give the same answer."""
+def test_plain_links_agree_with_the_parser(start: str, path: str) -> None:
+    """These links need only the rules of the standard, so its parser must give the same result."""
     base = "https://example.com/a/b/c"
     try:
         expected = ada_url.join_url(base, start + path)
@@ -478,7 +478,7 @@ def test_short_cut_agrees_with_the_parser(start: str, path: str) -> None:
 @example("", "a/../b")
 @example("/", "/a")
 @example("", "a:80/")
-def test_a_base_that_follows_another_is_normalised_too(start: str, path: str) -> None:
+def test_the_second_base_is_normalised_too(start: str, path: str) -> None:
     base = f"https://example.com/{start}{path}"
     for alias in (None, lambda url: url.replace("https://example.com/", "https://www.example.com/x/")):
         resolver = Resolver(alias=alias)

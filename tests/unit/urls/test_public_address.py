@@ -1,4 +1,4 @@
-"""The two addresses of a site: pure."""
+"""Conversion between the two addresses of a previewed site."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sitemap_crawler.urls.public_address import PublicAddress
         ("http://localhost/a/", "https://example.com/b/", "http://localhost/a/", "https://example.com/b/"),
     ],
 )
-def test_which_directories_are_the_same(start: str, public: str, crawled_at: str, published_at: str) -> None:
+def test_directories_of_both_addresses(start: str, public: str, crawled_at: str, published_at: str) -> None:
     assert PublicAddress.for_urls(start, public) == PublicAddress(crawled_at, published_at)
 
 
-def test_urls_move_to_either_side_and_others_stay() -> None:
+def test_urls_inside_are_converted_and_others_unchanged() -> None:
     address = PublicAddress("http://localhost/build/", "https://example.com/docs/")
     assert address.published("http://localhost/build/a?b=c") == "https://example.com/docs/a?b=c"
     assert address.published("http://localhost/build") == "http://localhost/build"
@@ -35,7 +35,7 @@ def test_urls_move_to_either_side_and_others_stay() -> None:
     assert address.crawled("https://example.com/other") == "https://example.com/other"
 
 
-def test_what_only_the_preview_has_is_private() -> None:
+def test_urls_of_the_preview_only_are_private() -> None:
     address = PublicAddress("http://localhost/build/", "https://example.com/")
     assert address.is_private("http://localhost/logo.png")
     assert not address.is_private("http://localhost/build/logo.png")
@@ -52,5 +52,5 @@ def test_what_only_the_preview_has_is_private() -> None:
         ("http://localhost/build/", "https://example.com/docs/", None),
     ],
 )
-def test_where_the_robots_txt_of_the_live_site_is(crawled_at: str, published_at: str, robots: str | None) -> None:
+def test_url_of_the_robots_txt_of_the_live_site(crawled_at: str, published_at: str, robots: str | None) -> None:
     assert PublicAddress(crawled_at, published_at).robots_url == robots

@@ -320,7 +320,7 @@ def test_redirect_of_start(start_url: str, target_url: str, prefix: str, kind: s
 
 
 def test_import_is_light() -> None:
-    """Neither the suffix list, with its HTTP client, nor Scrapy comes with the module."""
+    """The module imports neither the suffix list, with its HTTP client, nor Scrapy."""
     code = (
         "import sys, sitemap_crawler.urls.scope; print(sorted({'scrapy', 'tldextract', 'requests'} & set(sys.modules)))"
     )
@@ -341,7 +341,7 @@ def test_import_is_light() -> None:
         ("https://foo.github.io/", "https://docs.foo.github.io/", True),
         ("https://www.example.co.uk/", "https://other.co.uk/", False),
         ("http://www.example.com:8080/", "http://example.com:8080/", True),
-        # No names that a directory or anybody else could have.
+        # Names that cannot be names of directories.
         ("https://www.example.com/", "https://*.example.com/", False),
         ("https://www.example.com/", "https://a..b.example.com/", False),
         ("https://www.example.com/", "https://-a.example.com/", False),
@@ -351,13 +351,13 @@ def test_import_is_light() -> None:
         ("https://www.amazonaws.com/", "https://bucket.s3.amazonaws.com/", False),
     ],
 )
-def test_which_hosts_are_the_same_site(start: str, url: str, inside: bool) -> None:
+def test_hosts_of_a_domain_scope(start: str, url: str, inside: bool) -> None:
     scope = DomainScope(start)
     assert scope.admits(url) is inside
     assert scope.admits(url) is inside
 
 
-def test_old_links_without_tls_are_followed_to_their_redirect() -> None:
+def test_http_urls_may_lead_into_an_https_scope() -> None:
     scope = DomainScope("https://www.example.com/")
     assert scope.may_lead_inside("http://blog.example.com/")
     assert not scope.may_lead_inside("http://blog.example.org/")
@@ -365,6 +365,6 @@ def test_old_links_without_tls_are_followed_to_their_redirect() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "github.io", "co.uk"])
-def test_a_host_without_a_domain_has_none_below(host: str) -> None:
+def test_a_host_without_a_registrable_domain_has_no_domain_scope(host: str) -> None:
     with pytest.raises(ScopeError, match="leave --subdomains out"):
         DomainScope(f"http://{host}/")

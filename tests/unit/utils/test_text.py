@@ -1,4 +1,4 @@
-"""Texts of crawled sites, made fit for a line."""
+"""Texts of crawled sites as one line."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sitemap_crawler.utils.text import one_line
         ("Größe 東京 😀 e\u0301", "Größe 東京 😀 e\u0301"),
     ],
 )
-def test_white_space_is_collapsed_and_control_characters_go(text: str, line: str) -> None:
+def test_white_space_is_collapsed_and_control_characters_are_removed(text: str, line: str) -> None:
     assert one_line(text, 100) == line
 
 
 @pytest.mark.parametrize(("text", "line"), [("abcdef", "abc"), ("ab cd", "ab"), ("a b c", "a b"), ("\0abc", "abc")])
-def test_no_more_than_the_limit(text: str, line: str) -> None:
+def test_a_line_is_cut_at_the_limit(text: str, line: str) -> None:
     assert one_line(text, 3) == line
 
 
-def test_no_more_than_ten_thousand_characters_are_looked_at() -> None:
+def test_at_most_ten_thousand_characters_are_read() -> None:
     assert one_line(" " * 9_999 + "xy", 5) == "x"
     assert one_line(" " * 10_000 + "x", 5) == ""
 

@@ -1,4 +1,4 @@
-"""Single files."""
+"""Validation of single files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Check = Callable[..., ValidationReport]
 
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
-    """Validates one file with this content."""
+    """Return a function that validates one file."""
 
     def run(content: str | bytes, name: str = "sitemap.xml") -> ValidationReport:
         path = tmp_path / name
@@ -269,13 +269,13 @@ def test_a_finding_names_file_line_and_url(check: Check) -> None:
     assert "#x" in finding.message
 
 
-def test_a_duplicate_names_where_it_was_first(check: Check) -> None:
+def test_a_duplicate_names_its_first_position(check: Check) -> None:
     [finding] = check(urlset(f"<url>{LOC}</url>\n\n<url>{LOC}</url>")).findings
     assert finding.line == 5
     assert "line 3" in finding.message
 
 
-def test_messages_tell_the_namespace_mistakes_apart(check: Check) -> None:
+def test_messages_distinguish_wrong_namespaces(check: Check) -> None:
     missing = check(f"<urlset><url>{LOC}</url></urlset>").findings[0].message
     https = check(f'<urlset xmlns="{HTTPS_CORE}"><url>{LOC}</url></urlset>').findings[0].message
     assert f'xmlns="{CORE}"' in missing
@@ -283,7 +283,7 @@ def test_messages_tell_the_namespace_mistakes_apart(check: Check) -> None:
     assert missing != https
 
 
-def test_messages_cannot_steer_a_terminal(check: Check) -> None:
+def test_messages_cannot_control_a_terminal(check: Check) -> None:
     report = check("https://example.com/\x1b[2J\x9b\n", "sitemap.txt")
     assert all(text.isprintable() for finding in report.findings for text in (finding.message, finding.url or ""))
 
@@ -367,7 +367,7 @@ def test_size_counts_uncompressed(check: Check, name: str, size: int, expected: 
     assert rules(report) == expected
 
 
-def test_a_bomb_is_left_as_soon_as_it_is_too_large(check: Check) -> None:
+def test_a_bomb_is_not_read_beyond_the_limit(check: Check) -> None:
     # 1 GiB of white space as 64 gzip members; what is read of it is a little more than a sitemap may have.
     bomb = gzip.compress(f'<urlset xmlns="{CORE}">'.encode()) + gzip.compress(b" " * 2**24) * 64
     report = check(bomb, "sitemap.xml.gz")
@@ -375,7 +375,7 @@ def test_a_bomb_is_left_as_soon_as_it_is_too_large(check: Check) -> None:
     assert report.files[0].bytes <= 52_428_800 + 65_536
 
 
-def test_an_unfinished_tag_is_left_early(check: Check) -> None:
+def test_an_incomplete_tag_is_not_read_beyond_the_limit(check: Check) -> None:
     report = check(urlset("<url a='" + "a" * 5_000_000))
     assert rules(report) == {(E, "not-well-formed")}
     assert report.files[0].bytes < 2_000_000
@@ -397,11 +397,11 @@ GZIP: list[tuple[str, str, bytes, set[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("name", "content", "expected"), [row[1:] for row in GZIP], ids=[row[0] for row in GZIP])
-def test_gzip_is_told_by_content(check: Check, name: str, content: bytes, expected: set[tuple[str, str]]) -> None:
+def test_gzip_is_detected_by_content(check: Check, name: str, content: bytes, expected: set[tuple[str, str]]) -> None:
     assert rules(check(content, name)) == expected
 
 
-def test_a_limit_of_the_comparison_is_told(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_the_comparison_is_reported(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemap_crawler.validation.files.MAX_COMPARED", 2)
     monkeypatch.setattr("sitemap_crawler.validation.targets.MAX_COMPARED", 2)
     assert rules(check(urlset(entries(3)))) == {(W, "duplicates-unchecked")}
@@ -409,7 +409,7 @@ def test_a_limit_of_the_comparison_is_told(check: Check, monkeypatch: pytest.Mon
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=400), st.sampled_from(["s.xml", "s.txt", "s.xml.gz"]), st.integers(0, 3))
-def test_no_content_makes_it_raise(tmp_path: Path, noise: bytes, name: str, wrap: int) -> None:
+def test_any_content_is_checked_without_an_exception(tmp_path: Path, noise: bytes, name: str, wrap: int) -> None:
     head = f'<urlset xmlns="{CORE}"><url><loc>'.encode()
     content = [noise, head + noise, head + noise + b"</loc></url></urlset>", GZ[:30] + noise][wrap]
     path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Directories, and indexes with what they list; targets that can't be checked."""
+"""Validation of directories and of indexes with their sitemaps; targets that cannot be validated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Folder = Callable[..., str]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    """Writes files, given by name, into one directory and returns its path."""
+    """Return a function that writes files to one directory and returns its path."""
 
     def write(**files: str | bytes) -> str:
         for key, content in files.items():
@@ -90,7 +90,7 @@ def test_defects_of_a_set(folder: Folder, changed: dict[str, str | bytes], expec
     assert {(finding.severity, finding.rule, finding.file) for finding in report.findings} == expected
 
 
-def test_the_same_page_may_stand_in_every_format(folder: Folder) -> None:
+def test_one_page_may_be_listed_in_every_format(folder: Folder) -> None:
     article = news().replace(PAGE, f"{BASE}a")
     report = validate(
         folder(
@@ -109,7 +109,7 @@ def test_companions_of_an_index_share_its_directory(folder: Folder) -> None:
     assert [(finding.rule, finding.file) for finding in report.findings] == [("outside-directory", "sitemap.txt")]
 
 
-def test_a_file_that_no_index_lists_is_noted(folder: Folder) -> None:
+def test_a_file_that_no_index_lists_gives_a_warning(folder: Folder) -> None:
     report = validate(folder(**SHARDS, sitemap__9_xml=at(f"{BASE}z"), blog_xml=at("https://blog.example/")))
     assert [(finding.severity, finding.rule, finding.file) for finding in report.findings] == [
         (W, "unlisted-file", "sitemap-9.xml")
@@ -117,7 +117,7 @@ def test_a_file_that_no_index_lists_is_noted(folder: Folder) -> None:
     assert report.valid
 
 
-def test_other_files_of_a_web_directory_are_left_alone(folder: Folder, tmp_path: Path) -> None:
+def test_other_files_of_a_web_directory_are_ignored(folder: Folder, tmp_path: Path) -> None:
     target = folder(
         sitemap_xml=at(PAGE),
         robots_txt="User-agent: *\nDisallow:\n",
@@ -186,12 +186,12 @@ def test_a_password_is_not_repeated() -> None:
     assert "example.com/sitemap.xml" in str(caught.value)
 
 
-def test_a_directory_without_sitemaps_is_no_target(folder: Folder) -> None:
+def test_a_directory_without_sitemaps_is_refused(folder: Folder) -> None:
     with pytest.raises(TargetError, match="contains no sitemap"):
         validate(folder(robots_txt="User-agent: *\n"))
 
 
-def test_a_pipe_is_no_target(tmp_path: Path) -> None:
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "sitemap.xml")
     with pytest.raises(TargetError, match="not a regular file"):
         validate(str(tmp_path / "sitemap.xml"))

@@ -1,4 +1,4 @@
-"""Values of sitemaps, and reading sitemaps back."""
+"""Values of sitemaps, and the reader of entries."""
 
 from __future__ import annotations
 
@@ -123,6 +123,6 @@ def test_read_entries_of_other_kinds(content: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"<urlset>", b"nothing", GZ[:-9], b"<!DOCTYPE a><a/>"])
-def test_read_entries_refuses_what_it_cannot_read(content: bytes) -> None:
+def test_read_entries_refuses_unreadable_content(content: bytes) -> None:
     with pytest.raises(ValueError, match="the sitemap "):
         read_entries(content)

@@ -1,4 +1,4 @@
-"""Sitemaps that a web server sends."""
+"""Validation of sitemaps on a web server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 @contextmanager
 def serving(make: Callable[[str], dict[str, Answer]]) -> Iterator[str]:
-    """A loopback server; `make` gets its address and returns the answers by path."""
+    """Serve on the loopback address; `make` gets the URL of the server and returns the answers by path."""
     answers: dict[str, Answer] = {}
 
     class Handler(BaseHTTPRequestHandler):
@@ -133,7 +133,7 @@ def test_defects_of_a_set_on_the_web() -> None:
     }
 
 
-def test_a_redirected_target_is_judged_where_it_ends() -> None:
+def test_a_redirected_target_is_checked_at_its_final_url() -> None:
     def make(site: str) -> dict[str, Answer]:
         return {
             "/sitemap.xml": (301, {"Location": f"{site}/docs/sitemap.xml"}, b""),
@@ -156,7 +156,7 @@ def test_a_redirected_target_is_judged_where_it_ends() -> None:
         ((301, {"Location": "/sitemap.xml"}, b""), "redirect"),
     ],
 )
-def test_a_target_that_is_not_served(answer: Answer, words: str) -> None:
+def test_an_unreachable_target_is_refused(answer: Answer, words: str) -> None:
     with serving(lambda _site: {"/sitemap.xml": answer}) as site, pytest.raises(TargetError) as caught:
         validate(f"{site}/sitemap.xml")
     assert f"{site}/sitemap.xml" in str(caught.value)
