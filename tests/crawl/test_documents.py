@@ -39,6 +39,7 @@ OTHERS = {
     "/opt/sitemap-crawler/bin/pip": "installs",
     ".venv/bin/pip install": "installs",
     ".ci/run": "runs these tests",
+    ".venv/bin/python -m pytest": "runs these tests",
     "/srv/scrapyd/bin/": "is Scrapyd's: tests/crawl/test_scrapyd.py installs, deploys and runs the same",
     "mkdir ": "makes the directories of Scrapyd",
     "cd ": "changes the directory",
