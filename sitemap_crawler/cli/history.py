@@ -1,4 +1,4 @@
-"""The commands that tell of past runs. Nothing heavy is imported before one of them runs."""
+"""The commands that show past runs: runs and diff. Heavy modules are imported only when a command runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.cli.inventory import inventory_options
+from sitemap_crawler.cli.common import flushed_output, inventory_options
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.history import Difference, Differences, PastRun
 
 UNFINISHED = "unfinished"
-"""The outcome of a run that is under way or was interrupted: from the inventory they look the same."""
+"""Outcome of a run that is in progress or was interrupted. The inventory does not tell the two apart."""
 MAX_DIGITS = 18
-"""Of a run's number: what the database holds."""
+"""Maximum number of digits of a run's number, which fits the 64 bits of the database."""
 NUMERIC = frozenset({"run", "added", "changed", "removed"})
-"""Columns of the table that are aligned to the right."""
+"""Columns of the table that are right-aligned."""
 
 
 @click.command()
@@ -39,7 +39,7 @@ def runs(start_url: str | None, state: str | None, config: Path | None, *, as_js
 
     with _history(state, config, start_url) as connection:
         rows = [_run_row(run) for run in past_runs(connection)]
-    with _output():
+    with flushed_output():
         if as_json:
             sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         else:
@@ -56,14 +56,14 @@ def diff(which: tuple[str, ...], state: str | None, config: Path | None, *, as_j
     of one run to the end of another."""
     from sitemap_crawler.inventory.history import find_differences
 
-    start_url, numbers = _asked(which)
+    start_url, numbers = _parse_arguments(which)
     with _history(state, config, start_url) as connection:
-        found = find_differences(connection, *numbers)
-        with _output():
+        differences = find_differences(connection, *numbers)
+        with flushed_output():
             if as_json:
-                sys.stdout.writelines(_json_parts(found))
+                sys.stdout.writelines(_json_parts(differences))
             else:
-                sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+                sys.stdout.writelines(f"{line}\n" for line in _lines(differences))
     return 0
 
 
@@ -77,18 +77,8 @@ def _history(state: str | None, config: Path | None, start_url: str | None) -> I
         yield inventory.connection
 
 
-@contextmanager
-def _output() -> Iterator[None]:
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read it, as `head`, has seen enough.
-        pass
-
-
-def _asked(which: tuple[str, ...]) -> tuple[str | None, list[int]]:
-    """A start URL, and the numbers of at most two runs."""
+def _parse_arguments(which: tuple[str, ...]) -> tuple[str | None, list[int]]:
+    """Return the start URL and the run numbers in the arguments of diff. Raises click.UsageError."""
     numbers = [int(word) for word in which if _is_number(word)]
     others = [word for word in which if not _is_number(word)]
     if len(numbers) > 2 or len(others) > 1:
@@ -124,34 +114,38 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _lines(found: Differences) -> Iterator[str]:
+def _lines(differences: Differences) -> Iterator[str]:
     from sitemap_crawler.inventory.publications import Change
 
-    for one in found.of_kinds(*Change):
-        yield f"{one.kind} {printable(one.url)}{_dates(one)}"
-    counts = found.counts()
-    came_from = "before" if found.start is None else f"from run {found.start} to"
-    yield f"{counts.added:,} added, {counts.changed:,} changed, {counts.removed:,} removed, {came_from} run {found.end}"
+    for difference in differences.of_kinds(*Change):
+        yield f"{difference.kind} {printable(difference.url)}{_dates(difference)}"
+    counts = differences.counts()
+    runs_compared = f"before run {differences.end}"
+    if differences.start is not None:
+        runs_compared = f"from run {differences.start} to run {differences.end}"
+    yield f"{counts.added:,} added, {counts.changed:,} changed, {counts.removed:,} removed, {runs_compared}"
 
 
-def _dates(one: Difference) -> str:
+def _dates(difference: Difference) -> str:
     from sitemap_crawler.report.report import w3c_moment
 
-    before, after = w3c_moment(one.before) or "-", w3c_moment(one.after) or "-"
-    return {"added": f" {after}", "changed": f" {before} -> {after}"}.get(one.kind, "")
+    before, after = w3c_moment(difference.before) or "-", w3c_moment(difference.after) or "-"
+    return {"added": f" {after}", "changed": f" {before} -> {after}"}.get(difference.kind, "")
 
 
-def _json_parts(found: Differences) -> Iterator[str]:
-    """One object, a line to each URL; in pieces, as there may be a million."""
+def _json_parts(differences: Differences) -> Iterator[str]:
+    """Yield one JSON object in pieces, one line for each URL: there may be a million."""
     from sitemap_crawler.inventory.publications import Change
     from sitemap_crawler.report.report import change_row
 
-    yield f'{{"from": {json.dumps(found.start)}, "to": {found.end}'
+    yield f'{{"from": {json.dumps(differences.start)}, "to": {differences.end}'
     for kind in Change:
         yield f', "{kind}": ['
         separator = "\n"
-        for one in found.of_kinds(kind):
-            yield separator + json.dumps(change_row(one.kind, one.url, one.before, one.after))
+        for difference in differences.of_kinds(kind):
+            yield separator + json.dumps(
+                change_row(difference.kind, difference.url, difference.before, difference.after)
+            )
             separator = ",\n"
         yield "]"
     yield "}\n"

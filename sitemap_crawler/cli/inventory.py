@@ -1,4 +1,4 @@
-"""The commands that answer from an inventory. Nothing heavy is imported before one of them runs."""
+"""The commands that read an inventory: explain and pages. Heavy modules are imported only when a command runs."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ import re
 import shutil
 import sys
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sitemap_crawler.cli.common import flushed_output, inventory_options
 from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from sitemap_crawler.inventory.lookup import Inventory, Selection
     from sitemap_crawler.report.explain import Explanation
 
 BATCH_ROWS = 500
-PASS_ROWS = 50_000
-"""URLs whose referrers are looked for in one scan over all links, so that memory stays bounded."""
+"""Number of URLs whose facts are read at a time."""
+SCAN_ROWS = 50_000
+"""Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
 LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redirect", "kept-after-error"})
-"""Reasons for which it is the pages with the link that have to be mended."""
+"""Reasons that are fixed in the pages that link to the URL, so that these pages are shown by default."""
 FORMULA_STARTS = ("=", "+", "-", "@")
-# Of the table: the decision and the status, and of what is left on a terminal the share of the URL.
-REASON_WIDTH, STATUS_WIDTH, URL_SHARE = 20, 6, 0.6
-
-
-def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = click.option(
-        "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file whose inventory is meant"
-    )(command)
-    return click.option("--state", metavar="PATH", help="the inventory; default: the one of the URL")(command)
+"""Characters with which a spreadsheet begins a formula."""
+REASON_WIDTH, STATUS_WIDTH = 20, 6
+"""Columns of the table, in characters."""
+URL_SHARE = 0.6
+"""Share of the URL in the rest of the terminal's width. The evidence gets the other part."""
 
 
 @click.command()
@@ -53,12 +51,16 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
     path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
     with open_inventory(path) as inventory:
         explanation = answer(inventory, url)
-    lines = [json.dumps(explanation.facts, indent=2)] if as_json else [printable(line) for line in _told(explanation)]
+    lines = (
+        [json.dumps(explanation.facts, indent=2)]
+        if as_json
+        else [printable(line) for line in _explanation_lines(explanation)]
+    )
     click.echo("\n".join(lines))
     return 0
 
 
-def _told(explanation: Explanation) -> Iterator[str]:
+def _explanation_lines(explanation: Explanation) -> Iterator[str]:
     facts = explanation.facts
     yield _sentence(facts)
     source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
@@ -131,17 +133,13 @@ def pages(
     with open_inventory(path) as inventory:
         selection = inventory.select(pattern=pattern, **wanted)
         rows = _rows(inventory, selection, referrers=referrers)
-        try:
+        with flushed_output():
             if form == "table":
-                _write_table(rows, _counted(selection, inventory.count()))
+                _write_table(rows, _count_line(selection, inventory.count()))
             elif form == "csv":
                 _write_csv(rows, referrers=referrers)
             else:
                 sys.stdout.writelines(f"{json.dumps(row)}\n" for row in rows)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader, such as `head`, has closed the pipe: it needs no more rows.
-            pass
     return 0
 
 
@@ -164,22 +162,22 @@ def _check_reasons(reasons: Iterable[str]) -> None:
 
 
 def _rows(inventory: Inventory, selection: Selection, *, referrers: bool) -> Iterator[dict[str, Any]]:
-    """The facts of each URL, read in batches, so that memory stays flat and nothing is held open."""
+    """Yield the facts of each URL. They are read in batches, so that memory stays flat and no query stays open."""
     from sitemap_crawler.report.explain import facts_of, rules_of
 
     rules, _ = rules_of(inventory.run)
     ids = selection.ids
     for start in range(0, len(ids), BATCH_ROWS):
-        if start % PASS_ROWS == 0:
-            linking = inventory.referrers(ids[start : start + PASS_ROWS]) if referrers else {}
+        if start % SCAN_ROWS == 0:
+            linking = inventory.referrers(ids[start : start + SCAN_ROWS]) if referrers else {}
         batch = ids[start : start + BATCH_ROWS]
         names = inventory.urls_of({page for url_id in batch if url_id in linking for page in linking[url_id].ids})
         for entry in inventory.records(batch):
             facts = facts_of(entry, inventory, rules)
             if referrers:
-                found = linking[entry.id]
-                facts["referrers"] = [names[page] for page in found.ids if page in names]
-                facts["referrer_count"] = found.total
+                linked = linking[entry.id]
+                facts["referrers"] = [names[page] for page in linked.ids if page in names]
+                facts["referrer_count"] = linked.total
             yield facts
 
 
@@ -193,18 +191,18 @@ def _write_csv(rows: Iterable[dict[str, Any]], *, referrers: bool) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """A list as text; a text so that it steers no terminal and a spreadsheet takes it for no formula."""
+    """Return a value for CSV: a list as text, and text without control characters and spreadsheet formulas."""
     if isinstance(value, list):
         value = " ".join(value)
     if not isinstance(value, str):
         return value
     if not value.isprintable():
-        # One by one, as nothing is to be cut.
+        # Character by character, because `printable` shortens long texts.
         value = "".join(map(printable, value))
     return f"'{value}" if value.startswith(FORMULA_STARTS) else value
 
 
-def _counted(selection: Selection, total: int) -> str:
+def _count_line(selection: Selection, total: int) -> str:
     shown, matching = len(selection.ids), selection.matching
     if matching in (shown, total):
         return f"{shown:,} of {total:,} URLs"
@@ -234,11 +232,11 @@ def _table_row(row: dict[str, Any], width: int | None) -> str:
         return f"{head}{url}  {evidence}".rstrip()
     left = max(width - len(head) - 2, 20)
     room = max(int(left * URL_SHARE), left - cell_len(evidence))
-    return f"{head}{_cut(url, room)}  {_cut(evidence, left - room)}".rstrip()
+    return f"{head}{_fit(url, room)}  {_fit(evidence, left - room)}".rstrip()
 
 
-def _cut(text: str, cells: int) -> str:
-    """In exactly so many cells of the terminal."""
+def _fit(text: str, cells: int) -> str:
+    """Return the text cut or padded to a number of terminal cells."""
     from rich.cells import cell_len, set_cell_size
 
     return set_cell_size(text, cells) if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"

@@ -1,4 +1,4 @@
-"""The report of a run as a person reads it on a terminal."""
+"""The summary of a run: its report as tables and lines for a terminal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.report.url_groups.groups import UrlGroup
 
-SHAPES = 6
-SHAPES_NOT_LISTED = 3
-HOSTS = 50
+MAX_GROUPS_LISTED = 6
+"""Maximum number of URL groups shown for listed URLs."""
+MAX_GROUPS_EXCLUDED = 3
+"""Maximum number of URL groups shown for each reason of exclusion."""
+MAX_HOSTS = 50
+"""Maximum number of hosts shown."""
 WIDTH = 120
+"""Columns of the summary where standard output is no terminal."""
 
 
 def print_summary(report: Report) -> None:
-    """What was listed and what was not, the files, the time, and an example of each kind of warning."""
+    """Print the counts by decision, the files, the duration, the hints, and one example of each kind of warning."""
     console = Console(highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console = Console(highlight=False, soft_wrap=True, width=WIDTH)
@@ -40,16 +44,16 @@ def _numbers(report: Report) -> Table:
     table.add_row("listed", f"{report.listed:,}")
     if report.kept:
         table.add_row("    kept while their server fails", f"{report.kept:,}")
-    _add_shapes(table, report.shapes.get(Reason.LISTED, []), limit=SHAPES)
+    _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED)
     for reason, count in sorted(report.excluded.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(f"not listed: {reason}", f"{count:,}")
-        _add_shapes(table, report.shapes.get(reason, []), limit=SHAPES_NOT_LISTED)
+        _add_groups(table, report.shapes.get(reason, []), limit=MAX_GROUPS_EXCLUDED)
     changes = report.changes
     table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
-    for row in report.hosts[:HOSTS]:
+    for row in report.hosts[:MAX_HOSTS]:
         table.add_row(Text(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
-    if len(report.hosts) > HOSTS:
-        table.add_row("(other hosts)", f"{len(report.hosts) - HOSTS:,}")
+    if len(report.hosts) > MAX_HOSTS:
+        table.add_row("(other hosts)", f"{len(report.hosts) - MAX_HOSTS:,}")
     written = sum(file["written"] for file in report.files)
     table.add_row("files (written anew)", f"{len(report.files):,} ({written:,})")
     table.add_row("requests", f"{report.requests:,}")
@@ -57,8 +61,8 @@ def _numbers(report: Report) -> Table:
     return table
 
 
-def _add_shapes(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
-    """The groups of URLs, when there is more than one: what they all are is said already."""
+def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
+    """Add a row for each group of URLs. A single group adds nothing: the row above has its number."""
     if len(shapes) > 1:
         for shape in shapes[:limit]:
             table.add_row(Text(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
@@ -67,7 +71,7 @@ def _add_shapes(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
 
 
 def _warnings(report: Report) -> list[str]:
-    """One line for each kind of warning, in the report's order: the most useful first."""
+    """Return one line for each kind of warning, in the order of the report: the most useful first."""
     examples: dict[str, dict[str, str]] = {}
     for warning in report.warnings:
         examples.setdefault(warning["kind"], warning)

@@ -1,4 +1,4 @@
-"""Keeps Scrapy's lines for every request and item out of the log unless someone debugs."""
+"""Filters of the log: Scrapy's lines for every request and item appear only at the level DEBUG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-_CHATTY = (
+_VERBOSE_LOGGERS = (
     "scrapy.addons",
     "scrapy.core.engine",
     "scrapy.crawler",
@@ -22,11 +22,11 @@ _CHATTY = (
 
 
 def quieten_scrapy() -> None:
-    """Keep only Scrapy's warnings: its lines about its own start and end say nothing about a site.
+    """Drop Scrapy's lines about its own start and end, but keep its warnings.
 
-    By filters, not levels: Scrapy configures the levels of its loggers anew when it starts.
+    Filters do this, not levels, because Scrapy sets the levels of its loggers when it starts.
     """
-    for name in _CHATTY:
+    for name in _VERBOSE_LOGGERS:
         logging.getLogger(name).addFilter(_is_warning)
 
 
@@ -34,8 +34,8 @@ def _is_warning(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING
 
 
-def leave_quietly() -> None:
-    """asyncio logs a SystemExit, and every task that a second Ctrl-C leaves undone, like an error; neither is one."""
+def quieten_asyncio() -> None:
+    """Drop two lines that asyncio logs as errors: a SystemExit, and tasks that a second Ctrl-C leaves unfinished."""
     logging.getLogger("asyncio").addFilter(_is_no_exit)
 
 
@@ -45,7 +45,7 @@ def _is_no_exit(record: logging.LogRecord) -> bool:
 
 
 class QuietLogFormatter(LogFormatter):
-    """Answers None for what the log level would only drop: making a log record costs more than a page's row."""
+    """Formatter that returns None for lines that the level drops: a log record costs more than a page's row."""
 
     def __init__(self, *, debug: bool) -> None:
         self._debug = debug

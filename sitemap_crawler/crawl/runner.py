@@ -10,7 +10,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 from sitemap_crawler.crawl.engine import SiteCrawler
 from sitemap_crawler.crawl.extensions import exporter
-from sitemap_crawler.crawl.log import leave_quietly, quieten_scrapy
+from sitemap_crawler.crawl.log import quieten_asyncio, quieten_scrapy
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import begin
 from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
@@ -40,7 +40,7 @@ def run_crawl(start: Start, *, verbosity: int) -> Report:
     try:
         if verbosity < 1:
             quieten_scrapy()
-        leave_quietly()
+        quieten_asyncio()
         if not settings["LOG_FILE"]:
             # The command prints the outcome itself.
             exporter.logger.addFilter(lambda record: record.levelno < logging.WARNING)

@@ -18,7 +18,7 @@ from sitemap_crawler.config.types import check_names
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import write_failure_report
 from sitemap_crawler.crawl.job import Job, open_job
-from sitemap_crawler.crawl.log import leave_quietly
+from sitemap_crawler.crawl.log import quieten_asyncio
 from sitemap_crawler.crawl.run import readers_of
 from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCrawlerError
 from sitemap_crawler.inventory.location import state_path
@@ -191,5 +191,5 @@ def _warn_of_working_directory(options: Options, arguments: Mapping[str, Any]) -
 
 def _exit(code: int, outcome: str, message: str) -> NoReturn:
     logger.error("%s: %s", outcome, printable(message))
-    leave_quietly()
+    quieten_asyncio()
     raise SystemExit(code)

@@ -224,7 +224,7 @@ def test_referrers_are_looked_for_in_passes_of_bounded_size(
     scan = Inventory.referrers
     monkeypatch.setattr(Inventory, "referrers", counted)
     monkeypatch.setattr(cli_inventory, "BATCH_ROWS", 2)
-    monkeypatch.setattr(cli_inventory, "PASS_ROWS", pass_rows)
+    monkeypatch.setattr(cli_inventory, "SCAN_ROWS", pass_rows)
     with open_inventory(asked.directory / "a.db") as inventory:
         found = list(cli_inventory._rows(inventory, inventory.select(), referrers=True))
     assert asked_of == {2: [2, 2, 1], 4: [4, 1]}[pass_rows]
@@ -232,7 +232,7 @@ def test_referrers_are_looked_for_in_passes_of_bounded_size(
 
 
 def test_a_pass_is_so_many_batches() -> None:
-    assert cli_inventory.PASS_ROWS % cli_inventory.BATCH_ROWS == 0
+    assert cli_inventory.SCAN_ROWS % cli_inventory.BATCH_ROWS == 0
 
 
 def test_pages_that_are_gone_link_to_nothing(asked: Program) -> None:

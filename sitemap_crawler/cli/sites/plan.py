@@ -1,4 +1,4 @@
-"""Several sites as one piece of work: their site files, what they must not share, what came of each and of all."""
+"""Plans and results of several sites: their site files, the files that they must not share, their combined outcome."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
 
 SEVERITY = (1, 2, 3, 4, 0)
-"""Exit codes, the worst first: what failed needs somebody more than what goes on with the next run."""
+"""Exit codes, the worst first: a failure needs a person, an interrupted run continues with the next command."""
 USAGE_ERROR = "usage-error"
+"""Outcome of a site whose file cannot be used."""
 NOT_BEGUN = "not-begun"
-"""Outcomes that only a site among several has."""
+"""Outcome of a site whose crawl did not begin before the command was stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitePlan:
-    """A site file that is to be crawled."""
+    """A site file to crawl."""
 
     config: Path
     name: str
-    """Stands before the lines of its log."""
+    """Prefix of the lines of its log."""
     options: Options | None = None
     problem: str | None = None
-    """Why it can't be crawled, in place of its options."""
+    """Why the site cannot be crawled. It has no options then."""
     log_level: str = "INFO"
 
     @property
     def host(self) -> str:
-        """Of the start URL; of a site that can't be crawled its name."""
+        """Return the host of the start URL, or the name of a site that cannot be crawled."""
         return host_of(self.options.start_url) if self.options else self.name
 
 
@@ -65,15 +66,15 @@ class SiteResult:
 
 
 def find_site_files(given: Iterable[Path]) -> list[Path]:
-    """The files that are given, and those called *.toml in the directories that are, in the order of their names.
+    """Return the given files, and the files *.toml of the given directories in the order of their names.
 
-    Raises OptionError for a directory that is none or empty; a file that is missing is its site's failure.
+    Raises OptionError for a directory that does not exist or has no such file. A missing file is a failure of its site.
     """
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     for path in given:
         for file in _files_of(path):
-            found.setdefault(file.resolve(), file)
-    return list(found.values())
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -92,13 +93,13 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def names_of(files: Sequence[Path]) -> dict[Path, str]:
-    """Short where that is unique."""
+    """Return a name for each site file: the stem of the file if it is unique, otherwise the path."""
     stems = Counter(file.stem for file in files)
     return {file: file.stem if stems[file.stem] == 1 else str(file) for file in files}
 
 
 def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
-    """Raises OptionError when two sites, or a site and the `report` on all, would write the same file."""
+    """Raise OptionError if two sites, or a site and the `report` on all sites, would write the same file."""
     usable = [(plan, plan.options) for plan in plans if plan.options is not None]
     taken: dict[Path, _File] = {}
     if report is not None:
@@ -107,10 +108,10 @@ def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
         for role, path in _own_files(plan, options).items():
             mine = _File(role, str(plan.config))
             other = taken.setdefault(path.resolve(), mine)
-            if other.of != mine.of and not other.role == mine.role == "log_file":
+            if other.owner != mine.owner and not other.role == mine.role == "log_file":
                 both = role if role == other.role else f"{other.role} and {role}"
                 raise OptionError(
-                    f"{other.of} and {mine.of} have the same {both} {path}: give each site a file of its own"
+                    f"{other.owner} and {mine.owner} have the same {both} {path}: give each site a file of its own"
                 )
     _check_outputs(usable, taken)
 
@@ -118,31 +119,31 @@ def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
 @dataclass(frozen=True, slots=True)
 class _File:
     role: str
-    of: str
-    """The site file that names it."""
+    owner: str
+    """The site file that names the file, or the command line."""
 
 
 def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Path, _File]) -> None:
-    """No site's files may have the name of a sitemap that another one writes."""
+    """Raise OptionError if a file of one site has the name of a sitemap that another site writes."""
     written: dict[Path, list[tuple[SitePlan, Names]]] = {}
     for plan, options in usable:
         written.setdefault(options.output.resolve(), []).append((plan, Names.for_sitemap(options.entry_url)))
     for path, file in taken.items():
         for plan, names in written.get(path.parent, ()):
             if names.derives(path.name):
-                words = f"{file.role} {path} of {file.of} has the name of a sitemap of {plan.config}"
-                raise OptionError(f"{words}: give another one")
+                message = f"{file.role} {path} of {file.owner} has the name of a sitemap of {plan.config}"
+                raise OptionError(f"{message}: give another one")
     for plan, options in usable:
         output = options.output.resolve()
         below = [other for other, theirs in usable if output in theirs.output.resolve().parents]
         if options.subdomains and below:
-            words = f"{below[0].config} writes below the output of {plan.config}, where each host has a directory"
-            raise OptionError(f"{words}: give one of them another output directory")
+            message = f"{below[0].config} writes below the output of {plan.config}, where each host has a directory"
+            raise OptionError(f"{message}: give one of them another output directory")
     for directory, sites in written.items():
         for (one, names), (other, others) in combinations(sites, 2):
             if names.derives(others.entry) or others.derives(names.entry):
-                words = f"{one.config} and {other.config} write the same sitemap files in {directory}"
-                raise OptionError(f"{words}: give one of them another output directory")
+                message = f"{one.config} and {other.config} write the same sitemap files in {directory}"
+                raise OptionError(f"{message}: give one of them another output directory")
 
 
 def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
@@ -152,11 +153,12 @@ def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
 
 
 def worst(codes: Iterable[int]) -> int:
+    """Return the worst exit code, 0 without any."""
     return min(codes, key=SEVERITY.index, default=0)
 
 
-def outcome_of_all(results: Sequence[SiteResult]) -> str:
-    """In a word, as a single run has it."""
+def combined_outcome(results: Sequence[SiteResult]) -> str:
+    """Return the outcome of all sites, in the terms of a single run."""
     code = worst(result.exit_code for result in results)
     if code == EXIT_CODES[Outcome.PUBLISHED]:
         outcomes = {result.outcome for result in results}
@@ -165,17 +167,17 @@ def outcome_of_all(results: Sequence[SiteResult]) -> str:
     return named.get(code, USAGE_ERROR)
 
 
-def words_of_all(results: Sequence[SiteResult]) -> str:
-    """As `3 sites: 2 published, 1 refused`."""
+def combined_message(results: Sequence[SiteResult]) -> str:
+    """Return a line such as `3 sites: 2 published, 1 refused`."""
     counts = Counter(result.outcome for result in results)
     sites = f"{len(results):,} {'site' if len(results) == 1 else 'sites'}"
     return f"{sites}: " + ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
 
 
-def report_of_all(results: Sequence[SiteResult]) -> dict[str, Any]:
+def combined_report(results: Sequence[SiteResult]) -> dict[str, Any]:
     return {
-        "outcome": outcome_of_all(results),
+        "outcome": combined_outcome(results),
         "exit_code": worst(result.exit_code for result in results),
-        "message": words_of_all(results),
+        "message": combined_message(results),
         "sites": [result.to_json() for result in results],
     }

@@ -1,1 +1,1 @@
-"""What the project changes of Scrapy's own commands."""
+"""Commands of Scrapy that the project replaces."""

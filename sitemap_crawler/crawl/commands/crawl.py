@@ -1,4 +1,4 @@
-"""`scrapy crawl`, which Scrapyd runs, too: with the exit codes of `sitemap-crawler crawl`, where Scrapy has only 0."""
+"""`scrapy crawl`, which Scrapyd runs, too, with the exit codes of `sitemap-crawler crawl`; Scrapy's own has only 0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess
 
-from sitemap_crawler.crawl.log import leave_quietly
+from sitemap_crawler.crawl.log import quieten_asyncio
 from sitemap_crawler.exceptions import INTERRUPTED, USAGE
 from sitemap_crawler.utils.text import printable
 
@@ -21,11 +21,11 @@ logger = logging.getLogger(__name__)
 
 
 class Command(crawl.Command):
-    # A profile wins over it, but none comes with an egg, and on Scrapyd nobody wants a line for every request.
+    # A profile wins over it. An egg has no profile, and on Scrapyd a line for every request is too much.
     default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "INFO"}
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        # `scrapy list` imports this, too, and needs no crawl.
+        # `scrapy list` imports this module, too, and needs no crawl.
         from sitemap_crawler.crawl.engine import SiteCrawler
         from sitemap_crawler.crawl.runner import run_process
 
@@ -33,7 +33,7 @@ class Command(crawl.Command):
         if len(args) != 1 or not isinstance(process, AsyncCrawlerProcess):
             super().run(args, opts)
             return
-        leave_quietly()
+        quieten_asyncio()
         crawler = SiteCrawler(process.spider_loader.load(args[0]), process.settings)
         failure = run_process(process, crawler, **opts.spargs)
         job: Job | None = getattr(crawler.spider, "job", None)

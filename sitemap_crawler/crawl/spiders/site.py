@@ -1,4 +1,4 @@
-"""The spider `site`: makes one Page of every answer."""
+"""The spider `site`, which makes one Page of every response."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _UNUSED = {
     "DEPTH_LIMIT": "--max-depth limits the clicks from the start page",
     "URLLENGTH_LIMIT": "--exclude leaves out what a pattern matches",
 }
-"""Settings of components of Scrapy that we leave out, with what does the same."""
+"""Settings of components of Scrapy that are left out, each with its replacement."""
 
 
 class SiteSpider(Spider):
@@ -48,12 +48,12 @@ class SiteSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, job: Job | None = None, **kwargs: Any) -> SiteSpider:
-        """Our command line brings the job; `scrapy crawl` and Scrapyd have it made here, of settings and arguments."""
+        """Take the job of the command line, or open one from the settings and arguments of `scrapy crawl`."""
         spider = super().from_crawler(crawler)
         spider.job = job if job is not None else job_or_exit(crawler, kwargs)
         _share_concurrency(crawler.settings)
         if "_job" not in kwargs:
-            # Scrapyd gives all its jobs a feed.
+            # Scrapyd sets FEEDS for all its jobs.
             _warn_of_unused(crawler.settings)
         spider.resolver = spider.job.rules.resolver()
         return spider
@@ -61,11 +61,11 @@ class SiteSpider(Spider):
     resolver: Resolver
 
     async def start(self) -> AsyncIterator[Any]:
-        # All pages come through the queue, which holds the start page already.
+        # All pages come from the queue, which already holds the start page.
         if self.crawler.crawling:
             await read_seed_sitemaps(self.crawler)
         else:
-            # Scrapy forgets a signal that came while the engine was not running yet.
+            # Scrapy ignores a signal that arrives before the engine runs.
             await self.crawler.engine.stop_async()
         return
         yield
@@ -96,7 +96,7 @@ class SiteSpider(Spider):
         yield page
 
     def failed(self, failure: Failure) -> Iterator[Page]:
-        """A request without an answer: forbidden by robots.txt, or unreachable after all tries."""
+        """Make a Page of a request without a response: blocked by robots.txt, or unreachable after all retries."""
         request = failure.request  # type: ignore[attr-defined]
         if isinstance(failure.value, RequestPostponedError) or self._ends_crawl(failure.value, request.url):
             return
@@ -108,7 +108,7 @@ class SiteSpider(Spider):
         yield Page(request.meta[Meta.QUEUED], observation)
 
     def _ends_crawl(self, error: BaseException | None, url: str) -> bool:
-        """What another host's robots.txt keeps away is unreachable, without that of the start page nothing goes on."""
+        """Return whether the error ends the crawl: only an unavailable robots.txt of the start page's origin does."""
         return isinstance(error, RobotsUnavailableError) and origin_of(url) == origin_of(self.job.start_url)
 
     def _location(self, headers: dict[str, list[str]], url: str) -> str | None:
@@ -117,14 +117,14 @@ class SiteSpider(Spider):
 
 
 def _share_concurrency(settings: BaseSettings) -> None:
-    """A site is one host, for which Scrapy has a limit of its own: the total is meant, unless both are given."""
+    """Use CONCURRENT_REQUESTS for each domain, too, unless both settings are given: a site is usually one host."""
     name = "CONCURRENT_REQUESTS_PER_DOMAIN"
     if (settings.getpriority(name) or 0) < (settings.getpriority("CONCURRENT_REQUESTS") or 0):
         settings.set(name, settings.getint("CONCURRENT_REQUESTS"), priority="cmdline")
 
 
 def _warn_of_unused(settings: BaseSettings) -> None:
-    """What Scrapy knows and we don't do is not passed over in silence."""
+    """Warn of settings of Scrapy that have no effect here."""
     for name, instead in _UNUSED.items():
         if settings.get(name) and settings.getpriority(name):
             logger.warning("%s is not used: %s", name, instead)
@@ -138,7 +138,7 @@ def _text_headers(response: Response) -> dict[str, list[str]]:
 
 
 def _header_text(value: bytes) -> str:
-    # Headers are Latin-1 by their standard and UTF-8 by custom.
+    # Headers are Latin-1 by the standard, and UTF-8 in practice.
     try:
         return value.decode()
     except UnicodeDecodeError:

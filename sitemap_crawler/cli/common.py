@@ -1,0 +1,94 @@
+"""Parts that several commands share: options, the line for an error, the output of a report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler.config.options import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator, Mapping
+
+    from sitemap_crawler.report.report import Report
+
+PROGRAM = "sitemap-crawler"
+
+
+def model_options(command: Callable[..., Any], *, only: Container[str] | None = None) -> Callable[..., Any]:
+    """Add a command-line option for every field of the model that has one, or only for the fields named in `only`."""
+    for name in reversed(Options.model_fields):
+        flag, field = Options.flag(name), Options.model_fields[name]
+        if not flag.cli or (only is not None and name not in only):
+            continue
+        long = "--" + name.replace("_", "-")
+        settings: dict[str, Any] = {"help": field.description, "default": None}
+        if flag.metavar:
+            settings["metavar"] = flag.metavar
+            settings["multiple"] = isinstance(field.default, tuple)
+            if field.default not in (None, ()):
+                shown = ", ".join(field.default) if isinstance(field.default, tuple) else field.default
+                settings["help"] += f"  [default: {shown}]"
+        elif field.default is False:
+            settings["is_flag"] = True
+        else:
+            long = f"{long}/--no-{name.replace('_', '-')}"
+            if field.default is not None:
+                settings["help"] += "  [default: on]"
+        names = [long, flag.short] if flag.short else [long]
+        command = click.option(*names, name, **settings)(command)
+    return command
+
+
+def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name an inventory."""
+    command = click.option(
+        "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file whose inventory is meant"
+    )(command)
+    return click.option("--state", metavar="PATH", help="the inventory; default: the one of the URL")(command)
+
+
+def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are on the command line; click gives None or () for the others."""
+    return {name: value for name, value in values.items() if value is not None and value != ()}
+
+
+def print_error(code: int, message: str) -> int:
+    """Print one line to standard error, and return the exit code."""
+    click.echo(f"{PROGRAM}: {message}", err=True)
+    return code
+
+
+def print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
+    """Print the summary, the message or the JSON of a report, and return its exit code."""
+    if as_json:
+        # JSON is the only output. If it cannot be written, the command fails: see `run` in main.
+        click.echo(json.dumps(report.to_json(), indent=2))
+        sys.stdout.flush()
+    # The reader of the output may be gone (rich exits then), or its disk full. The outcome of the run is the same.
+    with contextlib.suppress(OSError, SystemExit):
+        # A crawl that could not begin has no run, and nothing to summarise.
+        if report.run and not (quiet or as_json):
+            from sitemap_crawler.cli.summary import print_summary
+
+            print_summary(report)
+        if report.exit_code:
+            print_error(report.exit_code, report.message)
+        elif not (quiet or as_json):
+            click.echo(report.message)
+    return report.exit_code
+
+
+@contextlib.contextmanager
+def flushed_output() -> Iterator[None]:
+    """Flush standard output in the end. A closed pipe is no error: a reader such as `head` needs no more."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass

@@ -1,0 +1,84 @@
+"""The commands that write sitemaps: crawl and write. Heavy modules are imported only when a command runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler.cli.common import given_options, inventory_options, model_options, print_outcome
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.exceptions import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@click.command()
+@click.argument("start_url", required=False)
+@click.option(
+    "--config",
+    "configs",
+    type=click.Path(path_type=Path),
+    metavar="FILE|DIR",
+    multiple=True,
+    help="TOML site file; these options win over it; several, or a directory of them: all these sites",
+)
+@click.option(
+    "--parallel", metavar="N", type=click.IntRange(1, 100), default=1, help="crawl N sites at a time  [default: 1]"
+)
+@model_options
+@click.option("-v", "--verbose", count=True, help="log more; twice for every request")
+@click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="any Scrapy setting")
+@click.option("--json", "as_json", is_flag=True, help="print the report as JSON instead of the summary")
+def crawl(
+    configs: tuple[Path, ...], *, parallel: int, verbose: int, settings: tuple[str, ...], as_json: bool, **values: Any
+) -> int:
+    """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
+    given = given_options(values)
+    scrapy_settings = dict(_name_and_value(text) for text in settings)
+    if len(configs) > 1 or any(path.is_dir() for path in configs):
+        from sitemap_crawler.cli.sites.command import crawl_sites
+
+        return crawl_sites(configs, given, scrapy_settings, parallel=parallel, verbosity=verbose, as_json=as_json)
+    config = configs[0] if configs else None
+    return _crawl_site(config, given, scrapy_settings, verbosity=verbose, as_json=as_json)
+
+
+def _crawl_site(
+    config: Path | None, given: dict[str, Any], scrapy_settings: dict[str, str], *, verbosity: int, as_json: bool
+) -> int:
+    from sitemap_crawler.crawl.runner import run_crawl
+    from sitemap_crawler.crawl.startup import start_of_command
+
+    start = start_of_command(given, site_file=config, scrapy_settings=scrapy_settings, verbosity=verbosity)
+    report = run_crawl(start, verbosity=verbosity)
+    return print_outcome(report, quiet=start.options.quiet, as_json=as_json)
+
+
+def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    return model_options(command, only=Options.write_options())
+
+
+@click.command()
+@click.argument("start_url", required=False)
+@inventory_options
+@_writing_options
+@click.option("-q", "--quiet", is_flag=True, help="print errors only")
+def write(start_url: str | None, state: str | None, config: Path | None, *, quiet: bool, **values: Any) -> int:
+    """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
+    from sitemap_crawler.inventory.location import find_inventory
+    from sitemap_crawler.publish.conclude import write as write_again
+
+    given = given_options(values)
+    path = find_inventory(state=state, config=config, start_url=start_url)
+    report = write_again(path, given, config=config)
+    return print_outcome(report, quiet=quiet)
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise OptionError(f"-s {text}: write it as NAME=VALUE")
+    return name, value
