@@ -14,6 +14,7 @@ from sitemap_crawler.extract.parser import (
     to_utf8,
     without_attribute_flood,
     without_early_end,
+    without_xhtml_prefixes,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Document:
 def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:
     """Return the parsed page, or `None` for a body without any element."""
     charset = decide_charset(body, content_type)
-    markup = without_early_end(to_utf8(body, charset))
+    markup = without_early_end(without_xhtml_prefixes(to_utf8(body, charset), content_type))
     bounded = without_attribute_flood(markup)
     root = parse_tree(bounded)
     if root is None:

@@ -6,12 +6,15 @@ import codecs
 import ctypes
 import re
 import sys
+from itertools import islice
 
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding
 
 UTF_8 = "utf-8"
 WINDOWS_1252 = "cp1252"
+XHTML = "application/xhtml+xml"
+"""Media type of XHTML."""
 
 _BOMS = ((codecs.BOM_UTF8, UTF_8), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF_16 = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
@@ -73,6 +76,14 @@ _BOUNDED = re.compile(rb"(?:[^<]++|<(?![a-zA-Z!])|%s|<!|%s|%s)*+" % (_COMMENT, _
 _END_TAG_START = re.compile(rb"</(?:html|HTML|Html)")  # takes half the time of three searches
 _END_TAG = re.compile(rb"</html(?:\s[^>]*+)?>", re.IGNORECASE)
 
+# A declared prefix of elements of XHTML: https://www.w3.org/TR/xml-names/#ns-decl
+_XHTML_PREFIX = re.compile(
+    rb"""\sxmlns:([a-z_][\w.-]{0,30}+)\s{0,9}+=\s{0,9}+(?:"http://www\.w3\.org/1999/xhtml"|'http://www\.w3\.org/1999/xhtml')""",
+    re.IGNORECASE,
+)
+# Maximum number of prefixes of one page. Real pages have one.
+_MAX_PREFIXES = 10
+
 # libxml2 ends the document at this depth, whatever its options are.
 _DEPTH_LIMIT = 2_048
 
@@ -98,6 +109,18 @@ def to_utf8(body: bytes, charset: str) -> bytes:
     if charset == UTF_8:
         return body
     return body.decode(charset, "replace").encode(UTF_8, "replace")
+
+
+def without_xhtml_prefixes(markup: bytes, content_type: str) -> bytes:
+    """Return the markup of XHTML with `<h:a>` written as `<a>`, for each prefix `h` that XHTML's namespace is bound to.
+
+    The parser is one of HTML and knows no namespaces. HTML itself has no prefixes: there `h:a` is another element.
+    """
+    if content_type.partition(";")[0].strip().lower() != XHTML:
+        return markup
+    declarations = islice(_XHTML_PREFIX.finditer(markup), _MAX_PREFIXES)
+    prefixes = b"|".join(sorted({re.escape(declaration[1]) for declaration in declarations}))
+    return re.sub(rb"<(/?)(?:%s):(?=[a-zA-Z])" % prefixes, rb"<\1", markup) if prefixes else markup
 
 
 def without_early_end(markup: bytes) -> bytes:

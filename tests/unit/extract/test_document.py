@@ -5,8 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from sitemap_crawler.extract.alternates import find_alternates
 from sitemap_crawler.extract.content.fingerprint import fingerprint
 from sitemap_crawler.extract.document import BLOCK_TAGS, COLLECTED_TAGS, collect_elements, parse_document, slice_within
+from sitemap_crawler.extract.indexability import find_canonical, robots_directives
+from sitemap_crawler.extract.links import find_links
 from tests.support.reading_page import RESOLVER, URL, page
 
 
@@ -54,6 +57,66 @@ def test_comments_scripts_and_text_areas_hold_no_elements():
         "<textarea><a href=5></textarea><title><a href=6></title><a href=7>"
     )
     assert hrefs(document) == ["7"]
+
+
+XHTML = "application/xhtml+xml; charset=utf-8"
+NAMESPACE = "http://www.w3.org/1999/xhtml"
+PREFIXED = """<?xml version="1.0" encoding="utf-8"?>
+<h:html xmlns:h="http://www.w3.org/1999/xhtml" xmlns:svg="http://www.w3.org/2000/svg">
+  <h:head>
+    <h:title>Prefixed</h:title>
+    <h:meta name="robots" content="noindex, nofollow"/>
+    <h:link rel="canonical" href="/docs/canonical"/>
+    <h:link rel="alternate" hreflang="de" href="/de/page"/>
+    <h:script src="/s.js"/>
+  </h:head>
+  <h:body><h:p><h:a href="one">one</h:a> <h:A href="capital">no element of XHTML, read as one</h:A></h:p>
+    <svg:a href="drawing">of another vocabulary</svg:a> <x:a href="undeclared">undeclared</x:a>
+  </h:body>
+</h:html>"""
+
+
+def test_elements_of_xhtml_with_a_prefix_are_read():
+    document = page(PREFIXED, content_type=XHTML)
+    assert hrefs(document) == ["one", "capital"]
+    assert robots_directives(document, ()).noindex is True
+    assert find_canonical(document, (), url=URL, resolve=RESOLVER.resolve).url == "https://example.com/docs/canonical"
+    alternates = find_alternates(document, {}, url=URL, resolve=RESOLVER.resolve)
+    assert alternates.valid == (("de", "https://example.com/de/page"),)
+    assert find_links(document, ()).follow == (
+        "https://example.com/docs/one",
+        "https://example.com/docs/capital",
+        "https://example.com/de/page",
+    )
+    plain = page(PREFIXED.replace("<h:", "<").replace("</h:", "</").replace(":h=", "="), content_type=XHTML)
+    assert fingerprint(document) == fingerprint(plain)
+
+
+@pytest.mark.parametrize(
+    ("start", "content_type", "expected"),
+    [
+        ('<html xmlns:p="http://www.w3.org/1999/xhtml"><p:a href="1"/>', XHTML, ["1"]),
+        ("<html xmlns:p = 'http://www.w3.org/1999/xhtml'><p:a href='1'/>", XHTML, ["1"]),
+        ('<p:html\nxmlns:p="http://www.w3.org/1999/xhtml"><p:a href="1"></p:a>', "Application/XHTML+XML", ["1"]),
+        (
+            f'<q:html xmlns:q="{NAMESPACE}" xmlns:r="{NAMESPACE}"><r:a href="1"/><q:a href="2"/>',
+            XHTML,
+            ["1", "2"],
+        ),
+        # In HTML a prefix is a part of the name: https://html.spec.whatwg.org/multipage/xhtml.html
+        ('<html xmlns:p="http://www.w3.org/1999/xhtml"><p:a href="1"/>', "text/html", []),
+        ('<html xmlns:p="http://www.w3.org/2000/svg"><p:a href="1"/>', XHTML, []),
+        ('<html><p:a href="1"/>', XHTML, []),
+    ],
+)
+def test_a_prefix_counts_when_xhtml_declares_it(start, content_type, expected):
+    assert hrefs(page(start, content_type=content_type)) == expected
+
+
+def test_many_declared_prefixes_are_bounded():
+    many = " ".join(f'xmlns:p{n}="http://www.w3.org/1999/xhtml"' for n in range(4_000))
+    document = page(f'<html {many}><p0:a href="1"/><p3999:a href="2"/><a href="3"/>', content_type=XHTML)
+    assert hrefs(document) == ["1", "3"]
 
 
 def test_reads_xhtml():
