@@ -9,11 +9,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.extract.dates import EARLIEST, GENERATION_TIME, parse_date
+from sitemap_crawler.extract.generator_dates import generator_date
+from sitemap_crawler.extract.microformats import entry_date
 from sitemap_crawler.extract.structured_data import (
     ARTICLE_TYPES,
     FOREIGN_PROPERTIES,
     PAGE_TYPES,
     json_ld_roots,
+    microdata_item,
     objects_in,
     own_urls,
     ownership_rank,
@@ -46,6 +49,7 @@ _NAME_ATTRIBUTES = ("property", "name", "http-equiv")
 # Bounds on hostile pages; real ones stay far below.
 _MAX_METAS = 1_000
 _MAX_TIMES = 1_000
+_MAX_ITEMS = 100
 _MAX_TEXTS = 20  # pieces of text of one element
 
 
@@ -57,7 +61,7 @@ class PageDate:
     """Time in UTC; midnight for a date without a time."""
     has_time: bool
     source: str
-    """json-ld, article:modified_time, og:updated_time, meta or microdata."""
+    """json-ld, article:modified_time, og:updated_time, meta, microdata, microformats, or the footer of a generator."""
 
 
 def modified_date(document: Document, *, now: datetime) -> PageDate | None:
@@ -92,6 +96,12 @@ def _stated_dates(document: Document) -> Iterator[tuple[str, str]]:
     yield from _meta_dates(document)
     for text in _microdata_dates(document):
         yield text, "microdata"
+    entry = entry_date(document)
+    if entry is not None:
+        yield entry, "microformats"
+    footer = generator_date(document)
+    if footer is not None:
+        yield footer
 
 
 def _json_ld_dates(document: Document) -> Iterator[str]:
@@ -127,7 +137,10 @@ def _meta_dates(document: Document) -> list[tuple[str, str]]:
 
 
 def _microdata_dates(document: Document) -> list[str]:
-    """Return the date of the only item on the page with a date; the list is empty for several items."""
+    """Return the date of the page's own item: of the only one with a date that names this page, or names no page.
+
+    An item that names another page does not count. Several items without a name have no date of the page.
+    """
     dates: dict[etree._Element | None, str] = {}
     for elements in (islice(document.all("meta"), _MAX_METAS), islice(document.all("time"), _MAX_TIMES)):
         for element in elements:
@@ -138,7 +151,16 @@ def _microdata_dates(document: Document) -> list[str]:
             types = type_names((item.get("itemtype") or "").split()) if item is not None else PAGE_TYPES
             if not types.isdisjoint(_DATED_TYPES):
                 dates.setdefault(item, _date_text(element))
-    return list(dates.values()) if len(dates) == 1 else []
+    if not dates:
+        return []
+    own = own_urls(document)
+    ranked: tuple[list[str], list[str]] = ([], [])
+    for item, text in islice(dates.items(), _MAX_ITEMS):
+        rank = ownership_rank(microdata_item(item), document, own) if item is not None else 1
+        if rank is not None:
+            ranked[min(rank, 1)].append(text)
+    named, unnamed = ranked
+    return named if len(named) == 1 else unnamed if not named and len(unnamed) == 1 else []
 
 
 def _date_text(element: etree._Element) -> str:

@@ -149,6 +149,11 @@ def microdata_items(document: Document, wanted: frozenset[str]) -> Iterator[dict
         yield _read_item(element, budget, _MAX_ITEM_DEPTH)
 
 
+def microdata_item(element: etree._Element) -> dict[str, Any]:
+    """Return one microdata item in the shape of a JSON-LD object."""
+    return _read_item(element, iter(range(_MAX_STEPS)), _MAX_ITEM_DEPTH)
+
+
 def own_urls(document: Document) -> set[str]:
     """Return the URL of the page and the canonical URLs that it declares."""
     canonicals = (link for rel, link in document.link_elements() if "canonical" in rel)

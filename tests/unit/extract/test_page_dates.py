@@ -168,6 +168,43 @@ def test_other_dates_are_not_that_of_the_page(markup: str) -> None:
     assert read(markup) is None
 
 
+def item(date: str, inside: str = "", kind: str = "Article") -> str:
+    return (
+        f'<div itemscope itemtype="https://schema.org/{kind}"><time itemprop="dateModified" datetime="{date}">x</time>'
+        f"{inside}</div>"
+    )
+
+
+OWN_URL = f'<link itemprop="url" href="{URL}">'
+OTHER_URL = f'<a itemprop="url" href="{OTHER}">other</a>'
+OWN_ITEM = [
+    item(MAY, OWN_URL),
+    item(MAY, '<meta itemprop="mainEntityOfPage" content="/docs/page.html">'),
+    item(MAY, OWN_URL) + item(JUNE),
+    item(JUNE, OTHER_URL) + item(MAY, OWN_URL) + item(JUNE, OTHER_URL),
+    item(MAY) + item(JUNE, OTHER_URL),
+    item(MAY, item(JUNE, kind="Comment")),
+]
+
+
+@pytest.mark.parametrize("markup", OWN_ITEM)
+def test_the_item_of_the_page_dates_it(markup: str) -> None:
+    assert read(markup) == PageDate(IN_MAY, has_time=True, source="microdata")
+
+
+OTHER_ITEM = [
+    item(MAY, OTHER_URL),
+    item(MAY) + item(JUNE),
+    item(MAY, OWN_URL) + item(JUNE, OWN_URL),
+    200 * item(JUNE, OTHER_URL),
+]
+
+
+@pytest.mark.parametrize("markup", OTHER_ITEM)
+def test_items_of_other_pages_do_not_date_the_page(markup: str) -> None:
+    assert read(markup) is None
+
+
 def test_json_ld_comes_before_meta_before_microdata() -> None:
     microdata = f'<time itemprop="dateModified" datetime="{JUNE}">June</time>'
     updated = f'<meta property="og:updated_time" content="{JUNE}">'
