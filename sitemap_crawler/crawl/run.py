@@ -91,7 +91,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
                 connection,
                 run.id,
                 admits=admits,
-                settled_since=finished_runs_ago(connection, SETTLED_RUNS + 1, now=run.id),
+                settled_since=finished_runs_ago(connection, SETTLED_RUNS, now=run.id, counts_now=False),
                 every=1 if options.full else options.revisit_excluded,
                 trap=traps.refusal,
             )

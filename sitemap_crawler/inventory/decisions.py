@@ -92,17 +92,23 @@ class ListedPages(NamedTuple):
 class DecisionStore:
     """The decisions of one run in the inventory. Each read has its own connection, so it may stream during writes."""
 
-    def __init__(self, store: Store, run: int, *, orphan_runs: int, keep_errors: int) -> None:
+    def __init__(self, store: Store, run: int, *, saw_everything: bool, orphan_runs: int, keep_errors: int) -> None:
         """Open the decisions of the run with this number.
 
-        An unlinked URL is an orphan after `orphan_runs` finished runs. A failing page stays listed for `keep_errors`.
+        An unlinked URL is an orphan after `orphan_runs` runs that saw the whole site, and a failing page stays listed
+        for `keep_errors` of them. `saw_everything` says whether the run is one of them.
         """
         self._store = store
         self._run = run
+
+        def runs_ago(count: int) -> int:
+            return finished_runs_ago(store.connection, count, now=run, counts_now=saw_everything)
+
         with store.connection.begin():
-            orphan_since = finished_runs_ago(store.connection, orphan_runs, now=run)
-            keep_since = finished_runs_ago(store.connection, keep_errors, now=run) if keep_errors else run + 1
-        self._query = _facts_query(orphan_since=orphan_since, keep_since=keep_since)
+            # A page may begin to fail in a run that does not count: it is dropped when more than `keep_errors` runs
+            # have seen it fail.
+            dropped_since = runs_ago(keep_errors + 1) if keep_errors else run
+            self._query = _facts_query(orphan_since=runs_ago(orphan_runs), dropped_since=dropped_since)
         # Built once: building the statement takes longer than its execution.
         self._find = self._query.where(urls.c.key == bindparam("key"), urls.c.url == bindparam("url"))
 
@@ -215,7 +221,7 @@ def _save_statement() -> RowStatement:
 _SAVE = _save_statement()
 
 
-def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
+def _facts_query(*, orphan_since: int, dropped_since: int) -> Select[Any]:
     """Return a query whose columns are the fields of Facts, in their order."""
     location, refresh, canonical = (urls.alias(name) for name in ("location_urls", "refresh_urls", "canonical_urls"))
     seen = observations.c
@@ -226,7 +232,7 @@ def _facts_query(*, orphan_since: int, keep_since: int) -> Select[Any]:
         seen.canonical, seen.noindex, seen.unavailable_after, seen.directives,
         seen.lastmod, seen.lastmod_source, seen.lastmod_day,
         seen.failed_status, seen.failed_error, seen.failed_since.is_not(None),
-        func.coalesce(and_(seen.failed_since >= keep_since, decisions.c.decision == "listed"), false()),
+        func.coalesce(and_(seen.failed_since > dropped_since, decisions.c.decision == "listed"), false()),
         location.c.url.label("location_url"), refresh.c.url.label("refresh_url"),
         canonical.c.url.label("canonical_url"),
         case((urls.c.state.in_(TRAPPED), urls.c.state)),

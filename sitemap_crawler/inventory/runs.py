@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 PUBLISHED = ("published", "unchanged")
 """Outcomes after which the published sitemap shows what the run decided."""
+SAW_EVERYTHING = "finished"
+"""Value of `ended_by` for a run that saw the whole site. Absence is judged by such runs only."""
+ENDED_AT_LIMIT = "limit"
+"""Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
 _PAUSE = "pause_until"
 """Row of `meta` with the time before which the site must not be requested."""
 
@@ -86,7 +90,7 @@ def begin_run(
 
 def last_finished_run(connection: Connection) -> Run | None:
     """Return the latest run with decisions, or None. An open run and a dropped one have none."""
-    decided = runs.c.ended_by.in_(("finished", "limit"))
+    decided = runs.c.ended_by.in_((SAW_EVERYTHING, ENDED_AT_LIMIT))
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
         published = decided & runs.c.outcome.in_(PUBLISHED)
@@ -106,16 +110,19 @@ def last_finished_run(connection: Connection) -> Run | None:
     )
 
 
-def finished_runs_ago(connection: Connection, count: int, *, now: int) -> int:
-    """Return the run since which `count` runs saw the whole site, itself and the run `now` included; 0 if fewer did.
+def finished_runs_ago(connection: Connection, count: int, *, now: int, counts_now: bool) -> int:
+    """Return the run since which `count` runs saw the whole site, itself included; 0 if fewer did.
 
-    Runs that were refused or tried out do not count: they may have seen an outage.
+    The run `now` is the last one that counts, if it saw the whole site (`counts_now`). Runs that a limit ended do not
+    count. Neither do runs that were refused or tried out: they may have seen an outage.
     """
-    good = (runs.c.ended_by == "finished") & runs.c.outcome.in_(PUBLISHED)
-    earlier = select(runs.c.id).where(good, runs.c.id < now).order_by(runs.c.id.desc())
-    if count <= 1:
+    if counts_now:
+        count -= 1
+    if count <= 0:
         return now
-    return connection.scalar(earlier.offset(count - 2).limit(1)) or 0
+    good = (runs.c.ended_by == SAW_EVERYTHING) & runs.c.outcome.in_(PUBLISHED)
+    earlier = select(runs.c.id).where(good, runs.c.id < now).order_by(runs.c.id.desc())
+    return connection.scalar(earlier.offset(count - 1).limit(1)) or 0
 
 
 def lost_urls(connection: Connection) -> Iterator[str]:

@@ -17,7 +17,9 @@ from sitemap_crawler.inventory.diagnostics import Diagnostics
 from sitemap_crawler.inventory.link_graph import store_reach, walk_from
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
+    ENDED_AT_LIMIT,
     PUBLISHED,
+    SAW_EVERYTHING,
     decision_backup,
     finish_run,
     last_finished_run,
@@ -110,7 +112,9 @@ class _Conclusion:
         report = self._report
         if ending is None:
             report.started = datetime.now(UTC)
-            self._decide_and_publish()
+            self._decide_and_publish(
+                proved=self._proves_absence(saw_everything=self._context.run.ended_by == SAW_EVERYTHING)
+            )
             return
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
@@ -123,12 +127,17 @@ class _Conclusion:
                 self._end_run("refused")
         elif ending.finished:
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
-            self._store_reach(proved=saw_everything and seeds_complete(self._connection, self._context.run.id))
-            self._decide_and_publish()
-            self._end_run("finished" if saw_everything else "limit")
+            proved = self._proves_absence(saw_everything=saw_everything)
+            self._store_reach(proved=proved)
+            self._decide_and_publish(proved=proved)
+            self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
         else:
             report.outcome = Outcome.INTERRUPTED
             report.message = ending.interruption or "interrupted; run the same command to continue"
+
+    def _proves_absence(self, *, saw_everything: bool) -> bool:
+        """Return whether a URL that the run did not meet is gone: it saw all pages, and all sitemaps that name some."""
+        return saw_everything and seeds_complete(self._connection, self._context.run.id)
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""
@@ -148,11 +157,16 @@ class _Conclusion:
                 reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
                 store_reach(connection, reach, run=context.run.id, proved=proved)
 
-    def _decide_and_publish(self) -> None:
+    def _decide_and_publish(self, *, proved: bool) -> None:
+        """Decide and publish. `proved` says that the run counts when absence and lasting errors are judged."""
         context, report = self._context, self._report
         options = context.options
         decisions = DecisionStore(
-            context.store, context.run.id, orphan_runs=options.orphan_runs, keep_errors=options.keep_errors
+            context.store,
+            context.run.id,
+            saw_everything=proved,
+            orphan_runs=options.orphan_runs,
+            keep_errors=options.keep_errors,
         )
         decider = Decider(
             decisions.facts,

@@ -272,3 +272,71 @@ def test_refused_runs_do_not_count_as_those_for_which_a_failing_page_stays(progr
         assert program.crawl(site.url("/"), "--state", "state.db", *options).code == 3
     site.pages["/"] = page("/a")
     assert [crawl(program, site, *options)["listed"] for _ in range(3)] == [2, 2, 1]
+
+
+def lose_the_links(program: Program, site: WebServer, *options: str) -> list[str]:
+    """Return eight pages, after a run that saw them and one in which the only page that linked to them is gone."""
+    paths = [f"/{number}" for number in range(8)]
+    site.pages.update({"/": page("/hub"), "/hub": page(*paths), **{path: page(title=path) for path in paths}})
+    assert crawl(program, site, *options)["listed"] == 10
+    site.pages["/hub"] = Answer("Gone", status=404)
+    assert crawl(program, site, *options)["listed"] == 9
+    return paths
+
+
+@pytest.mark.parametrize(
+    "limit", [("--max-pages", "1"), ("--max-pages", "4"), ("--max-pages", "9"), ("--max-depth", "9")]
+)
+def test_a_limited_run_makes_no_orphans(program: Program, site: WebServer, limit: tuple[str, str]) -> None:
+    paths = lose_the_links(program, site)
+    for _ in range(3):
+        assert crawl(program, site, *limit)["listed"] == 9
+    assert program.run("write", "--state", "state.db").code == 0
+    assert {reason(program, site, path) for path in paths} == {"listed"}
+    # The second run that sees the whole site.
+    assert crawl(program, site)["listed"] == 1
+    assert {reason(program, site, path) for path in paths} == {"orphan"}
+    # They stay orphans when a later run proves nothing.
+    assert crawl(program, site, *limit)["listed"] == 1
+
+
+@pytest.mark.parametrize("limit", [(), ("--max-pages", "6")])
+def test_an_interrupted_run_makes_no_orphans(program: Program, site: WebServer, limit: tuple[str, ...]) -> None:
+    lose_the_links(program, site)
+    site.pages["/2"] = Answer(status=503, headers={"Retry-After": "3600"})
+    assert program.crawl(site.url("/"), "--state", "state.db", *limit).code == 4
+    assert program.run("write", "--state", "state.db").code == 0
+    assert {reason(program, site, f"/{number}") for number in (0, 1, 3, 4, 5, 6, 7)} == {"listed"}
+
+
+def test_a_limited_run_does_not_count_for_orphans_that_go_after_one_run(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/b"), "/a": page(), "/b": page()})
+    options = ("-s", "SITEMAP_ORPHAN_RUNS=1")
+    assert crawl(program, site, *options)["listed"] == 3
+    site.pages["/"] = page("/a")
+    assert crawl(program, site, *options, "--max-depth", "5")["listed"] == 3
+    assert crawl(program, site, *options)["listed"] == 2
+
+
+@pytest.mark.parametrize("first", [(), ("--max-depth", "5")])
+def test_limited_runs_do_not_count_as_those_for_which_a_failing_page_stays(
+    program: Program, site: WebServer, first: tuple[str, ...]
+) -> None:
+    """Whether the page begins to fail in a run that saw the whole site, or in a limited one."""
+    site.pages.update({"/": page("/a"), "/a": page()})
+    options = ("-s", "SITEMAP_KEEP_ERRORS=2", "-s", "RETRY_TIMES=0")
+    crawl(program, site, *options)
+    site.pages["/a"] = Answer(status=503)
+    limited = ("--max-depth", "5")
+    runs = [first, limited, limited, limited, *[()] * (3 if first else 2)]
+    listed = [crawl(program, site, *options, *limit)["listed"] for limit in runs]
+    assert listed == [2] * (len(runs) - 1) + [1]
+    assert crawl(program, site, *options, *limited)["listed"] == 1
+
+
+def test_errors_that_do_not_last_at_all_end_a_listing_in_a_limited_run_too(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": page()})
+    options = ("-s", "SITEMAP_KEEP_ERRORS=0", "-s", "RETRY_TIMES=0")
+    assert crawl(program, site, *options)["listed"] == 2
+    site.pages["/a"] = Answer(status=503)
+    assert crawl(program, site, *options, "--max-depth", "5")["listed"] == 1
