@@ -37,10 +37,10 @@ ITEM_PIPELINES_BASE = {
     "sitemap_crawler.crawl.pipelines.extraction.SoftErrorsPipeline": 450,
     "sitemap_crawler.crawl.pipelines.extraction.ResourcesPipeline": 500,
     "sitemap_crawler.crawl.pipelines.extraction.LikenessPipeline": 550,
-    "sitemap_crawler.crawl.pipelines.storage.StartPipeline": 600,
-    "sitemap_crawler.crawl.pipelines.storage.SearchRobotsPipeline": 700,
-    "sitemap_crawler.crawl.pipelines.storage.TrapsPipeline": 800,
-    "sitemap_crawler.crawl.pipelines.storage.InventoryPipeline": 900,
+    "sitemap_crawler.crawl.pipelines.in_process.StartPipeline": 600,
+    "sitemap_crawler.crawl.pipelines.in_process.SearchRobotsPipeline": 700,
+    "sitemap_crawler.crawl.pipelines.in_process.TrapsPipeline": 800,
+    "sitemap_crawler.crawl.pipelines.in_process.InventoryPipeline": 900,
 }
 # Components without an effect are left out, because each one costs a call for every request. The download handler is
 # in charge of timeouts, default headers, decompression, proxies and logins.

@@ -10,7 +10,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.crawl.politeness import ResponseKind
+from sitemap_crawler.crawl.load_signals import ResponseKind
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from sitemap_crawler.publish.entries import Entries
 from sitemap_crawler.report.report import change_row
 from sitemap_crawler.sitemap.feed import MAX_ITEMS, ChangedPage, Channel, atom, rss
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.names import Names
-from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import Target
 from sitemap_crawler.sitemap.sections import Sections
 
@@ -80,7 +80,7 @@ class SitemapSet(NamedTuple):
 
 
 class Publisher:
-    """Publication of one set."""
+    """Publisher of one set. `publish_sets` has one for each set of a run."""
 
     def __init__(self, context: RunContext, decisions: DecisionStore, report: Report, sitemap_set: SitemapSet) -> None:
         """The numbers of `report` are updated when pages are left out."""
@@ -103,7 +103,7 @@ class Publisher:
         """Images of the page template, which are left out."""
 
     def publish(self) -> None:
-        """Write the XML, if requested. Raises NotPublishedError and OSError: see sitemap/publish.py."""
+        """Write the XML, if requested. Raises NotPublishedError and OSError: see sitemap/live_set.py."""
         if Format.XML in self._options.format:
             self._publish_xml()
 

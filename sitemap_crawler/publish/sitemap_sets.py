@@ -32,15 +32,15 @@ def publish_sets(context: RunContext, decisions: DecisionStore, report: Report) 
 
     Without --subdomains, raises NotPublishedError and OSError: see Publisher.publish.
     """
-    publishing = _SetPublishing(context, decisions, report)
+    publisher = _RunPublisher(context, decisions, report)
     if context.options.subdomains:
-        publishing.publish_hosts()
+        publisher.publish_hosts()
     else:
-        publishing.publish_only_set()
+        publisher.publish_only_set()
 
 
-class _SetPublishing:
-    """Publication of all sets of a run."""
+class _RunPublisher:
+    """Publisher of all sets of a run. `Publisher` publishes one of them."""
 
     def __init__(self, context: RunContext, decisions: DecisionStore, report: Report) -> None:
         self._context = context

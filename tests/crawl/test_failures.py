@@ -277,7 +277,7 @@ def test_scrapy_itself_is_told_in_one_line(program: Program, arguments: list[str
         "ROBOTSTXT_OBEY=nope",
         "CONCURRENT_REQUESTS_PER_DOMAIN=0",
         'ITEM_PIPELINES={"a.b": 1}',
-        'ITEM_PIPELINES={"sitemap_crawler.crawl.pipelines.storage.InventoryPipeline": null}',
+        'ITEM_PIPELINES={"sitemap_crawler.crawl.pipelines.in_process.InventoryPipeline": null}',
         'EXTENSIONS={"a.b": 1}',
         "DOWNLOADER=a.b",
     ],

@@ -20,7 +20,7 @@ from scrapy.http.request import NO_CALLBACK
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
-from sitemap_crawler.crawl.politeness import ResponseKind, classify_status, is_back_pressure, retry_after_seconds
+from sitemap_crawler.crawl.load_signals import ResponseKind, classify_status, is_back_pressure, retry_after_seconds
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.urls.normalise import host_of, origin_of
 

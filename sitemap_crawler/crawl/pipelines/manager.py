@@ -15,7 +15,7 @@ from scrapy.utils.misc import load_object
 from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
-from sitemap_crawler.crawl.pipelines.storage import InventoryPipeline
+from sitemap_crawler.crawl.pipelines.in_process import InventoryPipeline
 from sitemap_crawler.crawl.pipelines.transfer import ExtractedValues, UnreadPage, apply_values, extracted_values
 from sitemap_crawler.crawl.workers.pool import WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.crawl.politeness import ResponseKind, classify_status
+from sitemap_crawler.crawl.load_signals import ResponseKind, classify_status
 from sitemap_crawler.crawl.throttle import ConcurrencyLimit, HostThrottle, HostThrottles, ThrottleChange, is_loopback
 
 if TYPE_CHECKING:

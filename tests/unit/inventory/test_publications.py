@@ -12,8 +12,8 @@ from sitemap_crawler.inventory.publications import Publications, published_urls
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
 from sitemap_crawler.sitemap.sections import Sections
 from tests.support.made_inventory import add_pages, change, make_inventory

@@ -14,7 +14,7 @@ import pytest
 
 from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text, serialise_line, text_files
-from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.records import PublishedFile
 from tests.support.publishing import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
 

@@ -13,7 +13,7 @@ from sitemap_crawler.inventory.decisions import FEW_ROWS, DecisionStore
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.sitemap.entry import Entry, PlainEntries, serialise, serialise_plain
 from sitemap_crawler.sitemap.escaping import escape, rfc3986, urls_in_xml
-from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.records import Publication, Target
 from sitemap_crawler.validation.entries import read_entries
 from tests.support.made_inventory import add_pages, change, make_inventory

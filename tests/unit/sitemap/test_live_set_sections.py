@@ -11,8 +11,8 @@ import pytest
 
 from sitemap_crawler.exceptions import IndexOverflowError, NothingToPublishError
 from sitemap_crawler.sitemap.entry import Entry
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.sitemap.video import Video
 from tests.support.publishing import (

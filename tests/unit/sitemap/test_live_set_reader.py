@@ -22,8 +22,8 @@ from lxml import etree
 
 from sitemap_crawler.sitemap import sections
 from sitemap_crawler.sitemap.entry import Entry
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.news import NewsEntry
-from sitemap_crawler.sitemap.publish import publish
 from sitemap_crawler.sitemap.records import PublishedFile, Target
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.validation.entries import read_entries

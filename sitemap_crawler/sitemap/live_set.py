@@ -66,15 +66,15 @@ def publish(
     target.directory.mkdir(parents=True, exist_ok=True)
     with files.locked(target.directory), files.Staging() as staging:
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
-        publisher = _Publisher(target, names, records, stager)
+        writer = _LiveSetWriter(target, names, records, stager)
 
         def approve_and_announce(new: Sequence[PublishedFile]) -> None:
             approve(serialiser.listed)
             announce(new)
 
         articles = _serialised_news(news, serialiser, max_bytes=target.max_bytes)
-        outputs = publisher.publish(chain([first], batches), articles, approve_and_announce)
-        removed = publisher.remove_stale({output.name for output in outputs})
+        outputs = writer.publish(chain([first], batches), articles, approve_and_announce)
+        removed = writer.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
 
@@ -99,8 +99,8 @@ def _newest_first(entry: NewsEntry) -> tuple[float, str]:
     return -(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), entry.loc
 
 
-class _Publisher:
-    """One publication: stages the files and makes them live."""
+class _LiveSetWriter:
+    """Writer of one publication: stages its files and makes them live."""
 
     def __init__(self, target: Target, names: Names, records: Records, stager: Stager) -> None:
         self._target = target

@@ -1,4 +1,7 @@
-"""What a response says about the load of its host: its status, its Retry-After, or the error in place of a response."""
+"""Signals of the load of a host: the status and the Retry-After of a response, or the error in place of a response.
+
+`middlewares/politeness.py` passes them to the `HostThrottle` of `throttle.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pipelines that know the crawl: they run in the crawling process, and the last one stores the observation."""
+"""Pipelines that run in the crawling process because they need the state of the crawl.
+
+The pipelines of `extraction.py`, which need the page only, may run in worker processes.
+"""
 
 from __future__ import annotations
 

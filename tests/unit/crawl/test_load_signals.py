@@ -18,7 +18,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from sitemap_crawler.crawl.politeness import ResponseKind, classify_status, is_back_pressure, retry_seconds
+from sitemap_crawler.crawl.load_signals import ResponseKind, classify_status, is_back_pressure, retry_seconds
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 

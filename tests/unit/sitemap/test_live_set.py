@@ -21,7 +21,7 @@ from lxml import etree
 
 from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
 from sitemap_crawler.sitemap.entry import Entry
-from sitemap_crawler.sitemap.publish import publish
+from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.records import PublishedFile
 from tests.support.paths import SCHEMAS
 from tests.support.publishing import (
@@ -274,7 +274,7 @@ def test_new_files_have_the_mode_of_the_umask(tmp_path, umask, mode):
     script = (
         "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
         "from sitemap_crawler.sitemap.entry import Entry\n"
-        "from sitemap_crawler.sitemap.publish import publish\n"
+        "from sitemap_crawler.sitemap.live_set import publish\n"
         "from sitemap_crawler.sitemap.records import Target\n"
         "target = Target(Path(sys.argv[1]), 'https://e.example/map.xml', max_urls=1)\n"
         "publish([Entry('https://e.example/a'), Entry('https://e.example/b')], target, (), datetime.now(UTC))\n"
