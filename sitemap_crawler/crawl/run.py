@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-READERS_VERSION = 2
+READERS_VERSION = 3
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
 """Options that decide what the readers find on a page."""

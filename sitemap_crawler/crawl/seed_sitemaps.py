@@ -1,9 +1,10 @@
-"""Seed sitemaps: foreign sitemaps, named by robots.txt or the options, whose URLs and language versions are queued."""
+"""Seed sitemaps: foreign sitemaps, named by robots.txt or the options. Their URLs are queued, their dates stored."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -26,11 +27,15 @@ from sitemap_crawler.crawl.middlewares.robots import (
 )
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.extract.alternates import check_alternates
+from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
+from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.inventory.alternates import delete_claims, store_claims
+from sitemap_crawler.inventory.named_dates import store_named_dates
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue
 from sitemap_crawler.items import is_transient
+from sitemap_crawler.policy.lastmod import FEED, SITEMAP, Dated
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.utils.text import printable
@@ -181,6 +186,7 @@ class _SeedReader:
             return (f"is not read: it is an index of indexes; name its sitemaps in {seed.named_by}",)
         resolver = self._sitemaps if file.is_index else self._pages
         urls = EntryUrls("entries", "absolute http or https URL", resolver.normalise)
+        dates = EntryDates(response, is_feed=file.is_feed, now=datetime.now(UTC))
         for batch in file:
             # A long file must not block the event loop. After the last batch there is no pause: the URLs would be
             # requested before the file counts as read.
@@ -191,7 +197,7 @@ class _SeedReader:
                 for url in filter(None, (urls.accept(entry.loc) for entry in batch)):
                     self._queue.add(Seed(url, seed.url, seed.level + 1))
             else:
-                self._take_batch(batch, urls, seed)
+                self._take_batch(batch, urls, dates, seed)
         urls.count_unread(file.too_long)
         if urls.too_long:
             self._crawler.stats.inc_value(Stat.LINKS_TOO_LONG, urls.too_long)
@@ -202,9 +208,10 @@ class _SeedReader:
             return urls.problems()
         return (*urls.problems(), f"{damage}: URLs may be missing; fix it where it is written")
 
-    def _take_batch(self, batch: Iterable[SitemapEntry], urls: EntryUrls, seed: Seed) -> None:
+    def _take_batch(self, batch: Iterable[SitemapEntry], urls: EntryUrls, dates: EntryDates, seed: Seed) -> None:
         scope, wants_alternates = self._job.rules.scope, self._job.options.alternates
         claims: dict[str, dict[str, str]] = {}
+        dated: dict[str, Dated] = {}
         for entry in batch:
             url = urls.accept(entry.loc)
             if url is None:
@@ -213,13 +220,17 @@ class _SeedReader:
             versions = claims.setdefault(url, {})
             if not scope.admits(url):
                 self._outside += 1
-            elif wants_alternates and entry.alternates:
+                continue
+            if wants_alternates and entry.alternates:
                 for code, version in urls.versions(entry):
                     versions.setdefault(code, version)
-        self._write_claims(claims, seed)
+            date = dates.of(entry) if entry.lastmod is not None else None
+            if date is not None:
+                dated.setdefault(url, date)
+        self._write_claims(claims, dated, seed)
 
-    def _write_claims(self, claims: dict[str, dict[str, str]], seed: Seed) -> None:
-        """Queue the pages and their language versions, and store which page names which version.
+    def _write_claims(self, claims: dict[str, dict[str, str]], dated: dict[str, Dated], seed: Seed) -> None:
+        """Queue the pages and their language versions, and store the dates and which page names which version.
 
         `claims` has the URL of each version by page and language code.
         """
@@ -229,7 +240,9 @@ class _SeedReader:
         by_id = {
             ids[url]: [(code, ids[version]) for code, version in versions.items()] for url, versions in claims.items()
         }
-        store_claims(self._job.store.connection, self._job.run.id, seed.url, by_id)
+        connection, run = self._job.store.connection, self._job.run.id
+        store_claims(connection, run, seed.url, by_id)
+        store_named_dates(connection, run, seed.url, {ids[url]: date for url, date in dated.items()})
 
     def _delete_claims(self, seed: Seed) -> None:
         if not self._is_stopping():
@@ -282,6 +295,26 @@ class _UnreadSitemapError(SitemapCrawlerError):
         """`transient`: whether a later run may succeed."""
         super().__init__(reason)
         self.transient = transient
+
+
+class EntryDates:
+    """Credible dates of the entries of one file, each by itself."""
+
+    def __init__(self, response: Response, *, is_feed: bool, now: datetime) -> None:
+        self._source = FEED if is_feed else SITEMAP
+        self._now = now
+        header = response.headers.get("Last-Modified")
+        # The header of a feed is the date of its latest entry, that of a sitemap the moment of its generation.
+        self._generated = None if is_feed or header is None else parse_http_date(header.decode("latin-1"))
+
+    def of(self, entry: SitemapEntry) -> Dated | None:
+        """Return the date of an entry; None if it is not credible, or the moment at which the file was generated."""
+        date = credible(entry.lastmod or "", self._source, self._now)
+        if date is None:
+            return None
+        if date.has_time and self._generated is not None and abs(date.moment - self._generated) <= GENERATION_TIME:
+            return None
+        return Dated(date.moment.timestamp(), date.source, not date.has_time)
 
 
 class EntryUrls:

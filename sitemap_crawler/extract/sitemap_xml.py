@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.alternates import MAX_ALTERNATES, MAX_REPORTED_LENGTH
+from sitemap_crawler.extract.dates import MAX_DATE_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,6 +38,8 @@ ENTRY_ELEMENTS = {
 # The root whose entries may name language versions:
 # https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
 _ROOT_WITH_ALTERNATES = "urlset"
+# The element of an entry with the date of its last change, by root. `pubDate` and `published` are no such dates.
+_DATE_ELEMENTS = {"urlset": ("url", "lastmod"), "feed": ("entry", "updated")}
 
 # Possessive quantifiers prevent backtracking in markup that never ends. The last alternative is unfinished markup.
 _MARKUP = re.compile(
@@ -55,6 +58,8 @@ class SitemapEntry(NamedTuple):
     loc: str
     alternates: tuple[tuple[str, str], ...] = ()
     """Code and URL of each language version that the entry names."""
+    lastmod: str | None = None
+    """Date of the last change."""
 
 
 class XmlReader:
@@ -69,9 +74,12 @@ class XmlReader:
         self._open: list[str] = []
         self._rest = ""
         self._loc: str | None = None
-        """Text of the current URL; `None` outside of URLs."""
+        """Text of the current URL or date; `None` outside of them."""
+        self._is_date = False
+        """Whether the current text is that of a date."""
         self._entry_url: str | None = None
-        """URL of the current entry; `None` until its element ends."""
+        """URL of the current entry; `None` until it is known, and after the end of the entry."""
+        self._lastmod: str | None = None
         self._alternates: list[tuple[str, str]] = []
         self._entries: list[SitemapEntry] = []
 
@@ -117,28 +125,33 @@ class XmlReader:
             self.root = name
         # Markup inside a URL is an error; the URL is unknown.
         self._loc = None
-        if self._open and (self._open[-1], name) == ENTRY_ELEMENTS.get(self.root):
+        place = (self._open[-1], name) if self._open else None
+        if place is not None and place == ENTRY_ELEMENTS.get(self.root):
             if self.root == "feed":
                 self._add_feed_link(attributes)
             else:
-                self._loc = ""
-        elif self.root == _ROOT_WITH_ALTERNATES:
-            if name == "url":
-                self._end_entry()
-            elif name == "link" and self._open[-1:] == ["url"]:
-                self._add_alternate(attributes)
+                self._loc, self._is_date = "", False
+        elif place is not None and place == _DATE_ELEMENTS.get(self.root):
+            self._loc, self._is_date = "", True
+        elif self.root in _DATE_ELEMENTS and name == _DATE_ELEMENTS[self.root][0]:
+            self._end_entry()
+        elif self.root == _ROOT_WITH_ALTERNATES and place == ("url", "link"):
+            self._add_alternate(attributes)
         if not attributes.endswith("/") and len(self._open) < MAX_DEPTH:
             self._open.append(name)
 
     def _end_tag(self, name: str) -> None:
         if self._loc is not None:
-            self._add_url(self._loc)
+            if self._is_date:
+                self._lastmod = self._loc.strip()[:MAX_DATE_LENGTH] or None
+            else:
+                self._add_url(self._loc)
             self._loc = None
         if name in self._open:
             # The end of an element also ends unclosed elements inside it.
             while self._open.pop() != name:
                 pass
-        if name == "url":
+        if self.root in _DATE_ELEMENTS and name == _DATE_ELEMENTS[self.root][0]:
             self._end_entry()
 
     def _add_text(self, text: str) -> None:
@@ -165,7 +178,7 @@ class XmlReader:
         loc = written.strip()
         if len(loc) > MAX_LOC_LENGTH:
             self.too_long += 1
-        elif loc and self.root == _ROOT_WITH_ALTERNATES:
+        elif loc and self.root in _DATE_ELEMENTS:
             if self._entry_url is not None:
                 self._end_entry()
             self._entry_url = loc
@@ -174,8 +187,9 @@ class XmlReader:
 
     def _end_entry(self) -> None:
         if self._entry_url is not None:
-            self._entries.append(SitemapEntry(self._entry_url, tuple(self._alternates)))
+            self._entries.append(SitemapEntry(self._entry_url, tuple(self._alternates), self._lastmod))
             self._entry_url = None
+        self._lastmod = None
         if self._alternates:
             self._alternates = []
 

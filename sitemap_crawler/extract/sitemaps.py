@@ -1,4 +1,4 @@
-"""A foreign sitemap → its URLs and their language versions. In a damaged file, the readable part counts.
+"""A foreign sitemap → its URLs, their dates and their language versions. In a damaged file, the readable part counts.
 
 The file may be XML, a feed or lines of text, compressed or not. It is decompressed, decoded and read in pieces, up to
 the maximum size of a sitemap.
@@ -31,9 +31,13 @@ _URL_START = re.compile("https?://", re.IGNORECASE)
 class SitemapFile:
     """Iterator over the entries of a sitemap, as one list for each piece of the file. A list may be empty."""
 
-    def __init__(self, batches: Iterator[list[SitemapEntry]], source: _Source, *, is_index: bool) -> None:
+    def __init__(
+        self, batches: Iterator[list[SitemapEntry]], source: _Source, *, is_index: bool, is_feed: bool = False
+    ) -> None:
         self.is_index = is_index
         """Whether the URLs are those of other sitemaps."""
+        self.is_feed = is_feed
+        """Whether the entries are those of a feed."""
         self._batches = batches
         self._source = source
 
@@ -72,9 +76,9 @@ def _read_xml(texts: Iterator[str], source: _Source) -> SitemapFile | None:
             break
     if reader.root not in ENTRY_ELEMENTS:
         return None
-    return SitemapFile(
-        chain((entries,), _remaining_batches(reader, texts, source)), source, is_index=reader.root == "sitemapindex"
-    )
+    batches = chain((entries,), _remaining_batches(reader, texts, source))
+    is_index, is_feed = reader.root == "sitemapindex", reader.root in ("rss", "feed")
+    return SitemapFile(batches, source, is_index=is_index, is_feed=is_feed)
 
 
 def _remaining_batches(reader: XmlReader, texts: Iterator[str], source: _Source) -> Iterator[list[SitemapEntry]]:

@@ -187,6 +187,19 @@ named_alternates = Table(
     Column("alternates", JSON, nullable=False),
 )
 
+# The dates of pages that foreign sitemaps and feeds of the latest run state. Inventories of earlier releases lack it.
+named_dates = Table(
+    "named_dates",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    # The run that read the sitemap, and the sitemap's key as in `urls`.
+    Column("run", RowId, nullable=False),
+    Column("sitemap", BigInteger, nullable=False),
+    Column("source", String(32), nullable=False),
+    Column("lastmod", Float, nullable=False),
+    Column("lastmod_day", Boolean, nullable=False),
+)
+
 # The pages that each publication added, changed and removed.
 changes = Table(
     "changes",

@@ -206,3 +206,8 @@ def _check_version(connection: Connection, path: Path) -> None:
             f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
             "use the release that wrote it, or remove the file to start over"
         )
+    # Tables that a later release added. Earlier releases of this schema do not use them.
+    missing = [table for table in metadata.sorted_tables if table.name not in tables]
+    if missing:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        metadata.create_all(connection, tables=missing, checkfirst=False)

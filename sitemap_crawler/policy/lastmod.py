@@ -1,8 +1,8 @@
 """Dates of pages (`lastmod`), and the elements `changefreq` and `priority`. Pure.
 
-The date of a page is the first of these that is known: the date that the page states about itself; a `Last-Modified`
-header that changes exactly when the content changes; the time of the first fetch with changed content. The date of a
-page changes only when its content has changed.
+The date of a page is the first of these that is known: the date that the page states about itself; a credible date in a
+foreign sitemap or feed; a `Last-Modified` header that changes exactly when the content changes; the time of the first
+fetch with changed content. The date of a page changes only when its content has changed.
 
 `changefreq` and `priority` are off by default: no search engine is known to use them. They are for older tools.
 """
@@ -22,7 +22,16 @@ LAST_MODIFIED = "last-modified"
 """Source of a date: the header `Last-Modified`."""
 OBSERVED_CHANGE = "observed-change"
 """Source of a date: the fetch that first saw changed content."""
+SITEMAP = "sitemap"
+"""Source of a date: the `lastmod` of a foreign sitemap."""
+FEED = "feed"
+"""Source of a date: the `updated` of a foreign feed."""
 DAY_SECONDS = 86_400.0
+MINUTE_SECONDS = 60
+MAX_SHARE = 0.5
+"""Share of the dates in a sitemap above which a minute that they share is that of their generation."""
+MAX_SKEW_SECONDS = 300.0
+"""Seconds that a date in a sitemap may be later than the fetch of its page, by the difference between clocks."""
 INTERVAL_TOLERANCE = 1.1
 """Factor for observed intervals: two nightly runs may be a little less than a day apart."""
 
@@ -62,6 +71,18 @@ class PreviousFetch(NamedTuple):
     dated: Dated
 
 
+class SeenContent(NamedTuple):
+    """The content that a run has seen on a page, for the date of a sitemap. Times are in seconds since 1970."""
+
+    fetched: float
+    is_new: bool
+    """Whether the run has discovered the page."""
+    known_since: float
+    """Start of the run that discovered the page."""
+    earlier_end: float | None
+    """End of the last run before this one."""
+
+
 UNDATED = Dated()
 
 
@@ -92,6 +113,25 @@ def decide_date(before: PreviousFetch | None, observed: Observation) -> Dated:
     if not before.comparable or before.fingerprint == observed.fingerprint:
         return _unchanged(before, claims)
     return _changed(before, claims, observed)
+
+
+def settle_named_date(known: Dated, named: Dated, content: SeenContent) -> Dated:
+    """Return the date of a page after a credible date in a foreign sitemap or feed.
+
+    `known` is the date that the fetches have settled. A date that the page states itself wins. A new page is dated
+    before `Last-Modified`. A known page without a date gets one only from the time before its first fetch, because its
+    content has not changed since. The fetch that saw a change gives way to a date after the last run.
+    """
+    if named.lastmod is None or named.lastmod > content.fetched + MAX_SKEW_SECONDS:
+        return known
+    if known.source is None:
+        return named if content.is_new or named.lastmod <= content.known_since else known
+    if known.source == LAST_MODIFIED:
+        return named if content.is_new else known
+    if known.source == OBSERVED_CHANGE and known.lastmod == content.fetched and content.earlier_end is not None:
+        earliest = content.earlier_end - content.earlier_end % DAY_SECONDS if named.day else content.earlier_end
+        return named if named.lastmod >= earliest else known
+    return known
 
 
 def _claims(observed: Observation) -> list[Dated]:

@@ -15,6 +15,7 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
 from sitemap_crawler.inventory.link_graph import store_reach, walk_from
+from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
     ENDED_AT_LIMIT,
@@ -129,6 +130,7 @@ class _Conclusion:
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
             proved = self._proves_absence(saw_everything=saw_everything)
             self._store_reach(proved=proved)
+            settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
             self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
         else:

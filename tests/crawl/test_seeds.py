@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import signal
 import sqlite3
@@ -561,3 +562,63 @@ def patch(program: Program, code: str) -> None:
     # The program itself may be on that path.
     path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
     program.variables = {"PYTHONPATH": os.pathsep.join(path)}
+
+
+# Dates
+
+
+def dated_urlset(dates: dict[str, str]) -> str:
+    entries = (f"<url><loc>{url}</loc><lastmod>{date}</lastmod></url>" for url, date in dates.items())
+    return f"<urlset>{''.join(entries)}</urlset>"
+
+
+def lastmods(program: Program, site: WebServer) -> dict[str, tuple[str, str]]:
+    result = program.run("pages", "--state", "state.sqlite", "--decision", "listed", "--format", "jsonl")
+    found = map(json.loads, result.out.splitlines())
+    return {
+        row["url"].removeprefix(site.url("")): (row["lastmod"], row["lastmod_source"])
+        for row in found
+        if row["lastmod"]
+    }
+
+
+def test_a_foreign_sitemap_dates_pages_on_the_first_run(program: Program, site: WebServer) -> None:
+    header = {"Last-Modified": "Tue, 02 Jan 2024 10:00:00 GMT"}
+    site.pages["/linked"] = Answer(page(), headers=header)
+    site.pages["/hidden/1"] = page(head='<meta property="article:modified_time" content="2020-01-01T00:00:00Z">')
+    site.pages["/robots.txt"] = named_in_robots(site.url("/map.xml"), site.url("/stamped.xml"), site.url("/feed"))
+    dates = {
+        "/": "2023-01-01", "/linked": "2022-02-03T04:05:06+01:00", "/hidden/1": "2024-01-01T00:00:00Z",
+        "/hidden/2": "2999-01-01", "/hidden/3": "0001-01-01T00:00:00Z", "/elsewhere/": "2024-01-01",
+    }  # fmt: skip
+    # The header of the file is the moment of its generation, and so is an entry of that moment.
+    site.pages["/map.xml"] = Answer(
+        dated_urlset({site.url(path): date for path, date in dates.items()}),
+        content_type="application/xml",
+        headers={"Last-Modified": "Mon, 01 Jan 2024 00:00:01 GMT"},
+    )
+    stamped = dict.fromkeys((site.url("/hidden/4"), site.url("/hidden/5")), "2025-05-05T05:05:05Z")
+    site.pages["/stamped.xml"] = xml(dated_urlset(stamped))
+    entries = (
+        f"<entry><link href='{site.url(path)}'/><published>2021-01-01T00:00:00Z</published>"
+        f"<updated>{date}</updated></entry>"
+        for path, date in (("/hidden/6", "2022-06-06T06:06:06Z"), ("/hidden/7", "2023-07-07T07:07:07Z"))
+    )
+    site.pages["/feed"] = xml(f"<feed><updated>2023-07-07T07:07:07Z</updated>{''.join(entries)}</feed>")
+    expected = {
+        "/": ("2023-01-01", "sitemap"),
+        "/linked": ("2022-02-03T03:05:06+00:00", "sitemap"),
+        "/hidden/1": ("2020-01-01T00:00:00+00:00", "article:modified_time"),
+        "/hidden/6": ("2022-06-06T06:06:06+00:00", "feed"),
+        "/hidden/7": ("2023-07-07T07:07:07+00:00", "feed"),
+    }
+    assert crawl(program, site).code == 0
+    assert lastmods(program, site) == expected
+    explained = program.run("explain", site.url("/linked"), "--state", "state.sqlite").out
+    assert "2022-02-03T03:05:06+00:00 (sitemap)" in explained
+    files = {path.name: path.read_bytes() for path in program.output.iterdir()}
+    # Other dates for the same content change nothing.
+    site.pages["/map.xml"] = xml(dated_urlset({site.url("/"): "2024-01-02", site.url("/linked"): "2024-02-03"}))
+    assert crawl(program, site).code == 0
+    assert lastmods(program, site) == expected
+    assert {path.name: path.read_bytes() for path in program.output.iterdir()} == files

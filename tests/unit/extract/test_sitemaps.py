@@ -402,3 +402,55 @@ def test_every_language_version_is_found_wherever_pieces_end() -> None:
 def test_garbage_leaves_the_language_versions_before_it(garbage: str) -> None:
     found = versions(f"<urlset><url><loc>{A}</loc>{LINK_A}</url>{garbage}{ENTRY_B}")
     assert found[:1] == [(A, [PAIR[0]])]
+
+
+def dates(body: str) -> list[tuple[str, str | None]]:
+    file = read_sitemap(body.encode())
+    assert file is not None
+    return [(entry.loc, entry.lastmod) for entry in chain.from_iterable(file)]
+
+
+MAY = "2024-05-01T10:15:00+02:00"
+DATED = [
+    (f"<urlset><url><loc>{A}</loc><lastmod>{MAY}</lastmod></url><url><loc>{B}</loc></url></urlset>", [MAY, None]),
+    (f"<urlset><url><lastmod>\n{MAY} </lastmod><loc>{A}</loc></url><url><loc>{B}</loc></url></urlset>", [MAY, None]),
+    (f"<s:urlset><s:url><s:loc>{A}</s:loc><s:lastmod><![CDATA[{MAY}]]></s:lastmod></s:url><url><loc>{B}", [MAY]),
+    # Dates outside of entries, of other elements, and of entries without a URL
+    (f"<urlset><lastmod>{MAY}</lastmod><url><loc>{A}</loc></url><url><loc>{B}</loc></url></urlset>", [None, None]),
+    (f"<urlset><url><lastmod>{MAY}</lastmod></url><url><loc>{A}</loc></url></urlset>", [None]),
+    (f"<urlset><url><loc>{A}</loc><news><lastmod>{MAY}</lastmod></news></url></urlset>", [None]),
+    (f"<urlset><url><loc>{A}</loc><lastmod/></url></urlset>", [None]),
+    (f"<urlset><url><loc>{A}</loc><lastmod>{MAY}</lastmod><lastmod>{MAY[:10]}</lastmod></url></urlset>", [MAY[:10]]),
+    # Not closed: the next entry has no date of this one.
+    (f"<urlset><url><loc>{A}</loc><lastmod>{MAY}</lastmod><url><loc>{B}</loc></url></urlset>", [MAY, None]),
+    (f"<urlset><url><loc>{A}</loc><lastmod>{MAY}</lastmod><loc>{B}</loc></url></urlset>", [MAY, None]),
+    # The date of a sitemap is that of no page.
+    (f"<sitemapindex><sitemap><loc>{A}</loc><lastmod>{MAY}</lastmod></sitemap></sitemapindex>", [None]),
+    # Feeds: only `updated` is a date of modification.
+    (
+        f"<feed><updated>{MAY}</updated><entry><link href='{A}'/><published>{MAY}</published></entry></feed>",
+        [None],
+    ),
+    (f"<feed><entry><published>x</published><updated>{MAY}</updated><link href='{A}'/></entry></feed>", [MAY]),
+    (f"<feed><entry><link href='{A}'/><updated>{MAY}</updated></entry><entry><link href='{B}'/></entry>", [MAY, None]),
+    (f"<feed><entry><link href='{A}'/><source><updated>{MAY}</updated></source></entry></feed>", [None]),
+    (f"<rss><channel><item><link>{A}</link><pubDate>{MAY}</pubDate></item></channel></rss>", [None]),
+    (f"{A}\n{B}", [None, None]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), DATED)
+def test_dates_of_entries(body: str, expected: list[str | None]) -> None:
+    assert dates(body) == list(zip([A, B], expected, strict=False))
+
+
+def test_every_date_is_found_wherever_pieces_end() -> None:
+    entry = f"<url><loc>{A}</loc><lastmod>{MAY}</lastmod></url>"
+    for spaces in range(PIECE_BYTES - len("<urlset>") - len(entry) - 2, PIECE_BYTES, 3):
+        assert dates(f"<urlset>{' ' * spaces}{entry * 2}</urlset>") == [(A, MAY)] * 2
+
+
+def test_long_dates_are_cut() -> None:
+    [(_, date)] = dates(f"<urlset><url><loc>{A}</loc><lastmod>{'1' * 50_000}</lastmod></url></urlset>")
+    assert date is not None
+    assert len(date) <= 100

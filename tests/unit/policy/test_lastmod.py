@@ -1,10 +1,22 @@
-"""The optional elements `changefreq` and `priority`, by the dates, the depth and the links of a page."""
+"""Dates of foreign sitemaps, and the optional elements `changefreq` and `priority`."""
 
 from __future__ import annotations
 
 import pytest
 
-from sitemap_crawler.policy.lastmod import History, changefreq, priority
+from sitemap_crawler.policy.lastmod import (
+    FEED,
+    LAST_MODIFIED,
+    OBSERVED_CHANGE,
+    SITEMAP,
+    UNDATED,
+    Dated,
+    History,
+    SeenContent,
+    changefreq,
+    priority,
+    settle_named_date,
+)
 
 DAY = 86_400.0
 NOW = 1_790_000_000.0
@@ -53,3 +65,53 @@ def test_changefreq_without_a_date_is_not_written() -> None:
 )  # fmt: skip
 def test_priority_by_depth_and_links(depth: int, linking: int, expected: str) -> None:
     assert priority(depth, linking) == expected
+
+
+FOUND, ENDED, FETCHED = NOW - 9 * DAY, NOW - DAY - 3_600, NOW
+NEW = SeenContent(FETCHED, is_new=True, known_since=FETCHED - 60, earlier_end=ENDED)
+KNOWN = SeenContent(FETCHED, is_new=False, known_since=FOUND, earlier_end=ENDED)
+FIRST_RUN = SeenContent(FETCHED, is_new=True, known_since=FETCHED - 60, earlier_end=None)
+OLD = Dated(FOUND - DAY, SITEMAP)
+RECENT = Dated(NOW - 3_600, SITEMAP)
+
+
+@pytest.mark.parametrize(
+    ("known", "named", "content", "expected"),
+    [
+        # A new page
+        (UNDATED, OLD, FIRST_RUN, OLD),
+        (UNDATED, RECENT, NEW, RECENT),
+        (UNDATED, Dated(FETCHED + 299, FEED), NEW, Dated(FETCHED + 299, FEED)),
+        (UNDATED, Dated(FETCHED + 301, FEED), NEW, UNDATED),
+        (UNDATED, UNDATED, NEW, UNDATED),
+        (Dated(NOW - 7, LAST_MODIFIED), OLD, NEW, OLD),
+        # A page that states its date
+        (Dated(1.0, "json-ld"), RECENT, NEW, Dated(1.0, "json-ld")),
+        (Dated(1.0, "microformats", True), RECENT, KNOWN, Dated(1.0, "microformats", True)),
+        # A known page whose content has not changed
+        (UNDATED, OLD, KNOWN, OLD),
+        (UNDATED, RECENT, KNOWN, UNDATED),
+        (Dated(NOW - 7, LAST_MODIFIED), OLD, KNOWN, Dated(NOW - 7, LAST_MODIFIED)),
+        (OLD, RECENT, KNOWN, OLD),
+        # The fetch has seen a change, or an earlier fetch has
+        (Dated(FETCHED, OBSERVED_CHANGE), RECENT, KNOWN, RECENT),
+        (Dated(FETCHED, OBSERVED_CHANGE), OLD, KNOWN, Dated(FETCHED, OBSERVED_CHANGE)),
+        (Dated(FETCHED, OBSERVED_CHANGE), Dated(ENDED - 1, SITEMAP), KNOWN, Dated(FETCHED, OBSERVED_CHANGE)),
+        (Dated(FETCHED - DAY, OBSERVED_CHANGE), RECENT, KNOWN, Dated(FETCHED - DAY, OBSERVED_CHANGE)),
+        # A day is no earlier than the last run if that run ended on it.
+        (
+            Dated(FETCHED, OBSERVED_CHANGE),
+            Dated(ENDED - ENDED % DAY, SITEMAP, True),
+            KNOWN,
+            Dated(ENDED - ENDED % DAY, SITEMAP, True),
+        ),
+        (
+            Dated(FETCHED, OBSERVED_CHANGE),
+            Dated(ENDED - ENDED % DAY - DAY, SITEMAP, True),
+            KNOWN,
+            Dated(FETCHED, OBSERVED_CHANGE),
+        ),
+    ],
+)
+def test_dates_of_sitemaps(known: Dated, named: Dated, content: SeenContent, expected: Dated) -> None:
+    assert settle_named_date(known, named, content) == expected
