@@ -26,6 +26,7 @@
     │   ├── RetryLaterError
     │   └── CrawlStoppedError
     ├── UnreadableError                  1
+    ├── AddressError · OSError           1
     ├── CodingError · ValueError         1
     ├── GzipError · ValueError           1
     └── WorkerError                      1
@@ -157,6 +158,10 @@ class UnreadableError(SitemapCrawlerError):
         super().__init__(message)
         self.rule = rule
         self.message = message
+
+
+class AddressError(SitemapCrawlerError, OSError):
+    """A host or IP address must not be asked. An OSError, because HTTP clients expect one of a socket."""
 
 
 class CodingError(SitemapCrawlerError, ValueError):

@@ -24,7 +24,9 @@ from sitemap_crawler.inventory.store import inventory_failure, open_store
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import Ending, RunContext
 from sitemap_crawler.traps.detector import TrapDetector
-from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.urls.normalise import host_of, origin_of
+from sitemap_crawler.urls.scope import registrable_domain
+from sitemap_crawler.utils.addresses import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,6 +99,8 @@ class Job:
         """Number of pages of this process that can be listed, as far as the pages themselves say."""
         self.robots: dict[str, RobotsTxt] = {}
         """The robots.txt of each origin that has one."""
+        self.gate = _gate_for(context)
+        """The hosts that the crawl may ask."""
         self.ending = Ending()
         """How the crawl ends, as far as it is known."""
         self.report: Report | None = None
@@ -132,6 +136,7 @@ class Job:
         is_default = self.options.sitemap_url is None
         sitemap_url = self.options.default_entry_url(url) if is_default else self.sitemap_url
         self.context.relocate(start_url=url, sitemap_url=sitemap_url)
+        self.gate.adopt(origin_of(url))
         move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=sitemap_url)
         self.queue.add_start_page(url)
         logger.info(notice)
@@ -228,6 +233,14 @@ def _first_request_time(pause_seconds: float, random_delay: float) -> float:
         return -math.inf
     random_seconds = random.uniform(0, random_delay)  # noqa: S311 - no secret depends on it
     return time.monotonic() + max(pause_seconds, 0.0) + random_seconds
+
+
+def _gate_for(context: RunContext) -> Gate:
+    """Return the gate for the start URL, the address to which the start page moved, and the sitemaps given."""
+    given = filter(None, map(context.rules.resolver(tracking=True).normalise, context.options.seed_sitemap))
+    gate = Gate(origin_of(context.run.requested_url), given=map(origin_of, given), domain_of=registrable_domain)
+    gate.adopt(origin_of(context.start_url))
+    return gate
 
 
 def _check_output(directory: Path) -> None:

@@ -15,7 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.download.errors import describe_failure
-from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
+from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED, RequestRefusedError
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
@@ -107,6 +107,8 @@ class _SeedReader:
         ours = published_urls(self._job.store.connection)
         known = [url for url in map(self._sitemaps.normalise, ours) if url is not None]
         self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known)
+        for url in self._queue.named:
+            self._job.gate.name(origin_of(url))
         self._files = self._urls = self._outside = 0
         """Sitemaps that were read, URLs in them, and those out of scope."""
 
@@ -157,6 +159,7 @@ class _SeedReader:
             return
         lines = EntryUrls("Sitemap lines", "http or https URL", lambda line: self._sitemaps.resolve(line, robots_url))
         for sitemap in filter(None, map(lines.accept, () if rules is None else rules.sitemaps)):
+            self._job.gate.name(origin_of(sitemap))
             self._queue.add(Seed(sitemap, robots_url, 0))
         self._queue.write(Seed(robots_url, START, 0, done=True, problems=tuple(lines.problems())))
 
@@ -262,6 +265,8 @@ class _SeedReader:
                 return response
             if self._queue.knows(target):
                 return None
+            if seed.level == 0:
+                self._job.gate.name(origin_of(target))
             self._queue.add(Seed(target, REDIRECT, seed.level, done=True))
             url = target
         raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", transient=False)
@@ -277,7 +282,11 @@ class _SeedReader:
         except BlockedByRobotsError as error:
             raise _UnreadSitemapError(f"robots.txt forbids it ({error})", transient=False) from error
         except RobotsUnavailableError as error:
+            if error.refused is not None:
+                raise _UnreadSitemapError(f"{url} is not requested: {error.refused}", transient=False) from error
             raise _UnreadSitemapError(f"robots.txt of its host is not available ({error})", transient=True) from error
+        except RequestRefusedError as error:
+            raise _UnreadSitemapError(f"{url} is not requested: {error}", transient=False) from error
         except UnsupportedURLSchemeError as error:
             raise _UnreadSitemapError(describe_failure(error), transient=False) from error
         except Exception as error:

@@ -5,13 +5,13 @@ Nothing here has a clock: `now` and all other times are in seconds, of any clock
 
 from __future__ import annotations
 
-import ipaddress
 import math
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.crawl.load_signals import ResponseKind
 from sitemap_crawler.urls.normalise import host_of, origin_of
+from sitemap_crawler.utils.addresses import is_loopback
 
 if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
@@ -306,13 +306,3 @@ class HostThrottles:
             ceiling=options.concurrency if is_adaptive else None,
             not_before=self._not_before,
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether `host`, in the form of `host_of`, is this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -53,6 +53,8 @@ class SeedQueue:
         with connection.begin():
             rows = connection.execute(query).all()
         self.waiting = deque(Seed(row.url, row.named_by, row.level) for row in rows if not row.done)
+        self.named = [row.url for row in rows if row.level == 0 and row.named_by != START]
+        """Sitemaps that robots.txt and the options name, and targets of their redirects, of an interrupted run."""
         self._known = {row.url for row in rows} | set(published)
         self._files = sum(row.named_by not in (START, REDIRECT) for row in rows)
         self._added: list[Seed] = []

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import time
 import urllib.request
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 import sitemap_crawler
-from sitemap_crawler.exceptions import UnreadableError
+from sitemap_crawler.exceptions import AddressError, UnreadableError
+from sitemap_crawler.utils.addresses import Gate, Passage
 from sitemap_crawler.validation.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
@@ -22,12 +25,17 @@ _TIMEOUT_SECONDS = 30
 """Maximum time without a received byte."""
 _DEADLINE_SECONDS = 600
 """Maximum time for one file, for servers that send a few bytes at a time."""
+MAX_SECONDS = 7_200
+"""Maximum time of a validation. Two hours are enough for ten thousand sitemaps of usual size."""
+PAUSE_SECONDS = 0.1
+"""Minimum time from the end of one download to the next request: a validation needs no hurry."""
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Handler that follows redirects to http and https URLs, and with `origin` only within that origin."""
+    """Handler that follows redirects to http and https URLs that the gate lets pass, and with `origin` only there."""
 
-    def __init__(self, origin: str | None) -> None:
+    def __init__(self, gate: Gate, origin: str | None) -> None:
+        self._gate = gate
         self._origin = origin
 
     def redirect_request(
@@ -46,7 +54,85 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         if self._origin not in {None, url.origin}:
             fp.close()
             raise UnreadableError("unreachable", f"redirects to another site, {url.origin}")
+        self._gate.name(url.origin)
+        try:
+            self._gate.passage(url.origin)
+        except AddressError as exc:
+            fp.close()
+            raise UnreadableError("unreachable", f"redirects to an address that is not requested: {exc}") from None
         return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _Connection(http.client.HTTPConnection):
+    """Connection to an address that the gate lets pass."""
+
+    def __init__(self, *args: Any, passage: Passage | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._create_connection = partial(_connect, passage)
+
+
+class _SecureConnection(http.client.HTTPSConnection):
+    """Connection by TLS to an address that the gate lets pass."""
+
+    def __init__(self, *args: Any, passage: Passage | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._create_connection = partial(_connect, passage)
+
+
+class _Handler(urllib.request.HTTPHandler):
+    """Handler of http and https requests, each with the permission of the gate."""
+
+    def __init__(self, gate: Gate) -> None:
+        super().__init__()
+        self._gate = gate
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_Connection, passage=self._passage(req)), req)
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_SecureConnection, passage=self._passage(req)), req)
+
+    https_request = urllib.request.HTTPHandler.http_request
+
+    def _passage(self, request: urllib.request.Request) -> Passage | None:
+        """Return the permission; None if a proxy resolves the name of the host. Raises AddressError."""
+        url = parse_url(request.full_url)
+        if isinstance(url, UrlProblem):
+            raise AddressError(f"its URL {url.message}")
+        passage = self._gate.passage(url.origin)
+        return passage if request.host == urlsplit(request.full_url).netloc else None
+
+
+def _connect(
+    passage: Passage | None, address: tuple[str, int], timeout: float, source_address: tuple[str, int] | None
+) -> socket.socket:
+    """Connect to the first address of a host that the gate lets pass and that answers. Raises OSError."""
+    infos = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+    if passage is not None:
+        passage.root.learn(str(info[4][0]) for info in infos)
+    failure = OSError(f"{address[0]} has no address")
+    for family, kind, protocol, _, socket_address in infos:
+        try:
+            if passage is not None:
+                passage.check(str(socket_address[0]))
+            return _open(socket.socket(family, kind, protocol), socket_address, timeout, source_address)
+        except OSError as exc:
+            failure = exc
+    raise failure
+
+
+def _open(
+    connection: socket.socket, address: Any, timeout: float, source_address: tuple[str, int] | None
+) -> socket.socket:
+    try:
+        connection.settimeout(timeout)
+        if source_address is not None:
+            connection.bind(source_address)
+        connection.connect(address)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 class Download:
@@ -76,16 +162,40 @@ class Download:
             raise UnreadableError("download-failed", f"broke off {self._response.length:,} bytes before its end")
 
 
-@contextmanager
-def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
-    """Open a URL that `parse_url` has accepted. With `origin`, redirects to other origins are refused.
+class Client:
+    """HTTP client of one validation: its gate, pace and total time."""
 
-    Raises UnreadableError.
-    """
+    def __init__(self, origin: str) -> None:
+        """Take the origin of the target."""
+        self._gate = Gate(origin)
+        self._until = time.monotonic() + MAX_SECONDS
+        self._not_before = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time of the validation is over."""
+        return time.monotonic() > self._until
+
+    @contextmanager
+    def open_url(self, url: str, origin: str | None = None) -> Iterator[Download]:
+        """Open a URL that `parse_url` has accepted. With `origin`, redirects to other origins are refused.
+
+        Raises UnreadableError.
+        """
+        time.sleep(max(0.0, self._not_before - time.monotonic()))
+        try:
+            with _open_url(url, _opener(self._gate, origin)) as download:
+                yield download
+        finally:
+            self._not_before = time.monotonic() + PAUSE_SECONDS
+
+
+@contextmanager
+def _open_url(url: str, opener: urllib.request.OpenerDirector) -> Iterator[Download]:
     headers = {"User-Agent": f"sitemap-crawler/{sitemap_crawler.__version__}", "Accept-Encoding": "gzip"}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - parse_url accepts http and https only
     try:
-        response = _opener(origin).open(request, timeout=_TIMEOUT_SECONDS)
+        response = opener.open(request, timeout=_TIMEOUT_SECONDS)
     except HTTPError as exc:
         exc.close()
         phrase = http.client.responses.get(exc.code, "")  # not the text of the server
@@ -101,16 +211,15 @@ def open_url(url: str, origin: str | None = None) -> Iterator[Download]:
         yield Download(response, urldefrag(response.geturl())[0])
 
 
-def _opener(origin: str | None) -> urllib.request.OpenerDirector:
+def _opener(gate: Gate, origin: str | None) -> urllib.request.OpenerDirector:
     """Return an opener for http and https only. `build_opener` would also open files, FTP and data URLs."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
+        _Handler(gate),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
-        _Redirects(origin),
+        _Redirects(gate, origin),
     ):
         opener.add_handler(handler)
     return opener

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
@@ -12,6 +13,9 @@ from sitemap_crawler.validation.files import MAX_COMPARED, Child, FileCheck, Val
 from sitemap_crawler.validation.findings import Kind, ValidationReport, error, warning
 from sitemap_crawler.validation.sources import is_file, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.values import Place, UrlProblem, parse_url
+
+if TYPE_CHECKING:
+    from sitemap_crawler.validation.remote import Client
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -117,15 +121,16 @@ class _Folder:
 
 def _check_url(validation: Validation, target: str) -> None:
     # Imported here, because a local check needs no HTTP client.
-    from sitemap_crawler.validation.remote import open_url
+    from sitemap_crawler.validation.remote import MAX_SECONDS, Client
 
     address = urldefrag(target)[0]
     url = parse_url(address)
     if isinstance(url, UrlProblem):
         shown = re.sub(r"//[^/?#]*@", "//…@", target)  # without the password
         raise TargetError(f"{shown} can't be validated: the URL {url.message}")
+    client = Client(url.origin)
     try:
-        with open_url(address) as download:
+        with client.open_url(address) as download:
             index = FileCheck(validation, address, "", _place(validation, address, download.url))
             index.check(download)
     except UnreadableError as exc:
@@ -136,16 +141,18 @@ def _check_url(validation: Validation, target: str) -> None:
         if child.url.origin != origin:
             continue  # reported as foreign-origin in the index
         if child.loc not in kinds:
-            kinds[child.loc] = _check_child(validation, child.loc, origin)
+            if client.is_late:
+                message = f"the sitemaps from {child.loc} on were not checked: {MAX_SECONDS / 3600:g} hours are over"
+                validation.collector.add(address, error("not-checked", message))
+                break
+            kinds[child.loc] = _check_child(validation, client, child.loc, origin)
         if kinds[child.loc] == "sitemapindex":
             _report_nested(validation, address, child)
 
 
-def _check_child(validation: Validation, address: str, origin: str) -> Kind:
-    from sitemap_crawler.validation.remote import open_url
-
+def _check_child(validation: Validation, client: Client, address: str, origin: str) -> Kind:
     try:
-        with open_url(address, origin) as download:
+        with client.open_url(address, origin) as download:
             check = FileCheck(validation, address, "", _place(validation, address, download.url))
             check.check(download)
             return check.kind

@@ -17,6 +17,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsMiddleware, RobotsUnavailableError
 from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.publish.context import Ending
+from tests.support.names import give_names
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -206,13 +207,14 @@ def test_each_port_has_its_own(program: Program, site: WebServer) -> None:
 
 
 def test_a_redirect_to_another_host_counts_for_the_first(program: Program, site: WebServer) -> None:
-    with WebServer({"/shared.txt": text(RULES)}) as other:
-        build(site)
-        site.pages["/robots.txt"] = moved(other.url("/shared.txt"))
-        program.crawl(site.url("/"), "--state", "state.sqlite")
-        assert other.paths() == ["/shared.txt"]
-    words = f"{site.url('/robots.txt')}: Disallow: /private (line 2, User-agent: *)"
-    assert blocked_by(program, site) == {"/private/a": words}
+    give_names(program, {"www.example.com": "127.0.0.1", "shared.example.com": "127.0.0.1"})
+    build(site)
+    site.pages["/robots.txt"] = moved(f"http://shared.example.com:{site.port}/shared.txt")
+    site.pages["/shared.txt"] = text(RULES)
+    start = f"http://www.example.com:{site.port}/"
+    assert program.crawl(start).listed() == [start, f"{start}public"]
+    [request] = [request for request in site.requests if request.path == "/shared.txt"]
+    assert request.headers["host"].startswith("shared.")
 
 
 def test_a_redirect_that_leads_to_a_failure_forbids_everything(program: Program, site: WebServer) -> None:

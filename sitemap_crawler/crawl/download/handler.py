@@ -6,10 +6,14 @@ called for every request. The decompressed body is limited; a longer one is cut 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+import socket
 import sys
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
@@ -18,6 +22,7 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
+    IgnoreRequest,
     ResponseDataLossError,
     UnsupportedURLSchemeError,
 )
@@ -28,7 +33,7 @@ from sitemap_crawler.crawl.download.proxies import PROXY, Proxies, Proxy
 from sitemap_crawler.crawl.download.tls import site_ssl_context, ssl_context
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta
-from sitemap_crawler.exceptions import CodingError
+from sitemap_crawler.exceptions import AddressError, CodingError, SitemapCrawlerError
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from sitemap_crawler.utils.addresses import Passage, Root
 
 MAX_HEADER_BYTES = 65_536
 """Maximum size of one header. Some security policies exceed the 8 kB of aiohttp."""
@@ -46,6 +52,14 @@ BOMB = "decompression-bomb"
 BOMB_RATIO = 200
 """Decoded bytes for each encoded byte from which on a long body is a bomb. Pages of repetitive markup reach 100,
 deflate can reach 1,000."""
+
+
+_passage: ContextVar[Passage | None] = ContextVar("_passage")
+"""Permission of the request that opens a connection; None if a proxy resolves the name of the host."""
+
+
+class RequestRefusedError(SitemapCrawlerError, IgnoreRequest):
+    """The gate lets the request not pass; the message names the host and the reason."""
 
 
 class BoundedDownloadHandler:
@@ -76,11 +90,13 @@ class BoundedDownloadHandler:
         """With the client certificate, which only the site's own host gets."""
         self._has_credentials = self._access is not None or self._site_ssl is not self._ssl
         self._proxies = Proxies.from_environment(os.environ) if settings.getbool("HTTPPROXY_ENABLED") else None
+        self._gate = self._job.gate
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 local_addr=_bind_address(settings["DOWNLOAD_BIND_ADDRESS"]),
                 limit=settings.getint("CONCURRENT_REQUESTS"),
                 limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+                socket_factory=_checked_socket,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_default_headers(settings),
@@ -98,12 +114,19 @@ class BoundedDownloadHandler:
         return cls(crawler)
 
     async def download_request(self, request: Request) -> Response:
-        """Raises Scrapy's download errors, as Scrapy's own handlers do."""
+        """Raises Scrapy's download errors, as Scrapy's own handlers do, and RequestRefusedError."""
         own_timeout = request.meta.get(Meta.TIMEOUT_SECONDS)
         timeout = aiohttp.ClientTimeout(total=own_timeout) if own_timeout else self._timeout
         is_site = self._has_credentials and self._is_site(request.url)
         proxy = self._proxy_for(request)
         headers = self._request_headers(request, proxy, is_site=is_site)
+        try:
+            passage = self._gate.passage(origin_of(request.url))
+        except AddressError as error:
+            raise RequestRefusedError(str(error)) from error
+        if proxy is None and passage.root.is_public is None:
+            await _look_up(passage.root)
+        _passage.set(passage if proxy is None else None)
         try:
             async with self._session.request(
                 request.method,
@@ -124,6 +147,8 @@ class BoundedDownloadHandler:
         except aiohttp.ClientConnectorDNSError as error:
             raise CannotResolveHostError(_error_message(proxy, error)) from error
         except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, AddressError):
+                raise RequestRefusedError(str(error.os_error)) from error
             raise DownloadConnectionRefusedError(_error_message(proxy, error)) from error
         except (aiohttp.ClientPayloadError, CodingError) as error:
             raise ResponseDataLossError(str(error)) from error
@@ -181,6 +206,22 @@ class BoundedDownloadHandler:
 
     async def close(self) -> None:
         await self._session.close()
+
+
+async def _look_up(root: Root) -> None:
+    """Have `root` learn its addresses. Without an answer the request itself fails, too."""
+    with contextlib.suppress(OSError, UnicodeError):
+        infos = await asyncio.get_running_loop().getaddrinfo(root.host, root.port, type=socket.SOCK_STREAM)
+        root.learn(str(info[4][0]) for info in infos)
+
+
+def _checked_socket(address: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
+    """Return a socket for the address, of a request or of its proxy. Raises AddressError, which aiohttp wraps."""
+    family, kind, protocol, _, socket_address = address
+    passage = _passage.get()
+    if passage is not None:
+        passage.check(socket_address[0])
+    return socket.socket(family, kind, protocol)
 
 
 def _response_headers(response: aiohttp.ClientResponse) -> Headers:

@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.crawl.download.errors import describe_failure
+from sitemap_crawler.crawl.download.handler import RequestRefusedError
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
@@ -44,6 +45,11 @@ class BlockedByRobotsError(SitemapCrawlerError, IgnoreRequest):
 
 class RobotsUnavailableError(SitemapCrawlerError, IgnoreRequest):
     """robots.txt cannot be fetched, so the request may be forbidden; a later run makes it."""
+
+    def __init__(self, reason: str, *, refused: str | None = None) -> None:
+        """`refused`: why robots.txt was not requested, if its host must not be asked."""
+        super().__init__(reason)
+        self.refused = refused
 
 
 class _RobotsFetch(NamedTuple):
@@ -111,7 +117,7 @@ class RobotsMiddleware:
         except RobotsUnavailableError as error:
             self._refuse(origin, str(error))
             # A new exception for each caller: a shared one would collect the tracebacks of all callers.
-            raise RobotsUnavailableError(str(error)) from None
+            raise RobotsUnavailableError(str(error), refused=error.refused) from None
 
     def _current_rules(self, origin: str) -> asyncio.Future[RobotsTxt | None]:
         fetch, now = self._fetches.get(origin), self._clock()
@@ -156,7 +162,8 @@ class RobotsMiddleware:
         try:
             response = await self._fetch(url)
         except Exception as error:
-            raise RobotsUnavailableError(f"{url}: {describe_failure(error)}") from error
+            refused = str(error) if isinstance(error, RequestRefusedError) else None
+            raise RobotsUnavailableError(f"{url}: {describe_failure(error)}", refused=refused) from error
         if response is None:
             return None
         if is_transient(response.status):
@@ -170,6 +177,7 @@ class RobotsMiddleware:
 
     async def _fetch(self, url: str) -> Response | None:
         """Return the response after at most five redirects; None after more, which counts as no robots.txt."""
+        job = job_of(self._crawler)
         for _ in range(MAX_REDIRECTS + 1):
             limits = {Meta.TIMEOUT_SECONDS: self._timeout_seconds, Meta.MAX_BODY_BYTES: MAX_BYTES + 1}
             meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, **limits}
@@ -180,6 +188,8 @@ class RobotsMiddleware:
             target = self._resolver.resolve(location.decode("latin-1"), url) if location else None
             if response.status not in REDIRECT_STATUSES or target is None:
                 return response
+            if origin_of(url) == origin_of(job.start_url):
+                job.gate.name(origin_of(target))
             url = target
         return None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.load_signals import ResponseKind, classify_status
-from sitemap_crawler.crawl.throttle import ConcurrencyLimit, HostThrottle, HostThrottles, ThrottleChange, is_loopback
+from sitemap_crawler.crawl.throttle import ConcurrencyLimit, HostThrottle, HostThrottles, ThrottleChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -354,27 +354,6 @@ def test_a_failing_response_halves_the_limit_once() -> None:
     for second in range(300, 310):
         ask(host, 503, at=float(second))
     assert host.max_in_flight == 1
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
-        ("localhost", True),
-        ("shop.localhost", True),
-        ("127.0.0.1", True),
-        ("127.8.9.10", True),
-        ("[::1]", True),
-        ("localhost.example.com", False),
-        ("127.example.com", False),
-        ("128.0.0.1", False),
-        ("10.0.0.1", False),
-        ("[::2]", False),
-        ("www.example.com", False),
-        ("", False),
-    ],
-)
-def test_loopback(host: str, loopback: bool) -> None:
-    assert is_loopback(host) is loopback
 
 
 @pytest.mark.parametrize(
