@@ -35,6 +35,7 @@ _FIND_LINKS = etree.XPath("descendant::a[@href]")
 _MAX_TIMES = 1_000
 _MAX_LINKS = 2_000
 _MAX_DATES = 20
+_MAX_DEPTH = 50  # elements between the entry and its dates and links
 
 
 def entry_date(document: Document) -> str | None:
@@ -57,7 +58,7 @@ def entry_date(document: Document) -> str | None:
 def _is_date_of(time: etree._Element, entry: etree._Element) -> bool:
     """Return whether the time is a date of modification of the entry itself."""
     is_published = "published" in _classes(time)
-    for above in time.iterancestors():
+    for above in islice(time.iterancestors(), _MAX_DEPTH):
         if above is entry:
             return True
         classes = _classes(above)
@@ -82,12 +83,13 @@ def _is_permalink(link: etree._Element, entry: etree._Element) -> bool:
     classes = _classes(link)
     is_marked = "bookmark" in (link.get("rel") or "").lower().split() or not _PERMALINK.isdisjoint(classes)
     is_title = not _TITLE.isdisjoint(classes)
-    for above in link.iterancestors():
+    for above in islice(link.iterancestors(), _MAX_DEPTH):
         if above is entry:
             break
-        if not _FOREIGN.isdisjoint(_classes(above)):
+        around = _classes(above)
+        if not _FOREIGN.isdisjoint(around):
             return False
-        is_title = is_title or not _TITLE.isdisjoint(_classes(above))
+        is_title = is_title or not _TITLE.isdisjoint(around)
     return (is_marked or is_title) and _FOREIGN.isdisjoint(classes)
 
 

@@ -16,10 +16,10 @@ from sitemap_crawler.extract.structured_data import (
     FOREIGN_PROPERTIES,
     PAGE_TYPES,
     json_ld_roots,
-    microdata_item,
     objects_in,
     own_urls,
     ownership_rank,
+    read_microdata,
     type_names,
 )
 
@@ -154,12 +154,13 @@ def _microdata_dates(document: Document) -> list[str]:
     if not dates:
         return []
     own = own_urls(document)
-    ranked: tuple[list[str], list[str]] = ([], [])
-    for item, text in islice(dates.items(), _MAX_ITEMS):
-        rank = ownership_rank(microdata_item(item), document, own) if item is not None else 1
+    named: list[str] = []
+    unnamed = [dates[None]] if None in dates else []
+    items = [item for item in islice(dates, _MAX_ITEMS) if item is not None]
+    for item, data in zip(items, read_microdata(items), strict=True):
+        rank = ownership_rank(data, document, own)
         if rank is not None:
-            ranked[min(rank, 1)].append(text)
-    named, unnamed = ranked
+            (unnamed if rank else named).append(dates[item])
     return named if len(named) == 1 else unnamed if not named and len(unnamed) == 1 else []
 
 

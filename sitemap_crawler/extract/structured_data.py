@@ -144,14 +144,14 @@ def microdata_items(document: Document, wanted: frozenset[str]) -> Iterator[dict
         return
     elements = cast("list[etree._Element]", _FIND_ITEMS(document.root))
     items = (element for element in elements if not wanted.isdisjoint(type_names(_types(element))))
+    yield from read_microdata(islice(items, _MAX_ITEMS))
+
+
+def read_microdata(elements: Iterable[etree._Element]) -> Iterator[dict[str, Any]]:
+    """Yield these microdata items in the shape of JSON-LD objects."""
     budget = iter(range(_MAX_STEPS))
-    for element in islice(items, _MAX_ITEMS):
+    for element in elements:
         yield _read_item(element, budget, _MAX_ITEM_DEPTH)
-
-
-def microdata_item(element: etree._Element) -> dict[str, Any]:
-    """Return one microdata item in the shape of a JSON-LD object."""
-    return _read_item(element, iter(range(_MAX_STEPS)), _MAX_ITEM_DEPTH)
 
 
 def own_urls(document: Document) -> set[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemap_crawler.extract import microformats
 from sitemap_crawler.extract.microformats import entry_date
 from sitemap_crawler.extract.page_dates import PageDate, modified_date
 from tests.support.reading_page import URL, page
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 MAY = "2024-05-01T10:15:00+02:00"
@@ -115,6 +120,22 @@ def test_json_ld_and_microdata_come_first() -> None:
 def test_many_times_and_links_are_bounded() -> None:
     many = entry(2_000 * f'<time class="updated" datetime="{MAY}"></time><a rel="bookmark" href="{URL}">x</a>')
     assert entry_date(page(many)) == MAY
+
+
+def test_the_depth_between_an_entry_and_its_dates_and_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+
+    def count(element: etree._Element) -> list[str]:
+        steps.append(element)
+        return (element.get("class") or "").split()
+
+    monkeypatch.setattr(microformats, "_classes", count)
+    assert entry_date(page(entry(f'{"<div>" * 49}<a rel="bookmark" href="{OTHER}">x</a>{UPDATED}'))) is None
+    assert entry_date(page(entry("<div>" * 48 + UPDATED))) == MAY
+    assert entry_date(page(entry("<div>" * 51 + UPDATED))) is None
+    steps.clear()
+    assert entry_date(page(entry("<div>" * 1_900 + 5_000 * '<a href="x">x</a>' + UPDATED))) is None
+    assert len(steps) < 2_000 * 52 + 100
 
 
 @given(st.text(), st.text())
