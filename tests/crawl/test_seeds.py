@@ -588,8 +588,9 @@ def test_a_foreign_sitemap_dates_pages_on_the_first_run(program: Program, site: 
     site.pages["/hidden/1"] = page(head='<meta property="article:modified_time" content="2020-01-01T00:00:00Z">')
     site.pages["/robots.txt"] = named_in_robots(site.url("/map.xml"), site.url("/stamped.xml"), site.url("/feed"))
     dates = {
-        "/": "2023-01-01", "/linked": "2022-02-03T04:05:06+01:00", "/hidden/1": "2024-01-01T00:00:00Z",
-        "/hidden/2": "2999-01-01", "/hidden/3": "0001-01-01T00:00:00Z", "/elsewhere/": "2024-01-01",
+        "/": "2023-01-01", "/linked": "2022-02-03T04:05:06+01:00", "/hidden/1": "2024-01-02T00:00:00Z",
+        "/hidden/2": "2024-01-01T00:00:00Z", "/hidden/3": "0001-01-01T00:00:00Z",
+        "/hidden/4": "2999-01-01", "/elsewhere/": "2024-01-01",
     }  # fmt: skip
     # The header of the file is the moment of its generation, and so is an entry of that moment.
     site.pages["/map.xml"] = Answer(
@@ -604,7 +605,12 @@ def test_a_foreign_sitemap_dates_pages_on_the_first_run(program: Program, site: 
         f"<updated>{date}</updated></entry>"
         for path, date in (("/hidden/6", "2022-06-06T06:06:06Z"), ("/hidden/7", "2023-07-07T07:07:07Z"))
     )
-    site.pages["/feed"] = xml(f"<feed><updated>2023-07-07T07:07:07Z</updated>{''.join(entries)}</feed>")
+    # The header of a feed is the date of its latest entry.
+    site.pages["/feed"] = Answer(
+        f"<feed><updated>2023-07-07T07:07:07Z</updated>{''.join(entries)}</feed>",
+        content_type="application/atom+xml",
+        headers={"Last-Modified": "Fri, 07 Jul 2023 07:07:07 GMT"},
+    )
     expected = {
         "/": ("2023-01-01", "sitemap"),
         "/linked": ("2022-02-03T03:05:06+00:00", "sitemap"),

@@ -130,6 +130,16 @@ def test_files_are_judged_by_themselves_and_together(store: Store) -> None:
     }  # fmt: skip
 
 
+def test_a_minute_that_most_entries_of_a_file_share_is_not_believed(store: Store) -> None:
+    record(store, 1, *pages(*range(1, 8)))
+    name(store, 1, "mixed", JAN, JAN + 1, FEB)
+    name(store, 1, "other", MAR, MAR + DAY, MAR + 2 * DAY, JAN, first=4)
+    assert settled(store) == {
+        3: (FEB, "sitemap"), 4: (MAR, "sitemap"), 5: (MAR + DAY, "sitemap"), 6: (MAR + 2 * DAY, "sitemap"),
+        7: (JAN, "sitemap"),
+    }  # fmt: skip
+
+
 def test_one_moment_in_many_files_is_that_of_their_generation(store: Store) -> None:
     record(store, 1, *pages(*range(1, 5)))
     for number in (1, 2, 3):
