@@ -13,34 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_jsonable_python
 
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SCHEMAS = Path(__file__).parent / "reference" / "schemas"
-
-REASONS = {
-    "listed": "A page with status 200, in scope, indexable, canonical to itself or to nothing.",
-    "kept-after-error": "Listed. The page was listed before and its server fails now. It stays for seven finished runs "
-    "(`keep_errors`) with its date.",
-    "out-of-scope": "Not at or below the sitemap's directory. Not fetched.",
-    "excluded-by-rule": "An `--exclude` or `--exclude-listing` pattern matches, or no `--include` pattern does.",
-    "blocked-by-robots": "robots.txt disallows the URL. Not fetched.",
-    "noindex": "A robots meta tag or `X-Robots-Tag` forbids indexing, for all robots or for Google's or Bing's.",
-    "canonical-elsewhere": "`rel=canonical` names another URL, and that URL can be listed.",
-    "redirect": "A 3xx answer, or a meta refresh to another URL. The target is crawled.",
-    "client-error": "404, 410 or another 4xx.",
-    "server-error": "A 5xx or 429, after the retries.",
-    "unreachable": "No answer, after the retries.",
-    "not-a-page": "Another content type, an empty body, or a status like 204.",
-    "duplicate-index-file": "The same bytes as the directory above it, such as `/docs/index.html` and `/docs/`.",
-    "too-long": "2,048 characters or more, or an entry that is larger than a file may be.",
-    "limit": "Beyond `--max-pages` or `--max-depth`, or in a [trap](../guide/traps.md).",
-    "orphan": "Known from an earlier run. In the last two runs that saw the whole site nothing led to the URL "
-    "(`orphan_runs`).",
-}
 
 
 def options_table(*, command_line: bool) -> str:
@@ -74,7 +53,9 @@ def default_of(name: str) -> str:
 
 
 def reasons_table() -> str:
-    return _table(("reason", "meaning"), [(f"`{reason}`", REASONS[reason]) for reason in Reason], escape=False)
+    return _table(
+        ("reason", "meaning"), [(f"`{reason}`", reason.traits.description) for reason in Reason], escape=False
+    )
 
 
 def warnings_table() -> str:

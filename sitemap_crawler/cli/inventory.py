@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.inventory.lookup import Inventory, Selection
+    from sitemap_crawler.policy.reasons import Reason
     from sitemap_crawler.report.explain import Explanation
 
 BATCH_ROWS = 500
 """Number of URLs whose facts are read at a time."""
 SCAN_ROWS = 50_000
 """Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
-LINKED_REASONS = frozenset({"client-error", "server-error", "unreachable", "redirect", "kept-after-error"})
-"""Reasons that are fixed in the pages that link to the URL, so that these pages are shown by default."""
 FORMULA_STARTS = ("=", "+", "-", "@")
 """Characters with which a spreadsheet begins a formula."""
 REASON_WIDTH, STATUS_WIDTH = 20, 6
@@ -126,9 +125,9 @@ def pages(
     from sitemap_crawler.inventory.lookup import open_inventory
 
     pattern = _pattern(wanted.pop("match"))
-    _check_reasons(wanted["reasons"])
+    reasons = _known_reasons(wanted["reasons"])
     if referrers is None:
-        referrers = not LINKED_REASONS.isdisjoint(wanted["reasons"])
+        referrers = any(reason.traits.is_fixed_in_links for reason in reasons)
     path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
     with open_inventory(path) as inventory:
         selection = inventory.select(pattern=pattern, **wanted)
@@ -150,15 +149,17 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
         raise click.UsageError(f"--match {text!r} is not a regular expression: {error}") from error
 
 
-def _check_reasons(reasons: Iterable[str]) -> None:
-    from sitemap_crawler.policy.rules import Reason
+def _known_reasons(names: tuple[str, ...]) -> list[Reason]:
+    """Return the reasons with these names. Raises OptionError."""
+    from sitemap_crawler.policy.reasons import Reason
 
-    known = [str(reason) for reason in Reason]
-    for reason in reasons:
-        if reason not in known:
-            near = get_close_matches(reason, known, n=1, cutoff=0.75)
+    known = {str(reason): reason for reason in Reason}
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.75)
             hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(known)}"
-            raise OptionError(f"unknown reason {reason}: {hint}")
+            raise OptionError(f"unknown reason {name}: {hint}")
+    return [known[name] for name in names]
 
 
 def _rows(inventory: Inventory, selection: Selection, *, referrers: bool) -> Iterator[dict[str, Any]]:

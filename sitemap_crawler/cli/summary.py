@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:

@@ -439,7 +439,7 @@ class Options(BaseModel):
             raise ValueError("client_key is given without client_certificate: give both")
         entry_name(self.entry_url)
         address = self.address_from(self.start_url)
-        scope = scope_for(address.published(self.start_url) if address else self.start_url, self.sitemap_url)
+        scope = scope_for(address.to_public(self.start_url) if address else self.start_url, self.sitemap_url)
         if address and not scope.prefix.startswith(address.published_at):
             remedy = f"give {address.published_at}{entry_name(self.entry_url)}"
             raise ValueError(f"sitemap_url {self.sitemap_url} is above the public directory of START_URL: {remedy}")
@@ -469,7 +469,7 @@ class Options(BaseModel):
     def default_entry_url(self, start_url: str) -> str:
         """Return the public URL of the entry file of a site that is crawled from `start_url`, without sitemap_url."""
         address = self.address_from(start_url)
-        url = default_sitemap_url(address.published(start_url) if address else start_url)
+        url = default_sitemap_url(address.to_public(start_url) if address else start_url)
         return f"{origin_of(url)}/{last_segment(url)}" if self.subdomains else url
 
     @property

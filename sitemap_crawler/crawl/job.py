@@ -208,7 +208,7 @@ def _open_job(options: Options, store: Store, *, readers: str) -> Job:
     context = RunContext(options, store, run)
     hosts = map(host_of, admitted_hosts(connection)) if options.subdomains and run.planned else ()
     admission = Admission(context, hosts=hosts)
-    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.may_be_trap(url))
+    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.checks_traps(url))
     plan_run(context, admits=admission.admits, traps=traps, readers=readers)
     queue = Queue(
         connection,

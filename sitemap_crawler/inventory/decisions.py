@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note, NoteKind
-    from sitemap_crawler.policy.rules import Reason
+    from sitemap_crawler.policy.reasons import Reason
 
 MAX_EXTRAS_BYTES = 1 << 22
 """Maximum size of the JSON of a thousand rows that is decoded at once. Larger ones are decoded in FEW_ROWS."""

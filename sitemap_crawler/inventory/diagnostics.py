@@ -9,7 +9,8 @@ from sqlalchemy import and_, bindparam, func, not_, or_, select, update
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
 from sitemap_crawler.items import NoteKind
-from sitemap_crawler.policy.rules import UNREACHED, Reason
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note
 
-NO_DEFECT = (Reason.OUT_OF_SCOPE, Reason.EXCLUDED_BY_RULE, Reason.LIMIT)
+NO_DEFECT = tuple(reason for reason in Reason if reason.traits.fits_sitemap)
 """Reasons for exclusion with which a foreign sitemap may name a URL."""
-ERRORS = (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE)
+ERRORS = tuple(reason for reason in Reason if reason.traits.is_error)
 """Reasons that make a link to a URL a broken one."""
 MAX_NOTED = 100_000
 """Maximum number of pages with the same content that get the note. A warning about more is no more useful."""

@@ -14,7 +14,7 @@ from sqlalchemy import func, or_, select
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, batches_of_urls, chunks, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
-from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,11 +49,11 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
     depths, referrers = array("H", [UNREACHED]) * size, array("I", bytes(4 * size))
     reach = Reach(bytearray(size), depths, referrers, session_aliases(connection))
-    _spread(connection, reach, array("I", sorted(set(starts))), range(BELOW_UNREACHED))
+    _spread(connection, reach, array("I", sorted(set(starts))), range(LINKED_FROM_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
     named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
     unlinked = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
-    _spread(connection, reach, unlinked, [UNREACHED, BELOW_UNREACHED])
+    _spread(connection, reach, unlinked, [UNREACHED, LINKED_FROM_UNREACHED])
     return reach
 
 

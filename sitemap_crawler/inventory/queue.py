@@ -17,7 +17,7 @@ from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, obse
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
 from sitemap_crawler.inventory.traps import refuse_learnt_traps, store_learnt_traps, store_trap_counts
 from sitemap_crawler.items import Observation, QueuedUrl
-from sitemap_crawler.policy.rules import BELOW_UNREACHED, UNREACHED
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.utils.bounded import Recent
 
@@ -182,7 +182,7 @@ class Queue:
                 known = self._seen.get(url)
                 if known is not None:
                     ids[url] = known[0]
-                target_depth = min(depth + clicks, BELOW_UNREACHED)
+                target_depth = min(depth + clicks, LINKED_FROM_UNREACHED)
                 if known is None or known[1] > target_depth:
                     earlier = discovered.get(url)
                     if earlier is None or earlier[0] > target_depth:

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SETTLED_RUNS = 3
 """Number of finished runs with the same reason for exclusion, after which only some runs revisit a URL."""
-_SETTLING_REASONS = frozenset((Reason.NOINDEX, Reason.NOT_A_PAGE, Reason.CLIENT_ERROR, Reason.REDIRECT))
+_SETTLING_REASONS = frozenset(reason for reason in Reason if reason.traits.rarely_changes)
 """Reasons for exclusion that rarely change."""
 
 

@@ -1,8 +1,10 @@
 """Decisions: which URLs of a site are listed, and why the others are not. Pure: observations in, decisions out.
 
-The rules apply to a URL in this order: blocked-by-robots, server-error and unreachable, client-error, redirect,
+The rules apply to a fetched URL in this order: blocked-by-robots, server-error and unreachable, client-error, redirect,
 not-a-page, too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan,
-listed.
+listed. They apply to a URL that was not fetched in this order: blocked-by-robots, out-of-scope, excluded-by-rule, limit
+(a trap that the URL shows, or its depth), orphan, limit (a learnt trap, or any other cause).
+
 Memory use is at most five bytes per URL: one for its state, four for the id of its canonical.
 """
 
@@ -14,7 +16,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB
-from sitemap_crawler.policy.rules import Reason, Refusal
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import Refusal
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.spelling import INDEX_FILES
@@ -176,7 +179,7 @@ class Decider:
             return refusal
         if orphan := _orphan(facts):
             return orphan
-        if facts.trap is not None and self._rules.may_be_trap(facts.url):
+        if facts.trap is not None and self._rules.checks_traps(facts.url):
             return Refusal(Reason.LIMIT, trap_evidence(facts.trap, facts.url))
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 

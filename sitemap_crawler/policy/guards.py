@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.policy.decide import failure
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,17 +17,6 @@ SHRINK_BASELINE = 20
 """Minimum number of published pages for which the shrink guard applies."""
 MAX_REDIRECTS = 10
 """Maximum number of redirects of the start page that are followed."""
-
-_REMEDIES = {
-    Reason.BLOCKED_BY_ROBOTS: "robots.txt forbids it: allow this user agent there, or crawl with -s ROBOTSTXT_OBEY=0",
-    Reason.SERVER_ERROR: "the server fails: try again when it works",
-    Reason.UNREACHABLE: "the server does not answer: check the address and the network",
-    Reason.CLIENT_ERROR: "check the address",
-    Reason.NOT_A_PAGE: "give the address of an HTML page",
-    Reason.NOINDEX: "remove the directive, or start from a page that may be indexed",
-    Reason.REDIRECT: "give the address of a page that answers",
-    Reason.LIMIT: "raise --max-pages or --max-depth, or run the same command again",
-}
 
 _REMEDIES_BY_STATUS = {
     401: "it asks for a login: give --auth USER:PASSWORD that it accepts, or --header 'Authorization: ...'",
@@ -47,14 +36,16 @@ def start_page_problem(start_url: str, *, find: Callable[[str], Facts | None], d
         refusal = failure(facts) if facts.failed else decider.refusal(facts)
         if refusal is not None and refusal.reason is Reason.OUT_OF_SCOPE and url != start_url:
             return f"the start page {start_url} redirects to {url}: start from that address"
-        if refusal is None or refusal.reason not in _REMEDIES:
+        remedy = refusal.reason.traits.start_page_remedy if refusal is not None else None
+        if refusal is None or remedy is None:
             return None
         target = facts.location or facts.refresh
         if refusal.reason is not Reason.REDIRECT or target is None or target == url:
-            remedy = _REMEDIES_BY_STATUS.get(facts.status or 0, _REMEDIES[refusal.reason])
-            return f"the start page {url} is not usable ({refusal.evidence}): {remedy}"
+            advice = _REMEDIES_BY_STATUS.get(facts.status or 0, remedy)
+            return f"the start page {url} is not usable ({refusal.evidence}): {advice}"
         url = target
-    return f"the start page {start_url} is not usable (it redirects again and again): {_REMEDIES[Reason.REDIRECT]}"
+    redirect = Reason.REDIRECT.traits
+    return f"the start page {start_url} is not usable (it redirects again and again): {redirect.start_page_remedy}"
 
 
 def publish_problem(options: Options, *, listed: int, published: int) -> str | None:

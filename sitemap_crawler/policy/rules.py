@@ -1,15 +1,15 @@
-"""Rules of the options for a single URL: whether it is fetched and whether it may be listed.
+"""The rules that options set for a single URL: whether it is fetched, and whether it may be listed.
 
-The crawl and the decisions at its end share these rules.
+The crawl asks them about each URL that it discovers. The decisions at the end of the run ask them again.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.traps.url_checks import month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
@@ -19,31 +19,10 @@ if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
 
 
-class Reason(StrEnum):
-    """Stable name of the reason why a URL is, or is not, in the sitemap."""
-
-    LISTED = "listed"
-    KEPT_AFTER_ERROR = "kept-after-error"
-    OUT_OF_SCOPE = "out-of-scope"
-    EXCLUDED_BY_RULE = "excluded-by-rule"
-    BLOCKED_BY_ROBOTS = "blocked-by-robots"
-    NOINDEX = "noindex"
-    CANONICAL_ELSEWHERE = "canonical-elsewhere"
-    REDIRECT = "redirect"
-    CLIENT_ERROR = "client-error"
-    SERVER_ERROR = "server-error"
-    UNREACHABLE = "unreachable"
-    NOT_A_PAGE = "not-a-page"
-    DUPLICATE_INDEX_FILE = "duplicate-index-file"
-    TOO_LONG = "too-long"
-    LIMIT = "limit"
-    ORPHAN = "orphan"
-
-
 UNREACHED = 0xFFFF
 """Depth of a URL without a known click path: only a sitemap names it."""
-BELOW_UNREACHED = UNREACHED - 1
-"""Depth of a URL that only pages without a known click path link to."""
+LINKED_FROM_UNREACHED = UNREACHED - 1
+"""Depth of a URL that is linked only from pages without a known click path."""
 
 
 class Refusal(NamedTuple):
@@ -59,7 +38,7 @@ class Rules:
     def __init__(self, options: Options, *, sitemap_url: str, start_url: str) -> None:
         """Take the public URL of the sitemap and the URL where the crawl starts, which may have been adopted."""
         self.address = options.address_from(start_url)
-        prefix = self.crawled(Scope.for_sitemap(sitemap_url).prefix)
+        prefix = self.to_crawled(Scope.for_sitemap(sitemap_url).prefix)
         self.scope = DomainScope(prefix) if options.subdomains else Scope(prefix)
         self.start_url = start_url
         self._tracking_parameters = options.tracking_parameters
@@ -69,7 +48,7 @@ class Rules:
         self._exclude = [re.compile(pattern) for pattern in options.exclude]
         self._exclude_listing = [re.compile(pattern) for pattern in options.exclude_listing]
         self._no_traps = [re.compile(pattern) for pattern in options.no_traps]
-        self._traps = options.trap_budget > 0
+        self._detects_traps = options.trap_budget > 0
         now = datetime.now(UTC)
         self._month = month_of(now.year, now.month)
 
@@ -78,7 +57,7 @@ class Rules:
         parameters = () if tracking else self._tracking_parameters
         if self.address is None:
             return Resolver(parameters)
-        return Resolver(parameters, alias=self.crawled, scheme=self.address.published_at.partition(":")[0])
+        return Resolver(parameters, alias=self.to_crawled, scheme=self.address.published_at.partition(":")[0])
 
     @property
     def why_unfetched(self) -> str:
@@ -86,13 +65,13 @@ class Rules:
         causes = "the run ended before or other rules kept it out"
         return f"{causes}, or its host is one too many" if isinstance(self.scope, DomainScope) else causes
 
-    def published(self, url: str) -> str:
+    def to_public(self, url: str) -> str:
         """Return the public form of a crawled URL."""
-        return self.address.published(url) if self.address else url
+        return self.address.to_public(url) if self.address else url
 
-    def crawled(self, url: str) -> str:
+    def to_crawled(self, url: str) -> str:
         """Return the crawled form of a public URL."""
-        return self.address.crawled(url) if self.address else url
+        return self.address.to_crawled(url) if self.address else url
 
     def fetch_refusal(self, url: str, depth: int) -> Refusal | None:
         """Return why `url`, `depth` clicks from the start page, is not fetched; None if it is fetched.
@@ -107,20 +86,21 @@ class Rules:
             return excluded
         if depth == UNREACHED:
             return None
-        if self.may_be_trap(url) and (trap := url_trap(url, month=self._month)):
+        if self.checks_traps(url) and (trap := url_trap(url, month=self._month)):
             return Refusal(Reason.LIMIT, trap)
         if self._max_depth is None or depth <= self._max_depth:
             return None
-        distance = f"{depth} clicks" if depth < BELOW_UNREACHED else "no known number of clicks"
-        return Refusal(Reason.LIMIT, f"{distance} from the start page, limit {self._max_depth}")
+        if depth >= LINKED_FROM_UNREACHED:
+            return Refusal(Reason.LIMIT, f"no known click path from the start page, limit {self._max_depth} clicks")
+        return Refusal(Reason.LIMIT, f"{depth} clicks from the start page, limit {self._max_depth}")
 
-    def may_be_trap(self, url: str) -> bool:
+    def checks_traps(self, url: str) -> bool:
         """Return whether trap detection is on and `no_traps` does not exempt the URL."""
-        return self._traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))
+        return self._detects_traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))
 
     def listing_refusal(self, url: str) -> Refusal | None:
         """Return why `url`, the URL of a usable page, may not be listed; None if it may be listed."""
-        length = len(self.published(url))
+        length = len(self.to_public(url))
         if length > MAX_LOC:
             return Refusal(Reason.TOO_LONG, f"{length} characters, at most {MAX_LOC} can be listed")
         if not self.scope.admits(url):
@@ -134,6 +114,6 @@ class Rules:
 
     def _matching(self, patterns: list[re.Pattern[str]], url: str, option: str) -> Refusal | None:
         for pattern in patterns:
-            if pattern.search(url) or (self.address and pattern.search(self.address.published(url))):
+            if pattern.search(url) or (self.address and pattern.search(self.address.to_public(url))):
                 return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.pattern}")
         return None

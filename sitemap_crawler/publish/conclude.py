@@ -33,7 +33,7 @@ from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, op
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.publish.publisher import count_decided
@@ -155,7 +155,7 @@ class _Conclusion:
         with connection.begin():
             reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
             store_reach(connection, reach, run=context.run.id, proved=proved)
-            if proved and learn_lasting_sessions(connection, run=context.run.id, applies=context.rules.may_be_trap):
+            if proved and learn_lasting_sessions(connection, run=context.run.id, applies=context.rules.checks_traps):
                 reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
                 store_reach(connection, reach, run=context.run.id, proved=proved)
 
@@ -175,7 +175,7 @@ class _Conclusion:
             context.rules,
             now=datetime.now(UTC).timestamp(),
             find=decisions.find,
-            blocked=StoredRobots(self._connection, context.run.id, published=context.rules.published).evidence_against,
+            blocked=StoredRobots(self._connection, context.run.id, published=context.rules.to_public).evidence_against,
             warn=lambda warning: context.warn(*warning),
         )
         decisions.save(self._counted(decider.decisions()))
@@ -189,7 +189,7 @@ class _Conclusion:
                 report.excluded,
                 decisions.notes(context.start_url),
                 scope=context.rules.scope,
-                published=context.rules.published,
+                to_public=context.rules.to_public,
                 examples=decisions.examples,
             )
         report.shapes = {reason: groups.top(MAX_URL_GROUPS) for reason, groups in sorted(self._url_groups.items())}

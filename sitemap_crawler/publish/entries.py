@@ -113,7 +113,7 @@ class Entries:
         texts = page.image_texts if options.image_texts else NO_TEXTS
         url = page.url
         if address := self._rules.address:
-            url = address.published(url)
+            url = address.to_public(url)
             images, texts = _public_images(images, texts, address)
             videos = _public_videos(videos, address)
             versions = _public_versions(versions, address)
@@ -155,7 +155,7 @@ class Entries:
             self._context.warn(WarningKind.INCOMPLETE_NEWS, page.url, message)
             return
         date = publication_date(article.published, has_time=article.has_time)
-        entry = NewsEntry(self._rules.published(page.url), name, language, date, article.title)
+        entry = NewsEntry(self._rules.to_public(page.url), name, language, date, article.title)
         keep = heapq.heappush if len(self._news) < MAX_NEWS else heapq.heappushpop
         keep(self._news, (article.published, page.url, entry))
 
@@ -182,7 +182,7 @@ def _public_images(
     images: Iterable[str], texts: Mapping[str, tuple[str, str]], address: PublicAddress
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, str]]]:
     """Return the public URLs of the images, and their titles and captions. Images without one are left out."""
-    public = {image: address.published(image) for image in images if not address.is_private(image)}
+    public = {image: address.to_public(image) for image in images if not address.is_private(image)}
     return tuple(public.values()), {public[image]: pair for image, pair in texts.items() if image in public}
 
 
@@ -191,15 +191,15 @@ def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Vid
     public = []
     for video in videos:
         content, player = (
-            None if loc is None or address.is_private(loc) else address.published(loc)
+            None if loc is None or address.is_private(loc) else address.to_public(loc)
             for loc in (video.content_loc, video.player_loc)
         )
         if (content or player) and not address.is_private(video.thumbnail_loc):
-            thumbnail = address.published(video.thumbnail_loc)
+            thumbnail = address.to_public(video.thumbnail_loc)
             public.append(replace(video, thumbnail_loc=thumbnail, content_loc=content, player_loc=player))
     return tuple(public)
 
 
 def _public_versions(versions: Versions, address: PublicAddress) -> Versions:
     """Return the language versions with public URLs. Versions without one are left out."""
-    return tuple((code, address.published(url)) for code, url in versions if not address.is_private(url))
+    return tuple((code, address.to_public(url)) for code, url in versions if not address.is_private(url))

@@ -16,7 +16,7 @@ from sitemap_crawler.inventory.publications import (
 )
 from sitemap_crawler.inventory.template_images import template_images
 from sitemap_crawler.policy.guards import publish_problem
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.entries import Entries
 from sitemap_crawler.report.report import change_row
@@ -125,7 +125,7 @@ class Publisher:
             )
         publications = Publications(self._connection, sitemap_set.output, self._names.entry)
         previous = publications.files()
-        prefix = context.rules.published(sitemap_set.prefix)
+        prefix = context.rules.to_public(sitemap_set.prefix)
         sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
         published = {file.section for file in previous if file.rules == sections.signature}
         entries = Entries(
@@ -149,7 +149,7 @@ class Publisher:
         publications.replace(publication.files)
         self._add_files(publication)
         if publication.omitted:
-            omitted = map(context.rules.crawled, publication.omitted)
+            omitted = map(context.rules.to_crawled, publication.omitted)
             self._decisions.exclude(omitted, Reason.TOO_LONG, TOO_LARGE)
             self.listed = publication.listed
             count_decided(context, self._decisions, self._report)
@@ -167,7 +167,7 @@ class Publisher:
                 raise PublicationRefusedError(f"{problem}; {omitted:,} pages fit no file of --max-bytes")
 
     def _publish_feed(self, feed: Format) -> None:
-        published = self._context.rules.published
+        published = self._context.rules.to_public
         with self._context.store.reader() as connection:
             recent = recent_pages(connection, limit=MAX_ITEMS, prefix=self._sitemap_set.page_prefix)
             pages = [
@@ -204,4 +204,4 @@ class Publisher:
 
     def _locs(self) -> Iterator[str]:
         for batch in self._decisions.listed(prefix=self._sitemap_set.page_prefix):
-            yield from map(self._context.rules.published, batch.urls)
+            yield from map(self._context.rules.to_public, batch.urls)

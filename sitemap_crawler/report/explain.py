@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState
 from sitemap_crawler.policy.lastmod import w3c_datetime
-from sitemap_crawler.policy.rules import BELOW_UNREACHED, Reason, Rules
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules
 from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, directory_of
 from sitemap_crawler.urls.spelling import directories_above, spellings, variants
@@ -102,13 +103,13 @@ def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str,
         "evidence": evidence,
         "status": record.status,
         "referrer": None if unlinked else record.referrer,
-        "depth": None if unlinked or record.depth >= BELOW_UNREACHED else record.depth,
+        "depth": None if unlinked or record.depth >= LINKED_FROM_UNREACHED else record.depth,
         "canonical": record.canonical,
         "lastmod": w3c_datetime(record.lastmod, day=record.lastmod_day),
         "lastmod_source": record.lastmod_source,
         "first_seen": w3c_datetime(record.first_seen),
         "last_fetched": w3c_datetime(record.last_fetched),
-        "file": inventory.file_of(record, rules.published(record.url)),
+        "file": inventory.file_of(record, rules.to_public(record.url)),
         "redirects_to": record.redirects_to,
         "title": record.title,
         "nearest": None,

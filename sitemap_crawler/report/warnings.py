@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.items import NoteKind
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.urls.normalise import origin_of
 
@@ -27,7 +27,8 @@ FEW_PAGES = 5
 """Maximum number of listed pages for which hints are given."""
 _PERMANENT = frozenset((200, 301, 308))
 """Statuses of redirects that links should avoid. A redirect with status 200 is a meta refresh."""
-_BROKEN = frozenset((Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE))
+_BROKEN = frozenset(reason for reason in Reason if reason.traits.is_error)
+"""Reasons of a target that make a redirect to it a broken one."""
 
 
 def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]:
@@ -165,12 +166,12 @@ def few_pages_hints(
     notes: Mapping[NoteKind, Note],
     *,
     scope: Scope | DomainScope,
-    published: Callable[[str], str],
+    to_public: Callable[[str], str],
     examples: Callable[[Reason], list[str]],
 ) -> list[str]:
     """Return one line for each cause that kept pages from being listed; [] if more than FEW_PAGES are listed.
 
-    `excluded` counts URLs by reason. `notes` are those of the start page. `published` returns the public address of a
+    `excluded` counts URLs by reason. `notes` are those of the start page. `to_public` returns the public address of a
     URL, `examples` some URLs that were excluded for a reason.
     """
     if listed > FEW_PAGES:
@@ -185,32 +186,21 @@ def few_pages_hints(
         hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
     if notes.get(NoteKind.NOFOLLOW_PAGE):
         hints.append("the start page says nofollow, so none of its links was followed")
-    hints += _out_of_scope_hints(scope, examples(Reason.OUT_OF_SCOPE), published)
-    for reason, cause in _CAUSES.items():
-        if excluded.get(reason):
-            hints.append(f"URLs {cause}: {excluded[reason]}, for example {examples(reason)[0]}")
+    hints += _out_of_scope_hints(scope, examples(Reason.OUT_OF_SCOPE), to_public)
+    for reason in Reason:
+        if reason.traits.hint is not None and excluded.get(reason):
+            hints.append(f"URLs {reason.traits.hint}: {excluded[reason]}, for example {examples(reason)[0]}")
     return hints
 
 
-_CAUSES = {
-    Reason.BLOCKED_BY_ROBOTS: "disallowed by robots.txt",
-    Reason.NOINDEX: "marked noindex",
-    Reason.CANONICAL_ELSEWHERE: "of pages whose canonical is another URL",
-    Reason.EXCLUDED_BY_RULE: "excluded by --include or --exclude",
-    Reason.LIMIT: "beyond --max-pages or --max-depth",
-    Reason.SERVER_ERROR: "answered with server errors",
-    Reason.UNREACHABLE: "unreachable",
-}
-
-
-def _out_of_scope_hints(scope: Scope | DomainScope, urls: list[str], published: Callable[[str], str]) -> list[str]:
+def _out_of_scope_hints(scope: Scope | DomainScope, urls: list[str], to_public: Callable[[str], str]) -> list[str]:
     """Return hints on links that lead out of the scope. `urls` are examples of their targets."""
     hints = []
     same_host = [url for url in urls if url.startswith(f"{scope.origin}/")]
     if same_host:
         hints.append(
             f"links lead out of the scope {scope.prefix}, for example to {same_host[0]}; to list them too, give "
-            f"--sitemap-url {origin_of(published(scope.prefix))}/sitemap.xml"
+            f"--sitemap-url {origin_of(to_public(scope.prefix))}/sitemap.xml"
         )
     others = sorted({origin_of(url) for url in urls} - {scope.origin})
     if others:

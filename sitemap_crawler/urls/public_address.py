@@ -34,11 +34,11 @@ class PublicAddress(NamedTuple):
             crawled, published = above, public_above
         return cls(crawled, published)
 
-    def published(self, url: str) -> str:
+    def to_public(self, url: str) -> str:
         """Return the public form of a crawled URL. A URL outside `crawled_at` is returned unchanged."""
         return self.published_at + url[len(self.crawled_at) :] if url.startswith(self.crawled_at) else url
 
-    def crawled(self, url: str) -> str:
+    def to_crawled(self, url: str) -> str:
         """Return the crawled form of a public URL. A URL outside `published_at` is returned unchanged."""
         return self.crawled_at + url[len(self.published_at) :] if url.startswith(self.published_at) else url
 
@@ -49,7 +49,7 @@ class PublicAddress(NamedTuple):
     @property
     def robots_url(self) -> str | None:
         """Crawled URL of the future robots.txt; None if it is robots.txt of the crawled host or outside the site."""
-        url = self.crawled(f"{origin_of(self.published_at)}/robots.txt")
+        url = self.to_crawled(f"{origin_of(self.published_at)}/robots.txt")
         is_separate = url.startswith(self.crawled_at) and url != f"{origin_of(self.crawled_at)}/robots.txt"
         return url if is_separate else None
 

@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from sitemap_crawler import __version__
 from sitemap_crawler.cli.main import commands
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.policy.rules import Reason
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from tests.support.documents import documents, name_of
 from tests.support.paths import ROOT
@@ -68,8 +68,7 @@ def test_options_that_have_a_flag_are_in_the_table_of_the_command_line(generate:
 def test_every_reason_and_warning_has_a_meaning(generate: ModuleType) -> None:
     assert [name for name, _ in rows(generate.reasons_table())] == [f"`{reason}`" for reason in Reason]
     assert [name for name, _ in rows(generate.warnings_table())] == [f"`{kind}`" for kind in WarningKind]
-    assert set(generate.REASONS) == {str(reason) for reason in Reason}
-    for text in (*generate.REASONS.values(), *(kind.description for kind in WarningKind)):
+    for text in (*(reason.traits.description for reason in Reason), *(kind.description for kind in WarningKind)):
         assert re.fullmatch(r"(robots\.txt |[A-Z0-9`]).{10,}\.", text), text
 
 

@@ -93,7 +93,7 @@ class RobotsMiddleware:
         await self._check(request.url)
         address = job_of(self._crawler).rules.address
         if address is not None and address.robots_url is not None:
-            public = address.published(request.url)
+            public = address.to_public(request.url)
             if public != request.url:
                 await self._check(public)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.decide import Decider, Decision, Facts
-from sitemap_crawler.policy.rules import Reason, Rules
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

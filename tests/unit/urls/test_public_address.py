@@ -28,11 +28,11 @@ def test_directories_of_both_addresses(start: str, public: str, crawled_at: str,
 
 def test_urls_inside_are_converted_and_others_unchanged() -> None:
     address = PublicAddress("http://localhost/build/", "https://example.com/docs/")
-    assert address.published("http://localhost/build/a?b=c") == "https://example.com/docs/a?b=c"
-    assert address.published("http://localhost/build") == "http://localhost/build"
-    assert address.published("https://other.example/build/") == "https://other.example/build/"
-    assert address.crawled("https://example.com/docs/a?b=c") == "http://localhost/build/a?b=c"
-    assert address.crawled("https://example.com/other") == "https://example.com/other"
+    assert address.to_public("http://localhost/build/a?b=c") == "https://example.com/docs/a?b=c"
+    assert address.to_public("http://localhost/build") == "http://localhost/build"
+    assert address.to_public("https://other.example/build/") == "https://other.example/build/"
+    assert address.to_crawled("https://example.com/docs/a?b=c") == "http://localhost/build/a?b=c"
+    assert address.to_crawled("https://example.com/other") == "https://example.com/other"
 
 
 def test_urls_of_the_preview_only_are_private() -> None:
