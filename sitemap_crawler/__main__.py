@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from sitemap_crawler.exceptions import INTERRUPTED
 from sitemap_crawler.utils.runtime import (
     Phase,
     flush_standard_streams,
@@ -22,7 +23,7 @@ def main() -> None:
         code = run()
     except KeyboardInterrupt:
         sys.stderr.write("sitemap-crawler: interrupted; run the same command to continue\n")
-        code = 4
+        code = INTERRUPTED
     flush_standard_streams()
     set_garbage_collection(Phase.EXIT)
     sys.exit(code)

@@ -57,8 +57,8 @@ def remaining_pause_seconds(options: Options, connection: Connection) -> float:
     if seconds <= options.max_retry_after:
         return seconds
     host, moment = host_of(options.start_url), datetime.fromtimestamp(until, UTC)
-    reason = f"{host} asks not to come again before {moment:%Y-%m-%d %H:%M:%S} UTC (Retry-After)"
-    raise RetryLaterError(f"{reason}: run the same command then to continue")
+    reason = f"{host} asks for no requests before {moment:%Y-%m-%d %H:%M:%S} UTC (Retry-After)"
+    raise RetryLaterError(f"{reason}: run the same command after that")
 
 
 def begin_or_resume(options: Options, store: Store) -> Run:

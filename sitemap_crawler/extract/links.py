@@ -31,7 +31,8 @@ _HEADER_TARGET = re.compile(r"<([^<>]*+)>")
 _HEADER_PARAMETER = re.compile(
     r""";\s*+([^\s=;,"<>]*+)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"|([^;,]*+)))?+\s*+""", re.DOTALL
 )
-_FOLLOWED_RELS = frozenset({"next", "prev"})
+_LINK_RELATIONS = frozenset({"next", "prev"})
+"""Values of `rel` with which a `link` element or `Link:` header leads to a page. So does `alternate` with hreflang."""
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
@@ -61,7 +62,7 @@ def find_links(document: Document, link_headers: Sequence[str]) -> Links:
         if url is not None:
             (follow if is_followed else nofollow)[url] = None
     for target in _header_targets(link_headers):
-        # The context of a header is the response, whatever <base> says: RFC 8288, section 3.2.
+        # A reference in a header is relative to the URL of the response, not to <base>: RFC 8288, section 3.2.
         url = resolve(target, document.url, "utf-8")
         if url is not None:
             follow[url] = None
@@ -90,11 +91,11 @@ def refresh_target(document: Document) -> str | None:
     """Return the URL of the first valid `<meta http-equiv=refresh>`; `None` if that is the page itself."""
     refreshes = (element for element in document.all("meta") if _is_refresh(element))
     for element in islice(refreshes, MAX_REFRESHES):
-        if _is_inert(element):
+        if _is_in_noscript_or_template(element):
             continue
         reference = _refresh_reference(element.get("content", ""))
         if reference == "":
-            return None  # Reloads the page; a later refresh has no effect.
+            return None  # The refresh reloads the page, so a later refresh has no effect.
         target = document.resolve(reference) if reference is not None else None
         if target is not None:
             return target if target != document.url else None
@@ -154,7 +155,7 @@ def _is_nofollow(rel: str) -> bool:
 
 def _link_and_frame_references(document: Document) -> Iterator[str]:
     for rel, element in document.link_elements():
-        if _is_followed_relation(rel, element) and (href := element.get("href")):
+        if _leads_to_page(rel, element) and (href := element.get("href")):
             yield href
     for element in document.all("iframe") + document.all("frame"):
         if source := element.get("src"):
@@ -163,12 +164,12 @@ def _link_and_frame_references(document: Document) -> Iterator[str]:
 
 def _header_targets(link_headers: Sequence[str]) -> Iterator[str]:
     for target, parameters in parse_link_header(link_headers):
-        if "anchor" not in parameters and _is_followed_relation(rel_tokens(parameters.get("rel")), parameters):
+        if "anchor" not in parameters and _leads_to_page(rel_tokens(parameters.get("rel")), parameters):
             yield target
 
 
-def _is_followed_relation(rel: frozenset[str], attributes: Mapping[str, str] | etree._Element) -> bool:
-    return not rel.isdisjoint(_FOLLOWED_RELS) or (
+def _leads_to_page(rel: frozenset[str], attributes: Mapping[str, str] | etree._Element) -> bool:
+    return not rel.isdisjoint(_LINK_RELATIONS) or (
         "alternate" in rel and bool((attributes.get("hreflang") or "").strip())
     )
 
@@ -192,7 +193,7 @@ def _is_refresh(element: etree._Element) -> bool:
     return element.get("http-equiv", "").strip().lower() == "refresh"
 
 
-def _is_inert(element: etree._Element) -> bool:
+def _is_in_noscript_or_template(element: etree._Element) -> bool:
     return next(element.iterancestors("noscript", "template"), None) is not None
 
 

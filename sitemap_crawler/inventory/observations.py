@@ -1,4 +1,7 @@
-"""Storage of observations. Each one replaces or updates the observation of its URL from an earlier run."""
+"""Storage of observations, one row for each URL.
+
+A new answer replaces the row. A 304 only confirms the row, so its links stay. A transient error is noted next to it.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.items import Observation
 
 _NOT_FAILED = {"failed_status": None, "failed_error": None, "failed_since": None}
+"""Values of a row whose last request has not failed."""
 _COLUMNS = (
     "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "body_hash", "location",
     "refresh", "canonical", "noindex", "nofollow", "unavailable_after", "directives", "lastmod", "lastmod_source",
@@ -30,24 +34,24 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _replace_statement() -> RowStatement:
-    """Return the statement that stores an observation in place of another one of the same URL."""
+def _upsert_statement() -> RowStatement:
+    """Return the statement that inserts an observation, or replaces the earlier one of the same URL."""
     statement = insert(observations)
     values = {name: statement.excluded[name] for name in _COLUMNS}
     reset = {"not_modified": false(), **dict.fromkeys(_NOT_FAILED, null())}
-    replace = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **reset})
-    return RowStatement(replace, _COLUMNS)
+    upsert = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **reset})
+    return RowStatement(upsert, _COLUMNS)
 
 
-_REPLACE = _replace_statement()
+_UPSERT = _upsert_statement()
 
 
-class _Known(NamedTuple):
+class _StoredObservation(NamedTuple):
     """The stored observation of a URL."""
 
     before: PreviousFetch
-    is_definite: bool
-    """Whether it is anything but a transient error."""
+    is_lasting: bool
+    """Whether it is an answer or a rule of robots.txt. A transient error is replaced by the next observation."""
 
 
 class ObservationWriter:
@@ -57,7 +61,7 @@ class ObservationWriter:
         self._connection = connection
         self._run = run
         self._readers = readers
-        # A first run has nothing to compare with.
+        # The first run finds no stored observations, so it need not look for them.
         self._compares = run > 1
 
     def write(self, observed: Sequence[tuple[Observation, Iterable[int]]], ids: Mapping[str, int]) -> None:
@@ -71,14 +75,14 @@ class ObservationWriter:
             if known is not None and observation.not_modified:
                 times = {"b_fetched": observation.fetched.timestamp(), "b_etag": observation.etag}
                 confirmed.append({"b_id": observation.url_id, **times})
-            elif known is not None and known.is_definite and (observation.is_transient or observation.status == 304):
-                # A 304 without a conditional request proves no more than an error.
+            elif known is not None and known.is_lasting and (observation.is_transient or observation.status == 304):
+                # A 304 that confirms nothing answers a request without conditions: it says no more than an error.
                 failed.append(
                     {"b_id": observation.url_id, "b_status": observation.status, "b_error": observation.error}
                 )
             else:
                 rows.append(self._row(observation, links, ids, known))
-        _REPLACE.execute(self._connection, rows)
+        _UPSERT.execute(self._connection, rows)
         self._confirm(confirmed)
         self._mark_failed(failed)
 
@@ -107,7 +111,7 @@ class ObservationWriter:
             }
             self._connection.execute(_update(values), rows)
 
-    def _stored(self, url_ids: list[int]) -> dict[int, _Known]:
+    def _stored(self, url_ids: list[int]) -> dict[int, _StoredObservation]:
         seen = observations.c
         query = select(
             seen.url_id, seen.fetched, seen.status, seen.blocked_by, seen.fingerprint, seen.readers,
@@ -118,12 +122,14 @@ class ObservationWriter:
             for row in self._connection.execute(query.where(seen.url_id.in_(chunk))):
                 dated = Dated(row.lastmod, row.lastmod_source, row.lastmod_day)
                 comparable = row.readers == self._readers
-                definite = row.blocked_by is not None or (row.status is not None and not is_transient(row.status))
-                known[row.url_id] = _Known(PreviousFetch(row.fetched, row.fingerprint, comparable, dated), definite)
+                lasting = row.blocked_by is not None or (row.status is not None and not is_transient(row.status))
+                known[row.url_id] = _StoredObservation(
+                    PreviousFetch(row.fetched, row.fingerprint, comparable, dated), lasting
+                )
         return known
 
     def _row(
-        self, observation: Observation, links: Iterable[int], ids: Mapping[str, int], known: _Known | None
+        self, observation: Observation, links: Iterable[int], ids: Mapping[str, int], known: _StoredObservation | None
     ) -> dict[str, Any]:
         def id_of(url: str | None) -> int | None:
             return ids[url] if url is not None else None
@@ -164,6 +170,7 @@ class ObservationWriter:
 
 
 def _update(values: dict[str, Any]) -> Update:
+    """Return the statement that updates one row. Its parameters begin with `b_` to differ from the columns' names."""
     return update(observations).where(observations.c.url_id == bindparam("b_id")).values(values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from urllib.parse import urlsplit
 
 from sitemap_crawler.config.types import Format
@@ -20,7 +20,7 @@ from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.entries import Entries
 from sitemap_crawler.report.report import change_row
-from sitemap_crawler.sitemap.feed import MAX_ITEMS, ChangedPage, Channel, atom, rss
+from sitemap_crawler.sitemap.feed import FEEDS, MAX_ITEMS, ChangedPage, Channel
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
 from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.names import Names
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.decisions import DecisionStore
     from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
+    from sitemap_crawler.sitemap.names import FeedEnding
     from sitemap_crawler.sitemap.records import OutputFile, Publication
 
 MAX_DIFFERENCES = 1_000
@@ -109,12 +110,18 @@ class Publisher:
 
     def publish_other_formats(self) -> None:
         """Write the other requested formats, after the pages of the set are stored as published."""
-        formats = self._options.format
-        if Format.TXT in formats:
-            self._publish_format(Format.TXT, lambda record: publish_text(self._locs(), **record))
-        for feed in (Format.RSS, Format.ATOM):
-            if feed in formats:
-                self._publish_feed(feed)
+        for requested in sorted(self._options.format, key=list(Format).index):
+            match requested:
+                case Format.XML:
+                    pass
+                case Format.TXT:
+                    self._publish_format("txt", lambda record: publish_text(self._locs(), **record))
+                case Format.RSS:
+                    self._publish_feed("rss")
+                case Format.ATOM:
+                    self._publish_feed("atom")
+                case _:
+                    assert_never(requested)
 
     def _publish_xml(self) -> None:
         context, options = self._context, self._options
@@ -143,7 +150,7 @@ class Publisher:
             self._now,
             announce=publications.announce,
             news=entries.news(),
-            rules=sections.signature,
+            section_signature=sections.signature,
             approve=self._approve,
         )
         publications.replace(publication.files)
@@ -166,26 +173,25 @@ class Publisher:
             if problem is not None:
                 raise PublicationRefusedError(f"{problem}; {omitted:,} pages fit no file of --max-bytes")
 
-    def _publish_feed(self, feed: Format) -> None:
-        published = self._context.rules.to_public
+    def _publish_feed(self, ending: FeedEnding) -> None:
+        to_public = self._context.rules.to_public
         with self._context.store.reader() as connection:
             recent = recent_pages(connection, limit=MAX_ITEMS, prefix=self._sitemap_set.page_prefix)
             pages = [
-                ChangedPage(published(page.url), page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
+                ChangedPage(to_public(page.url), page.title, datetime.fromtimestamp(page.changed, UTC), page.kind)
                 for page in recent
             ]
-        name = self._names.other_format(feed)
-        start = published(self._sitemap_set.start_url)
+        name = self._names.other_format(ending)
+        start = to_public(self._sitemap_set.start_url)
         title = self._decisions.title(self._sitemap_set.start_url) or urlsplit(start).netloc
         channel = Channel(title, start, self._names.url(name))
-        data = (rss if feed is Format.RSS else atom)(channel, pages)
+        data = FEEDS[ending](channel, pages)
         if data is None:
             self._context.warn(WarningKind.NO_FEED, self._names.url(name), "no page has a date yet: no feed is written")
             return
-        ending: Literal["rss", "atom"] = "rss" if feed is Format.RSS else "atom"
-        self._publish_format(feed, lambda record: publish_feed(data, ending, urls=len(pages), **record))
+        self._publish_format(ending, lambda record: publish_feed(data, ending, urls=len(pages), **record))
 
-    def _publish_format(self, ending: Format, write: Callable[[dict[str, Any]], Publication]) -> None:
+    def _publish_format(self, ending: str, write: Callable[[dict[str, Any]], Publication]) -> None:
         publications = Publications(self._connection, self._sitemap_set.output, self._names.other_format(ending))
         publication = write(
             {

@@ -15,7 +15,9 @@ from sitemap_crawler.sitemap.escaping import escape, rfc3986
 from sitemap_crawler.utils.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from sitemap_crawler.sitemap.names import FeedEnding
 
 MAX_ITEMS = 500
 """Pages of one feed. A feed is fetched often and should be small, but must hold all changes between two fetches,
@@ -82,6 +84,10 @@ def atom(channel: Channel, pages: Iterable[ChangedPage]) -> bytes | None:
         f"<author><name>{title}</name></author>\n<updated>{_rfc3339(entries[0].changed)}</updated>\n"
     )
     return "".join([head, *map(_entry, entries), "</feed>\n"]).encode()
+
+
+FEEDS: dict[FeedEnding, Callable[[Channel, Iterable[ChangedPage]], bytes | None]] = {"rss": rss, "atom": atom}
+"""Serialiser of each kind of feed, by the ending of the file's name."""
 
 
 def _item(page: ChangedPage) -> str:

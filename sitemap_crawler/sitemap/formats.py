@@ -5,7 +5,7 @@ No index names the files of a text sitemap, so they do not all change at the sam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.exceptions import NothingToPublishError
 from sitemap_crawler.sitemap import files
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from sitemap_crawler.sitemap.names import FeedEnding
     from sitemap_crawler.sitemap.records import PublishedFile, Target
 
     Announce = Callable[[Sequence[PublishedFile]], None]
@@ -50,7 +51,7 @@ def publish_text(
 
 def publish_feed(
     data: bytes,
-    ending: Literal["rss", "atom"],
+    ending: FeedEnding,
     target: Target,
     previous: Sequence[PublishedFile],
     now: datetime,

@@ -15,7 +15,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import NothingToPublishError
-from sitemap_crawler.sitemap import files, news
+from sitemap_crawler.sitemap import files
+from sitemap_crawler.sitemap import news as news_format
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
 from sitemap_crawler.sitemap.layout import Layout, read_live_set
 from sitemap_crawler.sitemap.names import NEWS_SECTION, RESERVED_SECTIONS, Names, is_section_name
@@ -40,14 +41,14 @@ def publish(
     *,
     announce: Callable[[Sequence[PublishedFile]], None] = lambda _: None,
     news: Iterable[NewsEntry] = (),
-    rules: str = "",
+    section_signature: str = "",
     approve: Callable[[int], None] = lambda _: None,
 ) -> Publication:
     """Publish the set of `entries`.
 
     `entries` are sorted by loc, with each loc once in a section; images and videos with an entry of their own follow
-    their page. `previous` are the files of the last publication. `news` is iterated after `entries`. `rules` is the
-    signature of the rules that gave the entries their sections.
+    their page. `previous` are the files of the last publication. `news` is iterated after `entries`.
+    `section_signature` identifies the rules that gave the entries their sections.
 
     `approve` is called with the number of pages before any file is live, and may raise an exception. `announce` is then
     called with the files that `previous` lacks. A caller that adds them to the previous files leaves no stray file
@@ -57,7 +58,7 @@ def publish(
     set is then untouched or, after a failure while renaming, a mixture of old and new files, each complete.
     """
     names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
-    records = Records(names, previous, now, rules)
+    records = Records(names, previous, now, section_signature)
     serialiser = Serialiser(target.max_bytes)
     batches = serialiser.batches(entries)
     first = next(batches, None)
@@ -68,12 +69,12 @@ def publish(
         stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
         writer = _LiveSetWriter(target, names, records, stager)
 
-        def approve_and_announce(new: Sequence[PublishedFile]) -> None:
+        def before_live(new: Sequence[PublishedFile]) -> None:
             approve(serialiser.listed)
             announce(new)
 
         articles = _serialised_news(news, serialiser, max_bytes=target.max_bytes)
-        outputs = writer.publish(chain([first], batches), articles, approve_and_announce)
+        outputs = writer.publish(chain([first], batches), articles, before_live)
         removed = writer.remove_stale({output.name for output in outputs})
     listed = sum(output.urls for output in outputs if output.section not in RESERVED_SECTIONS)
     return Publication(outputs, listed, tuple(serialiser.omitted), removed, tuple(serialiser.omitted_extras))
@@ -83,18 +84,18 @@ def _serialised_news(
     entries: Iterable[NewsEntry], serialiser: Serialiser, *, max_bytes: int
 ) -> Iterator[tuple[str, bytes]]:
     """Yield loc and serialised article, newest first, of the pages that the serialiser has not omitted."""
-    in_order = sorted(entries, key=_newest_first)
-    max_article_bytes = max_bytes - news.NEWS_FRAME.size
+    newest_first = sorted(entries, key=_newest_first_key)
+    max_article_bytes = max_bytes - news_format.NEWS_FRAME.size
     omitted = set(serialiser.omitted)
-    for entry in in_order:
-        data = news.serialise(entry)
+    for entry in newest_first:
+        data = news_format.serialise(entry)
         if len(data) > max_article_bytes:
             serialiser.omitted_extras.append(entry.loc)
         elif entry.loc not in omitted:
             yield entry.loc, data
 
 
-def _newest_first(entry: NewsEntry) -> tuple[float, str]:
+def _newest_first_key(entry: NewsEntry) -> tuple[float, str]:
     moment = datetime.fromisoformat(entry.publication_date)
     return -(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), entry.loc
 
@@ -114,27 +115,31 @@ class _LiveSetWriter:
         self,
         batches: Iterable[EntryBatch],
         articles: Iterable[tuple[str, bytes]],
-        announce: Callable[[Sequence[PublishedFile]], None],
+        before_live: Callable[[Sequence[PublishedFile]], None],
     ) -> tuple[OutputFile, ...]:
-        """Make the files of the set live. Return all of them, the entry file first. The old shards remain."""
+        """Make the files of the set live. Return all of them, the entry file first. The old shards remain.
+
+        `before_live` is called with the files that are not recorded, when only renames are left.
+        """
         self._stager.remove_leftovers(self._records.files)
         sections = self._stager.write_shards(batches, self._layout)
         shards = self._stager.write_news(articles)
-        if not shards and sections.keys() == {""} and self._stager.fit_one_file(sections[""]):
+        has_default_section_only = not shards and sections.keys() == {""}
+        if has_default_section_only and self._stager.fit_one_file(sections[""]):
             entry = self._stager.join_into_entry(sections[""])
         else:
             joined = (self._stager.join_small_neighbours(sections[name]) for name in sorted(sections))
             shards = [*chain.from_iterable(joined), *shards]
             entry = self._write_index([self._indexed(shard) for shard in shards])
         changed = self._stager.find_changed([*shards, entry])
-        growing = self._stage_growing(shards, changed) if entry in changed else []
-        for file in [*changed, *growing]:
+        transition = self._stage_transition_index(shards, changed) if entry in changed else []
+        for file in [*changed, *transition]:
             files.make_durable(file.path, file.destination)
-        in_order = [entry, *sorted(shards, key=lambda file: (section_rank(file.section), file.number))]
-        outputs = tuple(self._records.output(file, written=file in changed) for file in in_order)
-        announce([output for output in outputs if output.name not in self._records.files])
+        set_files = [entry, *sorted(shards, key=lambda file: (section_rank(file.section), file.number))]
+        outputs = tuple(self._records.output(file, written=file in changed) for file in set_files)
+        before_live([output for output in outputs if output.name not in self._records.files])
         self._stager.move(shard for shard in shards if shard in changed and shard.name not in self._live)
-        self._stager.move(growing)
+        self._stager.move(transition)
         # Last shard first, because a live shard takes pages only from the shards before it: see Layout.
         self._stager.move(shard for shard in reversed(shards) if shard in changed and shard.name in self._live)
         self._stager.move([entry] if entry in changed else [])
@@ -160,13 +165,14 @@ class _LiveSetWriter:
         taken.update(place[1] for place in places if place is not None and place[0] == section)
         return Layout(usable, max_urls=self._target.max_urls, max_bytes=self._target.max_bytes, taken=taken)
 
-    def _stage_growing(self, shards: Sequence[StagedFile], changed: set[StagedFile]) -> list[StagedFile]:
-        """Stage an index of the live and the new shards, which is live while URLs move from the first to the second.
+    def _stage_transition_index(self, shards: Sequence[StagedFile], changed: set[StagedFile]) -> list[StagedFile]:
+        """Stage an index of the live and the new shards, which is live while URLs move from the live to the new ones.
 
         Return an empty list if no URL can move.
         """
         new = [shard for shard in shards if shard.name not in self._live]
-        if not new or all(shard.name not in self._live for shard in changed if shard.number):
+        changes_live_shard = any(shard.name in self._live for shard in changed if shard.number)
+        if not new or not changes_live_shard:
             return []
         rows = []
         for name, shard in self._live.items():

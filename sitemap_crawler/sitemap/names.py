@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 from urllib.parse import quote, unquote, urlsplit
 
 from sitemap_crawler.exceptions import EntryNameError
@@ -26,6 +26,9 @@ MAX_SECTION_NAME = 40
 """Characters."""
 TEXT_SECTION = ".txt"
 """Section of a text sitemap. A feed has `.rss` or `.atom`. The dot keeps them apart from the sections of pages."""
+FeedEnding = Literal["rss", "atom"]
+FEED_ENDINGS: tuple[FeedEnding, ...] = get_args(FeedEnding)
+"""Endings of the names of feeds. `FEEDS` in feed.py has a serialiser for each."""
 
 _SECTION = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _NUMBER = r"[1-9][0-9]{0,8}"
@@ -81,7 +84,7 @@ class Names(NamedTuple):
 
     def derives(self, name: str) -> bool:
         """Return whether the entry file, a shard or a file of another format is called `name`."""
-        if name in (self.entry, self.other_format("rss"), self.other_format("atom")):
+        if name in (self.entry, *map(self.other_format, FEED_ENDINGS)):
             return True
         return self.section_and_number(name) is not None or self.text_number(name) is not None
 

@@ -155,8 +155,8 @@ def test_an_invalid_retry_after_is_ignored(program: Program, site: WebServer, va
 def assert_told_to_wait(result: Result, *, before: datetime, seconds: int) -> None:
     assert result.code == 4, result.err
     told = re.fullmatch(
-        r"127\.0\.0\.1 asks not to come again before (\S+ \S+) UTC \(Retry-After(?:; .+)?\): "
-        r"run the same command then to continue",
+        r"127\.0\.0\.1 asks for no requests before (\S+ \S+) UTC \(Retry-After(?:; .+)?\): "
+        r"run the same command after that",
         result.last_line,
     )
     assert told is not None, result.last_line
@@ -213,7 +213,7 @@ def test_a_dead_server_interrupts_the_run_which_is_resumed_later(program: Progra
     result = program.crawl(site.url("/"), *ONE, "-s", "SITEMAP_MAX_OUTAGE=1", "-s", "SITEMAP_MAX_BACK_OFF=0.5")
     assert (result.code, result.report["outcome"]) == (4, "interrupted")
     assert re.fullmatch(
-        r"127\.0\.0\.1 has been overloaded or away for \d+ s \(SITEMAP_MAX_OUTAGE is 1 s\): "
+        r"127\.0\.0\.1 has been overloaded or has not answered for \d+ s \(SITEMAP_MAX_OUTAGE is 1 s\): "
         r"run the same command when the host answers again to continue",
         result.last_line,
     )

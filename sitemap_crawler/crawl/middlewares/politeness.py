@@ -64,11 +64,11 @@ class PolitenessMiddleware:
     def process_request(self, request: Request) -> Coroutine[None, None, None] | None:
         throttle, now = self._throttles.for_url(request.url), time.monotonic()
         if not throttle.is_started and Meta.FETCHES_ROBOTS not in request.meta:
-            # The robots middleware comes first: the rules are known by now.
+            # The robots middleware comes first, so the Crawl-delay of the host is known by now.
             throttle.start()
         if _seconds_to_wait(throttle, request, now) > 0:
             return self._wait(throttle, request)
-        self._send(throttle, request, now)
+        self._mark_sent(throttle, request, now)
         return None
 
     async def _wait(self, throttle: HostThrottle, request: Request) -> None:
@@ -81,12 +81,12 @@ class PolitenessMiddleware:
             if self._engine.is_closing or (throttle.is_closed and host == host_of(self._job.start_url)):
                 raise RequestPostponedError(f"{host} must not be requested now")
             if throttle.is_closed:
-                raise HostClosedError(f"{host} is overloaded or away, or asks for too long a pause")
+                raise HostClosedError(f"{host} is overloaded or does not answer, or asks for too long a pause")
             await asyncio.sleep(min(seconds, CLOSING_CHECK_SECONDS))
-        # No await between the check and this call: no other request is sent in the same moment.
-        self._send(throttle, request, now)
+        # No await may stand between the check and this call: another request could pass the check, too.
+        self._mark_sent(throttle, request, now)
 
-    def _send(self, throttle: HostThrottle, request: Request, now: float) -> None:
+    def _mark_sent(self, throttle: HostThrottle, request: Request, now: float) -> None:
         throttle.request_sent(now)
         self._throttles.requests_sent += 1
         request.meta[Meta.SENT_AT] = now
@@ -94,15 +94,15 @@ class PolitenessMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         if Meta.SENT_AT in request.meta:
             kind = classify_status(response.status)
-            pressed = kind is ResponseKind.BACK_PRESSURE
-            self._request_ended(request, kind, retry_after=retry_after_seconds(response) if pressed else None)
+            asks_to_slow_down = kind is ResponseKind.BACK_PRESSURE
+            self._request_ended(request, kind, retry_after=retry_after_seconds(response) if asks_to_slow_down else None)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        # Without the mark the request was never sent: robots.txt forbids it, or the crawl closes.
+        # A request without SENT_AT never reached the network: robots.txt forbids it, or the crawl closes.
         if Meta.SENT_AT in request.meta:
-            pressed = is_back_pressure(exception)
-            self._request_ended(request, ResponseKind.BACK_PRESSURE if pressed else ResponseKind.OTHER)
+            asks_to_slow_down = is_back_pressure(exception)
+            self._request_ended(request, ResponseKind.BACK_PRESSURE if asks_to_slow_down else ResponseKind.OTHER)
 
     def _request_ended(self, request: Request, kind: ResponseKind, *, retry_after: float | None = None) -> None:
         throttle, meta, now = self._throttles.for_url(request.url), request.meta, time.monotonic()
@@ -117,32 +117,32 @@ class PolitenessMiddleware:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         elif change.pause_seconds:
-            self._report_pause(request.url, change)
+            self._handle_pause(request.url, change)
         elif change.backoff_seconds is not None:
-            self._report_backoff(request.url, change.backoff_seconds)
+            self._handle_backoff_change(request.url, change.backoff_seconds)
 
-    def _report_pause(self, url: str, change: ThrottleChange) -> None:
+    def _handle_pause(self, url: str, change: ThrottleChange) -> None:
         host, seconds = host_of(url), math.ceil(change.pause_seconds)
         self._crawler.stats.inc_value(Stat.PAUSES)
         logger.info("%s asks for a pause of %d s (Retry-After)", host, seconds)
         if change.pause_too_long:
             until = datetime.now(UTC) + timedelta(seconds=seconds)
             limit = f"SITEMAP_MAX_RETRY_AFTER is {self._job.options.max_retry_after:g} s"
-            message = f"{host} asks not to come again before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
-            self._interrupt(host, f"{message}: run the same command then to continue", until=until)
+            message = f"{host} asks for no requests before {until:%Y-%m-%d %H:%M:%S} UTC (Retry-After; {limit})"
+            self._interrupt(host, f"{message}: run the same command after that", until=until)
 
-    def _report_backoff(self, url: str, seconds: float) -> None:
+    def _handle_backoff_change(self, url: str, seconds: float) -> None:
         self._crawler.stats.inc_value(Stat.BACKOFFS)
         if seconds:
-            logger.info("%s: the backoff is %.3g s between two requests", host_of(url), seconds)
+            logger.info("%s: slowed down to %.3g s between requests", host_of(url), seconds)
         else:
             logger.info("%s: the backoff is over", host_of(url))
 
     async def _confirm_outage(self, url: str, seconds: float) -> None:
-        """Give the host up if its robots.txt fails, too.
+        """Request the host's robots.txt, and give the host up if that fails, too.
 
-        Otherwise only some of its pages fail. At the end of a run these may be all that is left, retried again and
-        again.
+        If robots.txt is answered, only some pages of the host fail. At the end of a run these pages may be all that is
+        left, so that each response is a failure although the host works.
         """
         throttle = self._throttles.for_url(url)
         meta = {Meta.FETCHES_ROBOTS: True, Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
@@ -153,17 +153,17 @@ class PolitenessMiddleware:
             )
         if throttle.outage_suspected and not self._engine.is_closing:
             throttle.give_up(time.monotonic())
-            self._report_outage(url, seconds)
+            self._handle_outage(url, seconds)
 
-    def _report_outage(self, url: str, seconds: float) -> None:
+    def _handle_outage(self, url: str, seconds: float) -> None:
         host = host_of(url)
-        outage = f"{host} has been overloaded or away for {seconds:.0f} s"
+        outage = f"{host} has been overloaded or has not answered for {seconds:.0f} s"
         logger.warning("%s: it is not requested any more in this run", outage)
         limit = f"SITEMAP_MAX_OUTAGE is {self._job.options.max_outage:g} s"
         self._interrupt(host, f"{outage} ({limit}): run the same command when the host answers again to continue")
 
     def _interrupt(self, host: str, message: str, *, until: datetime | None = None) -> None:
-        """End the crawl if `host` is the start page's; any other host is only closed itself."""
+        """End the crawl if `host` is the start page's host. Any other host is closed by its throttle alone."""
         job = self._job
         if host != host_of(job.start_url) or job.ending.interruption is not None:
             return

@@ -48,7 +48,7 @@ def publish_sections(tmp_path: Path, sections: Sections, published: tuple[str, .
         url = START + path
         entries += [Entry(url, section=section_of(url)), Entry(url, images=(START + "i.png",), section="images")]
     news = [NewsEntry(START + "blog/c", "The Times", "en", "2024-05-06", "Title")]
-    return publish(entries, target(tmp_path), (), NOW, news=news, rules=sections.signature)
+    return publish(entries, target(tmp_path), (), NOW, news=news, section_signature=sections.signature)
 
 
 def publish_txt(tmp_path: Path) -> Publication:

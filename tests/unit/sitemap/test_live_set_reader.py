@@ -135,7 +135,7 @@ class Publisher:
         entries = [Entry(loc, pages[loc], section=section_of(loc)) for loc in sorted(pages)]
         now = NOW + timedelta(hours=self.count)
         news = self._news(pages) if self.sections is not no_sections else []
-        self.previous = publish(entries, target, self.previous, now, news=news, rules=rules.signature).files
+        self.previous = publish(entries, target, self.previous, now, news=news, section_signature=rules.signature).files
         self.count += 1
         self.signatures.add(rules.signature)
 

@@ -120,9 +120,9 @@ def test_a_new_post_rewrites_one_shard_of_the_posts_and_the_index(tmp_path: Path
 
 def test_unchanged_sections_are_not_touched(tmp_path: Path) -> None:
     given = entries(default="afk", posts="bcdg", images="bc")
-    first = publish(given, target(tmp_path), (), NOW, news=[article("b")], rules="r")
+    first = publish(given, target(tmp_path), (), NOW, news=[article("b")], section_signature="r")
     before = state(tmp_path)
-    second = publish(given, target(tmp_path), *after(first), news=[article("b")], rules="r")
+    second = publish(given, target(tmp_path), *after(first), news=[article("b")], section_signature="r")
     assert (written(second), second.removed, state(tmp_path)) == (set(), (), before)
 
 
@@ -141,8 +141,8 @@ def test_a_section_that_is_empty_is_removed(tmp_path: Path) -> None:
 
 def test_a_directory_that_becomes_a_section_takes_its_pages_along(tmp_path: Path) -> None:
     """By the same rules pages only ever go from the default section to a new one."""
-    first = publish(entries(default="abcd", posts="x"), target(tmp_path), (), NOW, rules="r")
-    publish(entries(default="ad", blog="bc"), target(tmp_path), *after(first), rules="r")
+    first = publish(entries(default="abcd", posts="x"), target(tmp_path), (), NOW, section_signature="r")
+    publish(entries(default="ad", blog="bc"), target(tmp_path), *after(first), section_signature="r")
     assert live(tmp_path) == {"map-1.xml": "a", "map-2.xml": "d", "map-blog-1.xml": "bc"}
 
 
@@ -351,25 +351,27 @@ def assigned(sections: Sections, letters: str) -> list[Entry]:
 
 def test_under_other_rules_no_live_shard_is_replaced(tmp_path: Path) -> None:
     one, two = Sections.parse(["posts=[abc]$"]), Sections.parse(["posts=[def]$"])
-    first = publish(assigned(one, "abcdef"), target(tmp_path), (), NOW, rules=one.signature)
+    first = publish(assigned(one, "abcdef"), target(tmp_path), (), NOW, section_signature=one.signature)
     assert live(tmp_path) == {"map-1.xml": "de", "map-2.xml": "f", "map-posts-1.xml": "ab", "map-posts-2.xml": "c"}
-    second = publish(assigned(two, "abcdef"), target(tmp_path), *after(first), rules=two.signature)
+    second = publish(assigned(two, "abcdef"), target(tmp_path), *after(first), section_signature=two.signature)
     assert live(tmp_path) == {"map-3.xml": "ab", "map-4.xml": "c", "map-posts-3.xml": "de", "map-posts-4.xml": "f"}
     assert sorted(second.removed) == ["map-1.xml", "map-2.xml", "map-posts-1.xml", "map-posts-2.xml"]
     assert {file.rules for file in second.files} == {two.signature}
     # and back, with the numbers that are free again
-    third = publish(assigned(one, "abcdef"), target(tmp_path), *after(second), rules=one.signature)
+    third = publish(assigned(one, "abcdef"), target(tmp_path), *after(second), section_signature=one.signature)
     assert live(tmp_path) == {"map-1.xml": "de", "map-2.xml": "f", "map-posts-1.xml": "ab", "map-posts-2.xml": "c"}
     assert on_disk(tmp_path) == {"map.xml", *live(tmp_path)} == {file.name for file in third.files}
 
 
 def test_a_number_recorded_under_other_rules_is_not_given_again(tmp_path: Path) -> None:
     """After a kill before the old files were removed the record must not say of a new one that it obeys old rules."""
-    first = publish(entries(default="x", posts="ab"), target(tmp_path), (), NOW, rules="one")
-    second = publish(entries(default="x", posts="ab"), target(tmp_path), *after(first), rules="two")
+    first = publish(entries(default="x", posts="ab"), target(tmp_path), (), NOW, section_signature="one")
+    second = publish(entries(default="x", posts="ab"), target(tmp_path), *after(first), section_signature="two")
     (tmp_path / "map-posts-1.xml").write_text("not removed yet")
     both = {file.name: file for file in (*first.files, *second.files)}
-    third = publish(entries(default="x", posts="abcd"), target(tmp_path), tuple(both.values()), NOW, rules="two")
+    third = publish(
+        entries(default="x", posts="abcd"), target(tmp_path), tuple(both.values()), NOW, section_signature="two"
+    )
     assert live(tmp_path) == {"map-2.xml": "x", "map-posts-2.xml": "ab", "map-posts-3.xml": "cd"}
     assert on_disk(tmp_path) == {"map.xml", *live(tmp_path)}
     assert "map-posts-1.xml" in third.removed
@@ -399,7 +401,7 @@ class Recorder:
             NOW,
             announce=self._announce,
             news=[article(letter) for letter in news],
-            rules=sections.signature,
+            section_signature=sections.signature,
         )
         self.files = {file.name: file for file in result.files}
 
