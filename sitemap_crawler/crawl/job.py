@@ -1,4 +1,7 @@
-"""The job of one process: its part of the crawl of a run. Components get it with `job_of(crawler)`."""
+"""The job of one process: its part of the crawl of a run. Components get it with `job_of(crawler)`.
+
+`Admission` decides which discovered URLs the queue takes.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ MAX_PAUSE = timedelta(days=1)
 
 
 class Admission:
-    """The test of which URLs the queue takes: the rules of the run, and the maximum number of hosts."""
+    """Test whether the queue takes a URL: by the rules of the run, and by the maximum number of hosts."""
 
     def __init__(self, context: RunContext, *, hosts: Iterable[str] = ()) -> None:
         """`hosts` are the hosts that the run has admitted before."""
@@ -61,7 +64,7 @@ class Admission:
         return self._context.rules.fetch_refusal(url, depth) is None and self._admits_host(url)
 
     def follows(self, url: str) -> bool:
-        """Return whether links on the page are followed."""
+        """Return whether the URL is within the scope, so that a link to it counts as one of the site."""
         return self._context.rules.scope.admits(url)
 
     def _admits_host(self, url: str) -> bool:
@@ -96,13 +99,13 @@ class Job:
         self.fetched = fetched
         self.done = fetched
         self.listable = 0
-        """Number of pages of this process that can be listed, as far as the pages themselves say."""
+        """Number of pages of this process whose own directives allow their listing."""
         self.robots: dict[str, RobotsTxt] = {}
         """The robots.txt of each origin that has one."""
         self.gate = _gate_for(context)
         """The hosts that the crawl may ask."""
         self.ending = Ending()
-        """How the crawl ends, as far as it is known."""
+        """Refusal, interruption or failure that ends the crawl, if one has occurred."""
         self.report: Report | None = None
 
     @property

@@ -30,13 +30,13 @@ _Target = TypeVar("_Target", Request, QueuedUrl)
 _WaitingRetry = tuple[float, int, Request]
 """Earliest time of the retry, on the clock of time.monotonic(); a number that orders equal times; the request."""
 LEASE_URLS = 256
-"""URLs that are leased from the queue at a time."""
+"""Maximum number of URLs that are leased from the queue at a time."""
 MAX_LEASED_URLS = 4_096
-"""Leased URLs of waiting hosts, above which no more URLs are leased for other hosts."""
+"""Number of leased URLs from which no more are leased. With --subdomains all of them may be of hosts that must wait."""
 MIN_BUFFERED_SHARE = 1 / 4
 """Share of the pages in processing that must be in the queue's buffer before it is written because no URL is queued."""
 MAX_LAST_RETRIES = 5_000
-"""Last retries that are kept in memory until all other URLs are fetched."""
+"""Maximum number of last retries that wait in memory until all other URLs are fetched."""
 
 
 class FrontierScheduler(BaseScheduler):
@@ -94,7 +94,7 @@ class FrontierScheduler(BaseScheduler):
         return bool(self._leased or job.queue.queued or job.queue.pending)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Keep a retry; new URLs come from the queue and never pass here.
+        """Keep a retry. New URLs come from the queue and do not pass this method.
 
         A page that met back-pressure waits for its own time. Its last retry waits until all else is fetched.
         """
@@ -112,7 +112,10 @@ class FrontierScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        """Return the next request that may be sent now. With None, the engine is woken when it should ask again."""
+        """Return the next request that may be sent now.
+
+        After None, an alarm or the next response makes the engine ask again.
+        """
         while self._later_retries and self._later_retries[0][0] <= time.monotonic():
             self._due_retries.append(heappop(self._later_retries)[2])
         if self._due_retries:

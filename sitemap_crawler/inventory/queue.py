@@ -56,7 +56,7 @@ class Queue:
         `readers` names the code and options that make observations.
         `conditional` allows conditional requests for pages that the same readers have read.
         `admits(url, depth)` returns whether a discovered URL is to be fetched.
-        `follows(url)` returns whether a link to a URL is one within the site.
+        `follows(url)` returns whether a URL is within the site, so that links to it are stored.
         `traps` refuses some of the admitted URLs.
         """
         self._connection = connection
@@ -95,7 +95,7 @@ class Queue:
 
     @property
     def pending(self) -> int:
-        """Number of observations that are not written yet. They may name new URLs."""
+        """Number of buffered observations. They may name new URLs, which are not counted in `queued` yet."""
         return len(self._buffer)
 
     def add_start_page(self, url: str) -> None:
@@ -226,7 +226,7 @@ class Queue:
                 continue
             ids[url] = row.id
             self._seen.put(url, (row.id, min(row.depth, depth)))
-            # A URL that was not to be fetched may be admitted by a new link or a shorter path.
+            # A URL that no run was to fetch may be admitted now, because a new link or a shorter path leads to it.
             state = row.state if row.state != UrlState.KNOWN else self._first_state(url, min(row.depth, depth))
             if state != row.state or depth < row.depth:
                 nearer = (

@@ -181,13 +181,16 @@ class Entries:
 def _public_images(
     images: Iterable[str], texts: Mapping[str, tuple[str, str]], address: PublicAddress
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, str]]]:
-    """Return the public URLs of the images, and their titles and captions. Images without one are left out."""
+    """Return the public URLs of the images, and their titles and captions. Images without a public URL are left out."""
     public = {image: address.to_public(image) for image in images if not address.is_private(image)}
     return tuple(public.values()), {public[image]: pair for image, pair in texts.items() if image in public}
 
 
 def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Video, ...]:
-    """Return the videos with public URLs. A video needs one for its thumbnail, and one for its file or its player."""
+    """Return the videos with public URLs.
+
+    A video without a public thumbnail, or with neither a public file nor a public player, is left out.
+    """
     public = []
     for video in videos:
         content, player = (
@@ -201,5 +204,5 @@ def _public_videos(videos: Iterable[Video], address: PublicAddress) -> tuple[Vid
 
 
 def _public_versions(versions: Versions, address: PublicAddress) -> Versions:
-    """Return the language versions with public URLs. Versions without one are left out."""
+    """Return the language versions with public URLs. Versions without a public URL are left out."""
     return tuple((code, address.to_public(url)) for code, url in versions if not address.is_private(url))

@@ -34,7 +34,7 @@ _BROKEN = frozenset(reason for reason in Reason if reason.traits.is_error)
 def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]:
     """Yield the warnings of the inventory, without those that the decisions have already given.
 
-    `groups` is empty, and is used to count duplicate pages.
+    `groups` is empty at first. It collects the duplicate pages.
     """
     for url, listed, notes in diagnostics.notes():
         yield from _note_warnings(url, notes, listed=listed)
