@@ -5,6 +5,7 @@
     SitemapCrawlerError                  exit code 1
     ├── InputError                       2
     │   ├── OptionError · ValueError
+    │   │   └── FileConflictError
     │   ├── ScopeError · ValueError
     │   ├── SectionError · ValueError
     │   ├── EntryNameError · ValueError
@@ -61,6 +62,10 @@ class InputError(SitemapCrawlerError):
 
 class OptionError(InputError, ValueError):
     """An option has an unknown name or an unusable value."""
+
+
+class FileConflictError(OptionError):
+    """Two files of a run, or of two sites, have the same place."""
 
 
 class ScopeError(InputError, ValueError):

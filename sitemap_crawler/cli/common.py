@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 PROGRAM = "sitemap-crawler"
 
 
+def one_line(error: click.ClickException) -> str:
+    """Return the message of an error of click as one line."""
+    return " ".join(error.format_message().split()).rstrip(".")
+
+
 def model_options(command: Callable[..., Any], *, only: Container[str] | None = None) -> Callable[..., Any]:
     """Add a command-line option for every field of the model that has one, or only for the fields named in `only`."""
     for name in reversed(Options.model_fields):

@@ -2,20 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.cli.common import given_options, inventory_options, model_options, print_outcome
+from sitemap_crawler.cli.common import given_options, inventory_options, model_options, one_line, print_outcome
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.exceptions import USAGE, OptionError, SitemapCrawlerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
-@click.command()
+class RunCommand(click.Command):
+    """A command with a report. If it ends before a run begins, also at a wrong option, its report says so."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            lenient = {"resilient_parsing": True, "ignore_unknown_options": True, "allow_extra_args": True}
+            readable = click.Context(self, ctx.parent, ctx.info_name, **lenient)  # type: ignore[arg-type]
+            with contextlib.suppress(click.ClickException):
+                super().parse_args(readable, given)
+                _write_unstarted(readable.params, click.ClickException(one_line(error)), code=USAGE)
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SitemapCrawlerError as error:
+            _write_unstarted(ctx.params, error, code=error.exit_code)
+            raise
+        except click.ClickException as error:
+            _write_unstarted(ctx.params, click.ClickException(one_line(error)), code=USAGE)
+            raise
+
+
+def _write_unstarted(params: Mapping[str, Any], error: Exception, *, code: int) -> None:
+    """Write the report of a command that ended with an error before a run began; for several sites, of each site."""
+    from sitemap_crawler.report.unstarted import REPORT_SETTING, site_file_values, write_unstarted
+
+    configs = params.get("configs") or ([params["config"]] if params.get("config") else [])
+    given = given_options({name: params.get(name) for name in ("start_url", "sitemap_url", "report")})
+    settings = dict(text.partition("=")[::2] for text in params.get("settings") or ())
+    if REPORT_SETTING in settings:
+        given.setdefault("report", settings[REPORT_SETTING])
+    if len(configs) < 2 and not any(path.is_dir() for path in configs):
+        write_unstarted({**site_file_values(next(iter(configs), None)), **given}, error, code=code)
+        return
+    from sitemap_crawler.cli.sites.plan import find_site_files
+
+    write_unstarted(given, error, code=code, sites=True)
+    with contextlib.suppress(SitemapCrawlerError):
+        for file in find_site_files(configs):
+            write_unstarted(site_file_values(file), error, code=code)
+
+
+@click.command(cls=RunCommand)
 @click.argument("start_url", required=False)
 @click.option(
     "--config",
@@ -61,7 +108,7 @@ def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return model_options(command, only=Options.write_options())
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("start_url", required=False)
 @inventory_options
 @_writing_options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sitemap_crawler import __version__
-from sitemap_crawler.cli.common import PROGRAM, print_error
+from sitemap_crawler.cli.common import PROGRAM, one_line, print_error
 from sitemap_crawler.cli.crawl import crawl, write
 from sitemap_crawler.cli.history import diff, runs
 from sitemap_crawler.cli.inventory import explain, pages
@@ -31,17 +31,13 @@ def run() -> int:
         click.echo(error.format_message(), err=True)
         code = USAGE
     except click.ClickException as error:
-        code = print_error(USAGE, f"{_one_line(error)} ({PROGRAM} --help shows the usage)")
+        code = print_error(USAGE, f"{one_line(error)} ({PROGRAM} --help shows the usage)")
     except SitemapCrawlerError as error:
         code = print_error(error.exit_code, str(error))
     except OSError as error:
         # Standard output cannot be written.
         code = print_error(FAILED, f"cannot write: {error.strerror or error}")
     return code
-
-
-def _one_line(error: click.ClickException) -> str:
-    return " ".join(error.format_message().split()).rstrip(".")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -6,7 +6,7 @@ import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.exceptions import FileConflictError, OptionError
 from sitemap_crawler.sitemap.names import Names
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def check_paths(options: Options, *, state: Path, config: Path | None) -> None:
     """Check the files that `options` name, the inventory `state` and the site file `config`.
 
-    Raises OptionError, whose message has the file and the remedy.
+    Raises OptionError or FileConflictError, whose message has the file and the remedy.
     """
     for name in ("report", "status", "log_file"):
         path: Path | None = getattr(options, name)
@@ -29,12 +29,12 @@ def check_paths(options: Options, *, state: Path, config: Path | None) -> None:
     resolved = {name: path.resolve() for name, path in paths.items() if path is not None}
     for (one, path), (other, other_path) in combinations(resolved.items(), 2):
         if path == other_path:
-            raise OptionError(f"{one} and {other} are the same file {path}: give another one for {one}")
+            raise FileConflictError(f"{one} and {other} are the same file {path}: give another one for {one}")
     names = Names.for_sitemap(options.entry_url, gzip=options.gzip)
     output = options.output.resolve()
     for name, path in resolved.items():
         if path.parent == output and (path.name == names.entry or names.derives(path.name)):
-            raise OptionError(f"{name} {path} has the name of a sitemap file of this run: give another one")
+            raise FileConflictError(f"{name} {path} has the name of a sitemap file of this run: give another one")
 
 
 def check_writable(name: str, path: Path) -> None:

@@ -23,6 +23,7 @@ from sitemap_crawler.crawl.run import readers_of
 from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCrawlerError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.report.report import Report
+from sitemap_crawler.report.unstarted import write_unstarted
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 POSITIVE_NUMBERS = ("DOWNLOAD_TIMEOUT", "DOWNLOAD_MAXSIZE", "CONCURRENT_REQUESTS_PER_DOMAIN", "CONCURRENT_ITEMS")
 """Settings of Scrapy that Scrapy reads only with the first request, or that stop a crawl when they are 0."""
+UNSTARTED_OPTIONS = ("start_url", "sitemap_url", "report")
+"""Options that the report of a crawl that cannot begin needs."""
 SWITCHES = ("ROBOTSTXT_OBEY", "DOWNLOAD_VERIFY_CERTIFICATES", "COOKIES_ENABLED", "RETRY_ENABLED", "HTTPPROXY_ENABLED")
 """Settings of Scrapy that are true or false."""
 
@@ -108,6 +111,9 @@ def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:
         _warn_of_working_directory(start.options, arguments)
         begun = begin(start)
     except InputError as error:
+        known = {**{name: crawler.settings.get(Options.setting(name)) for name in UNSTARTED_OPTIONS}, **arguments}
+        known["start_url"] = arguments.get("url") or known["start_url"]
+        write_unstarted(known, error, code=error.exit_code)
         _exit(USAGE, "not started", str(error))
     if isinstance(begun, Report):
         _exit(begun.exit_code, str(begun.outcome), begun.message)

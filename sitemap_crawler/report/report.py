@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.exceptions import DONE, FAILED, INTERRUPTED, REFUSED
+from sitemap_crawler.exceptions import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
 from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.utils.files import write_json
@@ -28,6 +28,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     REFUSED = "refused"
     INTERRUPTED = "interrupted"
+    USAGE_ERROR = "usage-error"
 
 
 EXIT_CODES = {
@@ -37,14 +38,19 @@ EXIT_CODES = {
     Outcome.FAILED: FAILED,
     Outcome.REFUSED: REFUSED,
     Outcome.INTERRUPTED: INTERRUPTED,
+    Outcome.USAGE_ERROR: USAGE,
 }
+
+
+def outcome_of(code: int) -> Outcome:
+    """Return the outcome of an exit code; for 0, of a run that published."""
+    return next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
 
 
 def failure_report(options: Options, *, code: int, message: str) -> Report:
     """Return the report of a run that could not begin."""
     now = datetime.now(UTC)
-    outcome = next(outcome for outcome, exit_code in EXIT_CODES.items() if exit_code == code)
-    return Report(outcome, message, options.start_url, options.entry_url, run=0, started=now, finished=now)
+    return Report(outcome_of(code), message, options.start_url, options.entry_url, run=0, started=now, finished=now)
 
 
 def change_row(kind: str, url: str, before: float | None, after: float | None) -> dict[str, str | None]:

@@ -18,6 +18,7 @@ from sitemap_crawler.cli.sites.processes import SiteProcesses, child_command
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_writable
 from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.report.unstarted import site_file_values, write_unstarted
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def _plan(
     try:
         start = start_of_command(values, site_file=file, scrapy_settings=scrapy_settings, verbosity=verbosity)
     except OptionError as error:
+        write_unstarted(site_file_values(file), error, code=error.exit_code)
         return SitePlan(file, name, problem=str(error).removeprefix(f"{file}: "))
     return SitePlan(file, name, start.options, log_level=start.settings["LOG_LEVEL"])
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.exceptions import FileConflictError, OptionError
 from sitemap_crawler.inventory.location import state_path
-from sitemap_crawler.report.report import EXIT_CODES, Outcome
+from sitemap_crawler.report.report import EXIT_CODES, Outcome, outcome_of
 from sitemap_crawler.sitemap.names import Names
 from sitemap_crawler.urls.normalise import host_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SEVERITY = (1, 2, 3, 4, 0)
 """Exit codes, the worst first: a failure needs a person, an interrupted run continues with the next command."""
-USAGE_ERROR = "usage-error"
+USAGE_ERROR = str(Outcome.USAGE_ERROR)
 """Outcome of a site whose file cannot be used."""
 NOT_BEGUN = "not-begun"
 """Outcome of a site whose crawl did not begin before the command was stopped."""
@@ -99,7 +99,7 @@ def names_of(files: Sequence[Path]) -> dict[Path, str]:
 
 
 def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
-    """Raise OptionError if two sites, or a site and the `report` on all sites, would write the same file."""
+    """Raise FileConflictError if two sites, or a site and the `report` on all sites, would write the same file."""
     usable = [(plan, plan.options) for plan in plans if plan.options is not None]
     taken: dict[Path, _File] = {}
     if report is not None:
@@ -110,7 +110,7 @@ def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
             other = taken.setdefault(path.resolve(), mine)
             if other.owner != mine.owner and not other.role == mine.role == "log_file":
                 both = role if role == other.role else f"{other.role} and {role}"
-                raise OptionError(
+                raise FileConflictError(
                     f"{other.owner} and {mine.owner} have the same {both} {path}: give each site a file of its own"
                 )
     _check_outputs(usable, taken)
@@ -124,7 +124,7 @@ class _File:
 
 
 def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Path, _File]) -> None:
-    """Raise OptionError if a file of one site has the name of a sitemap that another site writes."""
+    """Raise FileConflictError if a file of one site has the name of a sitemap that another site writes."""
     written: dict[Path, list[tuple[SitePlan, Names]]] = {}
     for plan, options in usable:
         written.setdefault(options.output.resolve(), []).append((plan, Names.for_sitemap(options.entry_url)))
@@ -132,18 +132,18 @@ def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Pa
         for plan, names in written.get(path.parent, ()):
             if names.derives(path.name):
                 message = f"{file.role} {path} of {file.owner} has the name of a sitemap of {plan.config}"
-                raise OptionError(f"{message}: give another one")
+                raise FileConflictError(f"{message}: give another one")
     for plan, options in usable:
         output = options.output.resolve()
         below = [other for other, theirs in usable if output in theirs.output.resolve().parents]
         if options.subdomains and below:
             message = f"{below[0].config} writes below the output of {plan.config}, where each host has a directory"
-            raise OptionError(f"{message}: give one of them another output directory")
+            raise FileConflictError(f"{message}: give one of them another output directory")
     for directory, sites in written.items():
         for (one, names), (other, others) in combinations(sites, 2):
             if names.derives(others.entry) or others.derives(names.entry):
                 message = f"{one.config} and {other.config} write the same sitemap files in {directory}"
-                raise OptionError(f"{message}: give one of them another output directory")
+                raise FileConflictError(f"{message}: give one of them another output directory")
 
 
 def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
@@ -163,8 +163,7 @@ def combined_outcome(results: Sequence[SiteResult]) -> str:
     if code == EXIT_CODES[Outcome.PUBLISHED]:
         outcomes = {result.outcome for result in results}
         return next(str(outcome) for outcome in EXIT_CODES if outcome in outcomes)
-    named = {exit_code: str(outcome) for outcome, exit_code in EXIT_CODES.items()}
-    return named.get(code, USAGE_ERROR)
+    return str(outcome_of(code))
 
 
 def combined_message(results: Sequence[SiteResult]) -> str:
