@@ -46,6 +46,7 @@ MIN_SHARD_BYTES = 10_000
 """Minimum value of `max_bytes`."""
 MAX_RUNS = 1_000_000
 """Maximum value of options that count runs. It is enough for a million nightly runs."""
+_BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
 _URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
 UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of `write` that the inventory does not store."""
@@ -562,6 +563,6 @@ def _first_problem(error: ValidationError) -> str:
     # The message must not repeat a possible user and password in a URL.
     value = str(problem["input"])
     if name in _URL_OPTIONS:
-        value = re.sub(r"^(https?:[/\\]*)?.*@", r"\1…@", value, flags=re.IGNORECASE | re.DOTALL)
+        value = _BEFORE_AT.sub(r"\1…@", value)
     shown = value if len(value) <= 200 else value[:200] + "…"
     return f"bad value {shown!r} for {name}: {message}"

@@ -37,6 +37,10 @@ def check_names(
             raise OptionError(f"unknown {kind} {name}: {hint}")
 
 
+_HOST_START = re.compile(r"[\w-]++\.[\w-]")
+_MEDIA_TYPE = re.compile(r"[\w.+-]++/[\w.+-]++", re.ASCII)
+
+
 class Format(StrEnum):
     """A format of sitemap files."""
 
@@ -52,7 +56,7 @@ def _absolute_url(value: str) -> str:
         raise ValueError("a URL with user and password is not supported: remove them and give --auth USER:PASSWORD")
     url = Resolver(()).normalise(bare)
     if url is None:
-        hint = f"; did you mean https://{value.strip('/')}/ ?" if re.match(r"[\w-]+(\.[\w-]+)+", value) else ""
+        hint = f"; did you mean https://{value.strip('/')}/ ?" if _HOST_START.match(value) else ""
         raise ValueError(f"it is not an absolute http or https URL{hint}")
     return url
 
@@ -85,7 +89,7 @@ def _is_json(text: str) -> bool:
 
 
 def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
-    invalid = [text for text in value if not re.fullmatch(r"[\w.+-]+/[\w.+-]+", text, re.ASCII)]
+    invalid = [text for text in value if not _MEDIA_TYPE.fullmatch(text)]
     if invalid or not value:
         raise ValueError('write a list of types such as ["text/html", "application/pdf"]')
     return value

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
 READERS_VERSION = 3
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
@@ -133,5 +135,5 @@ def _pipeline_name(pipeline: Any) -> str:
     if not path.startswith("sitemap_crawler."):
         return path
     name = path.rpartition(".")[2]
-    module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Pipeline")).lower()
+    module = _WORD_START.sub("_", name.removesuffix("Pipeline")).lower()
     return f"sitemap_crawler.pipelines.{module}.{name}"

@@ -16,7 +16,8 @@ GENERATION_TIME = timedelta(seconds=2)
 
 # The year of an HTTP date stands after the month, in the form of asctime after the month, the day and the time.
 _YEAR = re.compile(
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+[\s,-]++(?:\d\d?\s++\d\d?:\d\d?(?::\d\d?)?\s++)?(\d++)",
+    r"(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+[\s,-]++"
+    r"(?:\d\d?\s++\d\d?:\d\d?(?::\d\d?)?\s++)?(\d++)",
     re.IGNORECASE,
 )
 _WRITTEN_YEAR = re.compile(r"[1-9]\d{3}|\d\d")

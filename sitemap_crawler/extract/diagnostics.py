@@ -71,7 +71,7 @@ def _reads_like_error(text: str) -> bool:
         return False
     if _is_error(text):
         return True
-    parts = _SEPARATOR.split(text)
+    parts = [part.strip() for part in _SEPARATOR.split(text)]
     return any(_is_error(part) or _is_error_next_to_name(part) for part in {parts[0], parts[-1]})
 
 
@@ -118,7 +118,7 @@ def _visible_texts(root: etree._Element) -> Iterator[str]:
             yield element.tail
 
 
-_SEPARATOR = re.compile(r"\s[-/~>]\s|\s*(?:[–—|·•«»‹›]|::)\s*")
+_SEPARATOR = re.compile(r"\s[-/~>]\s|[–—|·•«»‹›]|::")
 _WORD = re.compile(r"\w+(?:'\w+)*")
 _PUNCTUATION = re.compile(r"[^\w']+|(?<!\w)'|'(?!\w)")
 

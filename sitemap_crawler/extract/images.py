@@ -83,7 +83,8 @@ _MAX_TEXT_LENGTH = 500  # characters of a title or a caption; not a limit of the
 
 # https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute
 # A comma belongs to the URL, except at its end. After the URL a comma ends the candidate, except in parentheses.
-_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)((?:(?<!,)(?:[^,(]++|\([^)]*+\)?+)++)?+)")
+# The last match has no URL.
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+(?:([^\t\n\f\r ]++)((?:(?<!,)(?:[^,(]++|\([^)]*+\)?+)++)?+)|\Z)")
 _DESCRIPTORS = re.compile(
     r"(?:[0-9]{1,9}h\s+)?([0-9]{1,9})w(?:\s+[0-9]{1,9}h)?|([0-9]{1,9}|[0-9]{0,9}\.[0-9]{1,9})x|", re.ASCII
 )
@@ -163,11 +164,10 @@ def url_of_image(document: Document, image: etree._Element) -> str | None:
 def parse_srcset(value: str) -> list[Candidate]:
     """Return the valid ones of the first _MAX_CANDIDATES candidates, in their order."""
     candidates = []
-    # Without the strip, trailing separators would make the search for one more URL quadratic.
-    for match in islice(_CANDIDATE.finditer(value.strip("\t\n\f\r ,")), _MAX_CANDIDATES):
-        url, rest = match.groups()
+    for match in islice(_CANDIDATE.finditer(value), _MAX_CANDIDATES):
+        url, rest = match.groups("")
         descriptors = _DESCRIPTORS.fullmatch(rest.strip())
-        if descriptors:
+        if url and descriptors:
             width, density = descriptors.groups()
             candidates.append(Candidate(url.rstrip(","), int(width or 0), float(density or 1)))
     return candidates

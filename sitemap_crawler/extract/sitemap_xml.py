@@ -41,10 +41,11 @@ _ROOT_WITH_ALTERNATES = "urlset"
 # The element of an entry with the date of its last change, by root. `pubDate` and `published` are no such dates.
 _DATE_ELEMENTS = {"urlset": ("url", "lastmod"), "feed": ("entry", "updated")}
 
-# Possessive quantifiers prevent backtracking in markup that never ends. The last alternative is unfinished markup.
+# Possessive quantifiers prevent backtracking in markup that never ends. The last alternative is unfinished markup with
+# all that follows, so that no part of the text is searched for its end again.
 _MARKUP = re.compile(
     r"<(/?)([^\s<>/!?][^\s<>/]*+)(?P<tag>[^<>]*+)>"
-    r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<!--.*?-->|<\?.*?\?>|<![^-\[<>][^<>]*+>|(?P<unfinished><!--|<!\[CDATA\[|<\?)",
+    r"|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<!--.*?-->|<\?.*?\?>|<![^-\[<>][^<>]*+>|(?P<unfinished>(?:<!--|<!\[CDATA\[|<\?).*+)",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"""\s(rel|hreflang|href|media)\s*=\s*(?:"([^"]*)"|'([^']*)')""")

@@ -32,6 +32,11 @@ FEED_ENDINGS: tuple[FeedEnding, ...] = get_args(FeedEnding)
 
 _SECTION = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _NUMBER = r"[1-9][0-9]{0,8}"
+_SECTION_NAME = re.compile(_SECTION)
+_SHARD_ENDING = re.compile(
+    rf"-(?:(?P<news>{NEWS_SECTION})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))\.xml(?:\.gz)?"
+)
+_TEXT_ENDING = re.compile(rf"(?:-({_NUMBER}))?\.txt")
 
 
 class Names(NamedTuple):
@@ -61,12 +66,7 @@ class Names(NamedTuple):
 
     def section_and_number(self, name: str) -> tuple[str, int] | None:
         """Return section and number of the shard called `name`, compressed or not; None for any other name."""
-        match = re.fullmatch(
-            rf"{re.escape(self._stem)}-(?:(?P<news>{NEWS_SECTION})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))"
-            r"\.xml(?:\.gz)?",
-            name,
-            re.ASCII,
-        )
+        match = _SHARD_ENDING.fullmatch(name, len(self._stem)) if name.startswith(self._stem) else None
         if match is None:
             return None
         section, number = match["section"] or match["news"] or "", int(match["number"] or 1)
@@ -79,7 +79,7 @@ class Names(NamedTuple):
 
     def text_number(self, name: str) -> int | None:
         """Return the number of the text sitemap called `name`; None for any other name."""
-        match = re.fullmatch(rf"{re.escape(self._stem)}(?:-({_NUMBER}))?\.txt", name, re.ASCII)
+        match = _TEXT_ENDING.fullmatch(name, len(self._stem)) if name.startswith(self._stem) else None
         return int(match[1] or 0) if match else None
 
     def derives(self, name: str) -> bool:
@@ -105,7 +105,7 @@ class Names(NamedTuple):
 
 
 def is_section_name(name: str) -> bool:
-    return len(name) <= MAX_SECTION_NAME and re.fullmatch(_SECTION, name, re.ASCII) is not None
+    return len(name) <= MAX_SECTION_NAME and _SECTION_NAME.fullmatch(name) is not None
 
 
 def entry_name(sitemap_url: str) -> str:

@@ -60,6 +60,8 @@ _NEWLINES_AND_TABS = str.maketrans("", "", "\t\n\r")
 _NOT_IN_QUERY = re.compile("[^!$-;=?-~]+")
 # Checked before the parser is called, which would copy the megabytes of a `data:` URL.
 _OTHER_SCHEME = re.compile("(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(https?:[/\\]*+)([^/\\?#]*)@", re.IGNORECASE)
+_WINDOWS_NUMBER = re.compile(r"windows-(?=\d+\Z)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _SEGMENT = "[A-Za-z0-9_~-][A-Za-z0-9_.~+,=()!-]*+"
@@ -249,7 +251,7 @@ class Resolver:
 def split_credentials(url: str) -> tuple[str, str | None, str | None]:
     """Return a typed http(s) URL without its userinfo, the decoded user and the decoded password."""
     text = url.strip(_C0_AND_SPACE).translate(_NEWLINES_AND_TABS)
-    match = re.match(r"(https?:[/\\]*)([^/\\?#]*)@", text, re.IGNORECASE)
+    match = _CREDENTIALS.match(text)
     if match is None:
         return url, None, None
     user, colon, password = match[2].partition(":")
@@ -352,7 +354,7 @@ _QUERY_CODECS = {
 
 @lru_cache(maxsize=64)
 def _query_codec(charset: str) -> str:
-    label = re.sub(r"windows-(?=\d+\Z)", "cp", charset.strip().lower().removeprefix("x-"))
+    label = _WINDOWS_NUMBER.sub("cp", charset.strip().lower().removeprefix("x-"))
     try:
         return _QUERY_CODECS.get(codecs.lookup(label).name, "utf-8")
     except (LookupError, ValueError):

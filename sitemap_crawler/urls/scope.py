@@ -17,8 +17,10 @@ from sitemap_crawler.urls.normalise import Resolver, directory_of, host_of, last
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-_SCHEME = r"^([a-z][a-z0-9+.-]*:[/\\]+)?"
+# Possessive, as text of slashes alone would otherwise be read once for each slash.
+_SCHEME = r"^([a-z][a-z0-9+.-]*+:[/\\]++)?+"
 _USERINFO = re.compile(_SCHEME + r"[^/\\?#]*@", re.IGNORECASE)
+_NO_NEWLINES_AND_TABS = str.maketrans("", "", "\t\r\n")
 _BEFORE_AT = re.compile(f"{_SCHEME}.*@", re.IGNORECASE | re.DOTALL)
 
 StartRedirect = Literal["inside", "directory", "variant", "elsewhere"]
@@ -197,7 +199,7 @@ def _normalised(kind: str, url: str) -> str:
 def _shown(url: str) -> str:
     """Return the representation of a typed URL without its password."""
     # In text that is not a URL, the password may contain a / or #.
-    text = re.sub(r"[\t\r\n]", "", url.strip())
+    text = url.strip().translate(_NO_NEWLINES_AND_TABS)
     return repr((_BEFORE_AT if _normalise(text) is None else _USERINFO).sub(r"\1", text))
 
 

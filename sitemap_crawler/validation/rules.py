@@ -18,7 +18,7 @@ from sitemap_crawler.validation.values import WHITE_SPACE, Url, UrlProblem, pars
 if TYPE_CHECKING:
     from sitemap_crawler.validation.reader import Node
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")  # https://www.w3.org/TR/xmlschema-2/#decimal
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*|\.[0-9]+)")  # https://www.w3.org/TR/xmlschema-2/#decimal
 _CLOCK_TOLERANCE = timedelta(days=1)
 
 

@@ -17,6 +17,7 @@ from sitemap_crawler.validation.values import Place, UrlProblem, parse_url
 if TYPE_CHECKING:
     from sitemap_crawler.validation.remote import Client
 
+_USERINFO = re.compile(r"//[^/?#]*@")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
@@ -126,7 +127,7 @@ def _check_url(validation: Validation, target: str) -> None:
     address = urldefrag(target)[0]
     url = parse_url(address)
     if isinstance(url, UrlProblem):
-        shown = re.sub(r"//[^/?#]*@", "//…@", target)  # without the password
+        shown = _USERINFO.sub("//…@", target)  # without the password
         raise TargetError(f"{shown} can't be validated: the URL {url.message}")
     client = Client(url.origin)
     try:

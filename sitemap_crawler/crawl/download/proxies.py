@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SCHEMES = ("http", "https")
 PROXY = "the proxy"
 """Beginning of the message of a download error that is the proxy's fault, not the host's."""
+_NOT_IN_AN_ADDRESS = re.compile(r"[\x00-\x20\x7f]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
@@ -43,7 +44,7 @@ class Proxy:
             host, port = parts.hostname, parts.port
         except ValueError:
             host = port = None
-        if not host or re.search(r"[\x00-\x20\x7f]", bare):
+        if not host or _NOT_IN_AN_ADDRESS.search(bare):
             raise ProxyError("it is not the address of a proxy: write it as http://HOST:PORT")
         url = f"http://{f'[{host}]' if ':' in host else host}:{80 if port is None else port}"
         return cls(url, None if user is None else _basic(user, password or ""))

@@ -75,7 +75,7 @@ _DATE = (
     rb"|nov(?:ember)?|dec(?:ember)?)[.,]?|at|t|z|[ap]\.?m\.?|gmt|utc|ce[s]?t|[ep][ds]t|[+-](?=[0-9])){1,20}"
 )
 _GENERATED = re.compile(
-    rb"(?i:[0-9.]+(?:seconds?|milliseconds|ms)(?:with[0-9]+quer(?:y|ies))?|[0-9]+(?:sql|db|database)?quer(?:y|ies)"
+    rb"(?i:(?<![0-9.])[0-9.]++(?:seconds?|milliseconds|ms)(?:with[0-9]++quer(?:y|ies))?|(?<![0-9])[0-9]++(?:sql|db|database)?quer(?:y|ies)"
     rb"|accessed%s(?:times)?"
     rb"|(?:last|page)-?(?:modified|updated|edited|changed|revised)(?:on|at)?:?%s"
     rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)

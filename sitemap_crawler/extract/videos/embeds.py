@@ -49,32 +49,28 @@ class _Service(NamedTuple):
     """Query parameter that an unlisted video needs to play."""
 
 
-def _service(name: str, path: str, parameter: str | None = None, unlisted: str | None = None) -> _Service:
-    return _Service(name, re.compile(path, re.ASCII), parameter, unlisted)
-
-
 # https://developers.google.com/youtube/player_parameters
 # Playlists and channels have words of eleven letters in the place of the video.
-_YOUTUBE = _service("youtube", r"/embed/(?!videoseries/?$|live_stream/?$)([\w-]{11})/?")
-_BRIGHTCOVE = _service("brightcove", r"/(\d+)/[\w-]+/index\.html", "videoId")
-_WISTIA = _service("wistia", r"/embed/iframe/(\w+)/?")
-_JW = _service("jwplayer", r"/players/(\w+)-\w+\.html")
+_YOUTUBE = _Service("youtube", re.compile(r"/embed/(?!videoseries/?$|live_stream/?$)([\w-]{11})/?", re.ASCII))
+_BRIGHTCOVE = _Service("brightcove", re.compile(r"/(\d+)/[\w-]+/index\.html", re.ASCII), "videoId")
+_WISTIA = _Service("wistia", re.compile(r"/embed/iframe/(\w+)/?", re.ASCII))
+_JW = _Service("jwplayer", re.compile(r"/players/(\w+)-\w+\.html", re.ASCII))
 _SERVICES: dict[str, tuple[_Service, ...]] = {
     "youtube.com": (_YOUTUBE,),
     "youtube-nocookie.com": (_YOUTUBE,),
-    "player.vimeo.com": (_service("vimeo", r"/video/(\d+)/?", unlisted="h"),),
-    "dailymotion.com": (_service("dailymotion", r"/embed/video/(\w+)/?"),),
-    "geo.dailymotion.com": (_service("dailymotion", r"/player(?:/\w+)?\.html", "video"),),
+    "player.vimeo.com": (_Service("vimeo", re.compile(r"/video/(\d+)/?", re.ASCII), unlisted="h"),),
+    "dailymotion.com": (_Service("dailymotion", re.compile(r"/embed/video/(\w+)/?", re.ASCII)),),
+    "geo.dailymotion.com": (_Service("dailymotion", re.compile(r"/player(?:/\w+)?\.html", re.ASCII), "video"),),
     "fast.wistia.net": (_WISTIA,),
     "fast.wistia.com": (_WISTIA,),
-    "player.twitch.tv": (_service("twitch", r"/", "video"),),
-    "facebook.com": (_service("facebook", r"(?:/v\d+\.\d+)?/plugins/video\.php", "href"),),
-    "tiktok.com": (_service("tiktok", r"(?:/embed(?:/v2)?|/player/v1)/(\d+)/?"),),
+    "player.twitch.tv": (_Service("twitch", re.compile(r"/", re.ASCII), "video"),),
+    "facebook.com": (_Service("facebook", re.compile(r"(?:/v\d+\.\d+)?/plugins/video\.php", re.ASCII), "href"),),
+    "tiktok.com": (_Service("tiktok", re.compile(r"(?:/embed(?:/v2)?|/player/v1)/(\d+)/?", re.ASCII)),),
     "cdn.jwplayer.com": (_JW,),
     "content.jwplatform.com": (_JW,),
     "players.brightcove.net": (_BRIGHTCOVE,),
-    "loom.com": (_service("loom", r"/embed/(\w+)/?"),),
-    "streamable.com": (_service("streamable", r"/[eo]/(\w+)/?"),),
+    "loom.com": (_Service("loom", re.compile(r"/embed/(\w+)/?", re.ASCII)),),
+    "streamable.com": (_Service("streamable", re.compile(r"/[eo]/(\w+)/?", re.ASCII)),),
 }
 _URL = re.compile(r"(https?://(?:www\.)?([^/?#:]+))([^?#]*)(?:\?([^#]*))?")
 

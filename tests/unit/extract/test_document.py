@@ -208,6 +208,11 @@ def test_markup_after_the_end_tag_belongs_to_the_page(end):
     assert [element.get("content") for element in document.all("meta")] == ["noindex"]
 
 
+@pytest.mark.parametrize("end", ["</html ", "</html", "</html <a href=3"])
+def test_unfinished_end_tag_is_dropped(end):
+    assert hrefs(page(f"<html><body><a href=1></html><a href=2>{end}")) == ["1", "2"]
+
+
 # elements
 
 

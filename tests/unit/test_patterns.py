@@ -1,0 +1,148 @@
+"""Regular expressions of the package: each is a constant, and none takes more than linear time on any text."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import _lru_cache_wrapper
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sitemap_crawler.urls.normalise import Resolver
+from tests.support.hostile_text import Reader, grows_faster, hostile_texts
+from tests.support.paths import PACKAGE, ROOT, package_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+# Methods of patterns that no text has.
+PATTERN_METHODS = METHODS - {"split"}
+# `re.compile` and the names of types and flags; every other function of `re` takes a pattern that is no constant.
+ALLOWED = {"compile", "escape", "Pattern", "Match", "error", "PatternError"} | set(re.RegexFlag.__members__)
+# Functions and classes that compile what is known at run time only: patterns and names of parameters given by the user.
+COMPILING_FUNCTIONS = {
+    "urls/normalise.py": {"Resolver"},
+    "policy/rules.py": {"Rules"},
+    "sitemap/sections.py": {"_compiled"},
+    "cli/inventory.py": {"_pattern"},
+    "config/types.py": {"_compilable"},
+}
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def is_lazy_constant(node: ast.AST) -> bool:
+    """Return whether a function has no arguments and is run once: its pattern is a constant too."""
+    return (
+        isinstance(node, ast.FunctionDef)
+        and not any((node.args.args, node.args.posonlyargs, node.args.kwonlyargs, node.args.vararg, node.args.kwarg))
+        and any(isinstance(one, ast.Name) and one.id == "cache" for one in node.decorator_list)
+    )
+
+
+def uses_of_re(tree: ast.AST, allowed: set[str], *, inside: bool = False) -> Iterator[str]:
+    """Give the lines that compile a pattern inside a function, or hand one to `re`."""
+    for node in ast.iter_child_nodes(tree):
+        name = getattr(node, "name", "")
+        if name in allowed and isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if isinstance(node, ast.ImportFrom) and node.module in ("re", "re2"):
+            yield f"{node.lineno}: from {node.module} import"
+        if isinstance(node, ast.Import) and any(
+            one.name == "re2" or (one.asname and one.name == "re") for one in node.names
+        ):
+            yield f"{node.lineno}: import of re2, or of re under another name"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "re":
+            if node.attr not in ALLOWED:
+                yield f"{node.lineno}: re.{node.attr}"
+            elif node.attr == "compile" and inside:
+                yield f"{node.lineno}: re.compile inside a function"
+        yield from uses_of_re(node, allowed, inside=inside or (is_function and not is_lazy_constant(node)))
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_patterns_are_constants(path: Path) -> None:
+    allowed = COMPILING_FUNCTIONS.get(str(path.relative_to(PACKAGE)), set())
+    assert list(uses_of_re(ast.parse(path.read_text()), allowed)) == []
+
+
+def methods_by_name() -> dict[str, set[str]]:
+    """Return the methods that the package calls, by the name of the pattern."""
+    found: dict[str, set[str]] = {}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr in METHODS:
+                # The value of a cached function is called as `_pattern().fullmatch`.
+                subject = node.value.func if isinstance(node.value, ast.Call) else node.value
+                if isinstance(subject, ast.Name):
+                    found.setdefault(subject.id, set()).add(node.attr)
+    return found
+
+
+def patterns_in(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from patterns_in((*value, *value.values()), depth)
+    elif isinstance(value, tuple | list | set | frozenset) and depth < 5:
+        for one in value:
+            yield from patterns_in(one, depth + 1)
+
+
+def readers() -> dict[str, list[Reader]]:
+    """Return the patterns of the package with their methods, by module and name."""
+    methods = methods_by_name()
+    found: dict[str, list[Reader]] = {}
+    seen: set[re.Pattern[Any]] = set()
+    for module in package_modules():
+        source = ROOT / (module.replace(".", "/") + ".py")
+        if not source.exists():
+            continue
+        others = {
+            node.attr
+            for node in ast.walk(ast.parse(source.read_text()))
+            if isinstance(node, ast.Attribute) and node.attr in PATTERN_METHODS
+        }
+        for name, value in vars(import_module(module)).items():
+            if isinstance(value, _lru_cache_wrapper) and value.__module__ == module:
+                if value.__annotations__.get("return") != "re.Pattern[str]":
+                    continue
+                value = value()
+            for number, pattern in enumerate(patterns_in(value)):
+                called = methods.get(name)
+                for method in sorted(called or others or PATTERN_METHODS):
+                    reader = Reader(pattern, method)
+                    if reader not in seen:
+                        seen.add(reader)
+                        found.setdefault(f"{module.removeprefix('sitemap_crawler.')}.{name}.{number}", []).append(
+                            reader
+                        )
+    return found
+
+
+READERS = readers() | {
+    "urls.normalise.Resolver": [
+        Reader(pattern, method)
+        for resolver in (Resolver(), Resolver(("a*", "*", "sid")))
+        for pattern in (resolver._parameter, resolver._path_parameters)
+        for method in ("search", "sub")
+    ]
+}
+
+
+def test_collector_finds_patterns_everywhere() -> None:
+    assert len(READERS) > 120
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_time_of_pattern_is_linear(name: str) -> None:
+    for reader in READERS[name]:
+        for text in hostile_texts(reader.pattern):
+            assert not grows_faster(reader, text)
