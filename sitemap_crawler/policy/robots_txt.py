@@ -8,6 +8,7 @@ where they agree.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.urls.normalise import origin_of
@@ -26,6 +27,13 @@ MAX_SHOWN_RULE = 200
 """Maximum number of characters of a rule in a message."""
 MAX_SHOWN_AGENT = 50
 """Maximum number of characters of a User-agent in a message."""
+
+MAX_UNINDEXED_RULES = 100
+"""Maximum number of rules of a group that are compared with each path, which is faster than an index of so few."""
+# Lengths of the texts by which rules are found, in characters.
+_KEY_LENGTHS = (1, 2, 4, 8)
+# Maximum number of texts that are considered for one rule.
+_MAX_KEYS = 32
 
 # Field names by spelling, with the misspellings that Google's parser and Protego accept.
 _FIELDS = {
@@ -229,13 +237,64 @@ class _Rule(NamedTuple):
         return f"{line} (line {self.number}, User-agent: {_shortened(self.agent, MAX_SHOWN_AGENT)})"
 
 
+class _RuleIndex:
+    """Rules by a text that each path they match contains, so that a path is compared with few of thousands of rules.
+
+    The text of a rule is part of its longest part. It has one of _KEY_LENGTHS, so that a path has few texts to look up.
+    Of the texts that a rule could have, it takes the one that the fewest other rules have.
+    """
+
+    __slots__ = ("_anywhere", "_starts")
+
+    def __init__(self, rules: list[_Rule]) -> None:
+        keys = [_keys(rule) for rule in rules]
+        frequency = Counter(key for possible in keys for key in possible)
+        self._starts: dict[int, dict[str, list[int]]] = {}
+        """Positions of the rules that stand for paths with this start, by the length of the text."""
+        self._anywhere: dict[int, dict[str, list[int]]] = {}
+        """Positions of all other rules, by the length of the text."""
+        for position, (rule, possible) in enumerate(zip(rules, keys, strict=True)):
+            if possible:
+                key = min(possible, key=frequency.__getitem__)
+                self._anywhere.setdefault(len(key), {}).setdefault(key, []).append(position)
+            else:
+                start = rule.parts[0]
+                self._starts.setdefault(len(start), {}).setdefault(start, []).append(position)
+
+    def candidates(self, path: str) -> set[int]:
+        """Return the positions of all rules that may match the path."""
+        found: set[int] = set()
+        for length, starts in self._starts.items():
+            found.update(starts.get(path[:length], ()))
+        for length, keys in self._anywhere.items():
+            texts = {path[start : start + length] for start in range(len(path) - length + 1)}
+            for key in keys.keys() & texts:
+                found.update(keys[key])
+        return found
+
+
+def _keys(rule: _Rule) -> list[str]:
+    """Return texts one of which is to be the rule's; none if the start of its pattern is its longest part."""
+    longest = max(rule.parts, key=len)
+    if len(rule.parts[0]) >= len(longest):
+        return []
+    length = max(length for length in _KEY_LENGTHS if length <= len(longest))
+    texts = [part[start : start + length] for part in rule.parts[1:] for start in range(len(part) - length + 1)]
+    # Long patterns differ at one of their ends.
+    return texts if len(texts) <= _MAX_KEYS else texts[: _MAX_KEYS // 2] + texts[-_MAX_KEYS // 2 :]
+
+
 class _Group:
     """Rules of one agent in order of precedence, https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2."""
 
-    __slots__ = ("_other", "_prefixes", "_rules")
+    __slots__ = ("_index", "_other", "_prefixes", "_rules")
 
     def __init__(self, rules: Iterable[_Rule]) -> None:
-        self._rules = sorted(rules, key=lambda rule: (-rule.octets, not rule.allow, rule.number))
+        unique: dict[tuple[tuple[str, ...], bool], _Rule] = {}
+        for rule in sorted(rules, key=lambda rule: (-rule.octets, not rule.allow, rule.number)):
+            unique.setdefault((rule.parts, rule.anchored), rule)
+        self._rules = list(unique.values())
+        self._index = _RuleIndex(self._rules) if len(self._rules) > MAX_UNINDEXED_RULES else None
         forbidding = [rule for rule in self._rules if not rule.allow]
         # Most URLs match no Disallow rule. One check of all plain prefixes shows that fast.
         self._prefixes = tuple(rule.parts[0] for rule in forbidding if len(rule.parts) == 1 and not rule.anchored)
@@ -243,6 +302,12 @@ class _Group:
 
     def rule_against(self, paths: tuple[str, ...]) -> _Rule | None:
         """Return the rule that forbids a path, given in all its forms; None if it is allowed."""
+        if self._index is not None:
+            candidates = sorted(set().union(*map(self._index.candidates, paths)))
+            rule = next(
+                (rule for rule in map(self._rules.__getitem__, candidates) if any(map(rule.matches, paths))), None
+            )
+            return None if rule is None or rule.allow else rule
         for path in paths:
             if path.startswith(self._prefixes) or any(rule.matches(path) for rule in self._other):
                 break

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
+from sitemap_crawler.policy import robots_txt
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token
 
 SITE = "https://example.com"
@@ -696,3 +697,50 @@ PATHS = st.text(alphabet="ab/.", max_size=12).map(lambda text: "/" + text.lstrip
 def test_protego_agrees_where_both_follow_the_rfc(lines: list[tuple[str, str]], path: str) -> None:
     text = "\n".join(["User-agent: *", *(f"{field}: {pattern}" for field, pattern in lines)])
     assert allowed(text, path) is Protego.parse(text).can_fetch(SITE + path, "anybot")
+
+
+# Rules with and without texts to look up, anchored ones, and paths with several forms.
+ALL_PATTERNS = st.text(alphabet="ab*.$?", max_size=10).map(lambda text: "/" + text) | st.sampled_from(
+    ["*", "*ab", "/*abababab*b", "/abababab*a", "/*?a=%2F*b", "/*?a=/"]
+)
+ALL_PATHS = st.text(alphabet="ab/.?", max_size=20).map(lambda text: "/" + text.lstrip("/")) | st.sampled_from(
+    ["/abababababab", "/x?a=%2Fb", "/x?a=/b"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    lines=st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), ALL_PATTERNS), max_size=12),
+    paths=st.lists(ALL_PATHS, max_size=5),
+)
+def test_an_index_of_rules_names_the_same_rule(lines: list[tuple[str, str]], paths: list[str]) -> None:
+    body = "\n".join(["User-agent: *", *(f"{field}: {pattern}" for field, pattern in lines)]).encode()
+    expected = [RobotsTxt.parse(body).rule_against(SITE + path, "anybot") for path in paths]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(robots_txt, "MAX_UNINDEXED_RULES", 0)
+        indexed = RobotsTxt.parse(body)
+        assert [indexed.rule_against(SITE + path, "anybot") for path in paths] == expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["/*a%dx", "/*/p%d*/q?x=", "/docs/p%d", "/docs/%d*html$", "*a%d$", "/docs/*/%d.html", "/*" + "w" * 9 + "%d"],
+)
+def test_a_path_is_compared_with_few_of_many_rules(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = [pattern % number for number in range(10_000, 25_000)]
+    robots = RobotsTxt.parse("\n".join(["User-agent: *", *map("Disallow: {}".format, rules)]).encode())
+    compared = 0
+
+    def count(rule: robots_txt._Rule, path: str) -> bool:
+        nonlocal compared
+        compared += 1
+        return matches(rule, path)
+
+    matches = robots_txt._Rule.matches
+    monkeypatch.setattr(robots_txt._Rule, "matches", count)
+    paths = [f"/docs/{number}/page-{number % 7}.html?x={number}" for number in range(100)]
+    assert [robots.rule_against(SITE + path, "anybot") for path in paths] == [None] * 100
+    assert compared < 200
+    path = rules[77].replace("*", "/").removesuffix("$")
+    path = path if path.startswith("/") else "/" + path
+    assert robots.rule_against(SITE + path, "anybot") == f"Disallow: {rules[77]} (line 79, User-agent: *)"
