@@ -17,6 +17,7 @@
     │   └── TargetError
     ├── InventoryError                   1
     │   ├── NotAnInventoryError          2
+    │   ├── OtherSiteError               2
     │   └── InventoryBusyError           4
     ├── OutputError                      1
     ├── NotPublishedError                3
@@ -110,6 +111,12 @@ class InventoryError(SitemapCrawlerError):
 
 class NotAnInventoryError(InventoryError):
     """The file is no inventory that this release can read."""
+
+    exit_code = USAGE
+
+
+class OtherSiteError(InventoryError):
+    """The inventory holds another site."""
 
     exit_code = USAGE
 

@@ -25,25 +25,35 @@ def one_line(error: click.ClickException) -> str:
     return " ".join(error.format_message().split()).rstrip(".")
 
 
-def model_options(command: Callable[..., Any], *, only: Container[str] | None = None) -> Callable[..., Any]:
-    """Add a command-line option for every field of the model that has one, or only for the fields named in `only`."""
+def model_options(
+    command: Callable[..., Any], *, only: Container[str] | None = None, remembered: bool = False
+) -> Callable[..., Any]:
+    """Add a command-line option for every field of the model that has one, or only for the fields named in `only`.
+
+    With `remembered` the default of an option that the inventory stores is its value in the last crawl.
+    """
     for name in reversed(Options.model_fields):
         flag, field = Options.flag(name), Options.model_fields[name]
         if not flag.cli or (only is not None and name not in only):
             continue
         long = "--" + name.replace("_", "-")
         settings: dict[str, Any] = {"help": field.description, "default": None}
+        as_before = remembered and (flag.remembered or flag.crawling)
+        if as_before:
+            settings["help"] = (
+                f"{(field.description or '').partition('; default:')[0]}  [default: as in the last crawl]"
+            )
         if flag.metavar:
             settings["metavar"] = flag.metavar
             settings["multiple"] = isinstance(field.default, tuple)
-            if field.default not in (None, ()):
+            if field.default not in (None, ()) and not as_before:
                 shown = ", ".join(field.default) if isinstance(field.default, tuple) else field.default
                 settings["help"] += f"  [default: {shown}]"
         elif field.default is False:
             settings["is_flag"] = True
         else:
             long = f"{long}/--no-{name.replace('_', '-')}"
-            if field.default is not None:
+            if field.default is not None and not as_before:
                 settings["help"] += "  [default: on]"
         names = [long, flag.short] if flag.short else [long]
         command = click.option(*names, name, **settings)(command)

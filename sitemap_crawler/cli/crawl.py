@@ -105,7 +105,7 @@ def _crawl_site(
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    return model_options(command, only=Options.write_options())
+    return model_options(command, only=Options.write_options(), remembered=True)
 
 
 @click.command(cls=RunCommand)

@@ -518,6 +518,12 @@ class Options(BaseModel):
         return cls.flag(name).setting or SETTING_PREFIX + name.upper()
 
     @classmethod
+    def meant_settings(cls) -> dict[str, str]:
+        """Return the real settings by the names SITEMAP_<OPTION> that options with a setting of Scrapy do not have."""
+        named = {SETTING_PREFIX + name.upper(): cls.setting(name) for name in cls.model_fields}
+        return {guess: setting for guess, setting in named.items() if guess != setting}
+
+    @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Options:
         """Validate values by option name. Raises OptionError with the first problem."""
         check_names(values, cls.model_fields, kind="option")
@@ -540,7 +546,7 @@ class Options(BaseModel):
         """
         known = {cls.setting(name): name for name in cls.model_fields}
         given = {name for name in settings if name.startswith(SETTING_PREFIX)}
-        check_names(given, known, kind="setting")
+        check_names(given, known, kind="setting", meant=cls.meant_settings())
         values = {known[name]: settings[name] for name in known if settings.get(name) is not None}
         options = cls.parse(values)
         try:

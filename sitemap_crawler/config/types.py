@@ -18,21 +18,28 @@ from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import Resolver, split_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def check_names(
-    names: Iterable[str], known: Iterable[str], *, kind: str, otherwise: str = "see --help for the names"
+    names: Iterable[str],
+    known: Iterable[str],
+    *,
+    kind: str,
+    otherwise: str = "see --help for the names",
+    meant: Mapping[str, str] | None = None,
 ) -> None:
     """Raise OptionError for the first unknown name.
 
-    The message suggests the most similar known name, or gives the remedy `otherwise` if no known name is similar.
+    The message suggests the name in `meant`, else the most similar known name. It gives the remedy `otherwise` if no
+    known name is similar.
     """
     known = list(known)
     for name in names:
         if name not in known:
             # Two swapped letters make a short name less similar than a long one.
-            near = get_close_matches(name, known, n=1, cutoff=0.75 if len(name) > 4 else 0.6)
+            near = [meant[name]] if meant and name in meant else []
+            near = near or get_close_matches(name, known, n=1, cutoff=0.75 if len(name) > 4 else 0.6)
             hint = f"did you mean {near[0]}?" if near else otherwise
             raise OptionError(f"unknown {kind} {name}: {hint}")
 

@@ -141,7 +141,7 @@ def spider_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _set_known(settings: Settings, values: Mapping[str, Any], known: Iterable[str], *, priority: str) -> None:
     """Set Scrapy settings. Raises OptionError for a name that is neither `known` nor the setting of an option."""
     options = [Options.setting(name) for name in Options.model_fields]
-    check_names(values, [*known, *options], kind="setting")
+    check_names(values, [*known, *options], kind="setting", meant=Options.meant_settings())
     settings.update(dict(values), priority=priority)
 
 
@@ -168,7 +168,8 @@ def _check_given(settings: Settings) -> None:
     given = {name for name in settings if (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]}
     known = {name for name in dir(default_settings) if name.isupper()} | (set(settings) - given)
     known |= {Options.setting(name) for name in Options.model_fields}
-    check_names(sorted(given), sorted(known), kind="setting", otherwise="neither Scrapy nor sitemap-crawler has it")
+    otherwise = "neither Scrapy nor sitemap-crawler has it"
+    check_names(sorted(given), sorted(known), kind="setting", otherwise=otherwise, meant=Options.meant_settings())
 
 
 def _check_values(settings: Settings) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sitemap_crawler.exceptions import InventoryError
     from sitemap_crawler.inventory.lookup import LatestRun
 
+FIND_REMEDY = "crawl first, or give --config FILE or --state PATH of the crawl"
+"""Remedy when no inventory is in the user's state directory. A site file can name another place."""
 MAX_SHOWN = 20
 """Maximum number of inventories that a message lists."""
 
@@ -50,6 +52,8 @@ def find_inventory(*, state: str | None, config: Path | None, start_url: str | N
     if state is not None:
         return _named(Path(state.removeprefix("sqlite:///")), start_url, any_page=any_page)
     if config is not None:
+        if config.is_dir():
+            raise LocateError(f"--config {config} is a directory: give the site file of one site in it")
         return _configured(config, start_url, any_page=any_page)
     inventories = _all_inventories()
     if start_url is not None:
@@ -80,7 +84,7 @@ class _Inventories(NamedTuple):
         lines = [f"\n  {run.requested_url}  {path}" for path, run in self.readable.items()]
         lines += [f"\n  not readable: {error}" for error in self.unreadable.values()]
         more = f"\n  … and {len(lines) - MAX_SHOWN:,} more" if len(lines) > MAX_SHOWN else ""
-        return ":" + "".join(lines[:MAX_SHOWN]) + more if lines else ": crawl it first, or give --state"
+        return ":" + "".join(lines[:MAX_SHOWN]) + more if lines else f": {FIND_REMEDY}"
 
 
 def _all_inventories() -> _Inventories:
@@ -207,7 +211,7 @@ def _only_one(inventories: _Inventories, remedy: str) -> Path:
         return path
     for error in inventories.unreadable.values():
         raise error
-    raise LocateError(f"there is no inventory in {state_directory()}: crawl first, or give --state")
+    raise LocateError(f"there is no inventory in {state_directory()}: {FIND_REMEDY}")
 
 
 def _start_urls(text: str) -> list[str]:

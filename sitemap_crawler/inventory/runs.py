@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
-from sitemap_crawler.exceptions import InventoryError
+from sitemap_crawler.exceptions import InventoryError, OtherSiteError
 from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
 
@@ -59,8 +59,9 @@ def begin_run(
     with connection.begin():
         last = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
         if last is not None and last.requested_url != requested_url:
-            raise InventoryError(
-                f"the inventory holds the site of {last.requested_url}, not {requested_url}: choose another --state"
+            raise OtherSiteError(
+                f"the inventory holds the site of {last.requested_url}, not {requested_url}: crawl from that URL, "
+                "or give this one a --state and an --output of its own"
             )
         if last is not None and last.finished is None:
             if last.start_url == requested_url and last.sitemap_url != sitemap_url:

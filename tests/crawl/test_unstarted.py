@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.crawl.test_schemas import check
+from tests.support.webserver import page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.program import Program
+    from tests.support.webserver import WebServer
 
 URL = "http://127.0.0.1:9/"
 SUCCESS = {"outcome": "published", "exit_code": 0, "message": "1 page listed"}
@@ -107,3 +109,34 @@ def test_credentials_are_not_in_the_report(program: Program) -> None:
     assert "secret" not in (program.directory / "r.json").read_text()
     assert program.run("crawl", URL, "--auth", "secret", "--report", "r.json").code == 2
     assert "secret" not in (program.directory / "r.json").read_text()
+
+
+def test_settings_of_scrapy_are_hinted_on_the_command_line(program: Program) -> None:
+    line = program.run("crawl", URL, "-s", "SITEMAP_DELAY=2").last_line
+    assert line == "unknown setting SITEMAP_DELAY: did you mean DOWNLOAD_DELAY?"
+
+
+def test_write_says_which_defaults_come_from_the_last_crawl(program: Program) -> None:
+    text = " ".join(program.run("write", "--help").out.split())
+    assert "[default: sitemaps]" not in text
+    assert "[default: 50000]" not in text
+    assert text.count("[default: as in the last crawl]") > 20
+    assert "as in the last crawl" not in program.run("crawl", "--help").out
+
+
+def test_a_second_start_page_of_a_directory_is_a_usage_error(program: Program, site: WebServer) -> None:
+    site.pages |= {"/docs/": page("/docs/index.html"), "/docs/index.html": page("/docs/")}
+    assert program.crawl(site.url("/docs/")).code == 0
+    result = program.crawl(site.url("/docs/index.html"))
+    assert result.code == 2
+    assert result.report["outcome"] == "usage-error"
+    assert "crawl from that URL" in result.last_line
+    assert site.url("/docs/") in result.last_line
+
+
+def test_a_missing_inventory_names_the_site_file_as_a_remedy(program: Program) -> None:
+    for command in ("explain", "runs", "pages"):
+        result = program.run(command, URL)
+        assert result.code == 2
+        assert "--config FILE" in result.last_line
+    assert "give the site file of one site" in program.run("runs", "--config", ".").last_line
