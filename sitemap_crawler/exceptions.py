@@ -16,6 +16,7 @@
     │   ├── UnknownRunError
     │   └── TargetError
     ├── InventoryError                   1
+    │   ├── DamagedInventoryError        1
     │   ├── NotAnInventoryError          2
     │   ├── OtherSiteError               2
     │   └── InventoryBusyError           4
@@ -107,6 +108,10 @@ class TargetError(InputError):
 
 class InventoryError(SitemapCrawlerError):
     """The inventory cannot be read or written."""
+
+
+class DamagedInventoryError(InventoryError):
+    """The inventory holds a value that no release wrote. The message names table and row."""
 
 
 class NotAnInventoryError(InventoryError):

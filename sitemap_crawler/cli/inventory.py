@@ -8,12 +8,13 @@ import re
 import shutil
 import sys
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sitemap_crawler.cli.common import flushed_output, inventory_options
-from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.exceptions import DamagedInventoryError, OptionError
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ SCAN_ROWS = 50_000
 """Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
 FORMULA_STARTS = ("=", "+", "-", "@")
 """Characters with which a spreadsheet begins a formula."""
+MAX_PLACES = 20
+"""Maximum number of damaged values that `check-inventory` prints."""
 REASON_WIDTH, STATUS_WIDTH = 20, 6
 """Columns of the table, in characters."""
 URL_SHARE = 0.6
@@ -241,3 +244,28 @@ def _fit(text: str, cells: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return set_cell_size(text, cells) if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
+
+
+@click.command("check-inventory")
+@click.argument("start_url", required=False)
+@inventory_options
+@click.option("--migrate", is_flag=True, help="migrate an inventory of an earlier release, after a copy of its file")
+def check_inventory(start_url: str | None, state: str | None, config: Path | None, *, migrate: bool) -> int:
+    """Check the file of an inventory: its structure (PRAGMA quick_check) and every value in it."""
+    from sitemap_crawler.inventory.damage import damaged, find_damage
+    from sitemap_crawler.inventory.location import inventory_file
+    from sitemap_crawler.inventory.lookup import check_file, open_inventory
+    from sitemap_crawler.inventory.store import open_store
+
+    path = inventory_file(state=state, config=config, start_url=start_url)
+    check_file(path)
+    places = list(islice(find_damage(path), MAX_PLACES))
+    if places:
+        click.echo("\n".join(map(printable, places)))
+        raise DamagedInventoryError(damaged(path, places[0]))
+    if migrate:
+        open_store(path).close()
+    with open_inventory(path) as inventory:
+        count = inventory.count()
+    click.echo(f"the inventory {printable(str(path))} is not damaged: {count:,} URLs")
+    return 0

@@ -11,7 +11,7 @@ from sitemap_crawler import __version__
 from sitemap_crawler.cli.common import PROGRAM, one_line, print_error
 from sitemap_crawler.cli.crawl import crawl, write
 from sitemap_crawler.cli.history import diff, runs
-from sitemap_crawler.cli.inventory import explain, pages
+from sitemap_crawler.cli.inventory import check_inventory, explain, pages
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE, SitemapCrawlerError
 from sitemap_crawler.utils.text import printable
 
@@ -46,7 +46,7 @@ def commands() -> None:
     """Crawls a web site within the scope of its sitemap and keeps its XML sitemaps true."""
 
 
-for command in (crawl, write, explain, pages, runs, diff):
+for command in (crawl, write, explain, pages, runs, diff, check_inventory):
     commands.add_command(command)
 
 

@@ -17,13 +17,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.run import begin_or_resume, plan_run, remaining_pause_seconds
 from sitemap_crawler.crawl.throttle import HostThrottles
-from sitemap_crawler.exceptions import InventoryError, OutputError
+from sitemap_crawler.exceptions import InventoryError, OutputError, SitemapCrawlerError
+from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.robots import store_robots
 from sitemap_crawler.inventory.runs import fetched_in_run, move_run, store_pause
 from sitemap_crawler.inventory.sql import admitted_hosts
-from sitemap_crawler.inventory.store import inventory_failure, open_store
+from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import Ending, RunContext
 from sitemap_crawler.traps.detector import TrapDetector
@@ -168,9 +169,10 @@ class Job:
         Any exception counts: the objects in memory do not know what has been rolled back, so nothing more can be
         written.
         """
-        if not isinstance(error, SQLAlchemyError):
+        message = inventory_failure(self.store.path, error)
+        if message.endswith(PROGRAM_ERROR):
             logger.error("cannot write to the inventory", exc_info=error)
-        self.ending = self.ending._replace(failure=inventory_failure(self.store.path, error))
+        self.ending = self.ending._replace(failure=message)
 
     def store_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
         """Store the robots.txt of an origin. `body` is None if the origin has none."""
@@ -194,9 +196,12 @@ def open_job(options: Options, *, readers: str) -> Job:
     store = open_store(state_path(options))
     try:
         return _open_job(options, store, readers=readers)
-    except SQLAlchemyError as error:
+    except Exception as error:
         store.close()
-        raise InventoryError(inventory_failure(store.path, error)) from error
+        is_ours = isinstance(error, SitemapCrawlerError | OSError)
+        if isinstance(error, SQLAlchemyError) or (not is_ours and damage_message(store.path, error)):
+            raise InventoryError(inventory_failure(store.path, error)) from error
+        raise
     except BaseException:
         store.close()
         raise

@@ -61,6 +61,25 @@ def find_inventory(*, state: str | None, config: Path | None, start_url: str | N
     return _only_one(inventories, "give the start URL, or --state")
 
 
+def inventory_file(*, state: str | None, config: Path | None, start_url: str | None) -> Path:
+    """Return the path of the inventory as `find_inventory` does, without opening it. Raises LocateError."""
+    if state is not None:
+        candidates = [Path(state.removeprefix("sqlite:///"))]
+    elif config is not None:
+        candidates = [state_path(_options_of(config, start_url))]
+    elif start_url is not None:
+        candidates = [default_state_path(default_sitemap_url(url)) for url in _start_urls(start_url)]
+    else:
+        candidates = sorted(state_directory().glob("*.sqlite"))
+        if len(candidates) > 1:
+            raise LocateError("there are several inventories: give the start URL, or --state")
+    for path in candidates:
+        if path.exists():
+            return path
+    missing = candidates[0] if candidates else f"in {state_directory()}"
+    raise LocateError(f"there is no inventory {missing}: crawl first, or give the right --state")
+
+
 def inventory_for(text: str) -> Path:
     """Return the inventory with the longest scope that admits the URL spelt `text`, or else the only inventory."""
     asked = absolute_spellings(text)
@@ -193,14 +212,18 @@ def _named(path: Path, start_url: str | None, *, any_page: bool) -> Path:
 
 
 def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
+    options = _options_of(config, start_url)
+    return _named(state_path(options), options.start_url, any_page=any_page)
+
+
+def _options_of(config: Path, start_url: str | None) -> Options:
     from sitemap_crawler.config.options import Options
     from sitemap_crawler.config.sources import read_site_file
 
     values, _ = read_site_file(config)
     if start_url is not None:
         values["start_url"] = start_url
-    options = Options.parse(values)
-    return _named(state_path(options), options.start_url, any_page=any_page)
+    return Options.parse(values)
 
 
 def _only_one(inventories: _Inventories, remedy: str) -> Path:

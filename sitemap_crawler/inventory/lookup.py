@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, create_engine, func, inspect, null, select
+from sqlalchemy import case, create_engine, func, null, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from sitemap_crawler.exceptions import InventoryError, NotAnInventoryError
+from sitemap_crawler.exceptions import (
+    DamagedInventoryError,
+    InventoryError,
+    NotAnInventoryError,
+    SitemapCrawlerError,
+)
+from sitemap_crawler.inventory.damage import damage_message
+from sitemap_crawler.inventory.migrations import is_old, stored_version, version_problem
 from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, PUBLISHED, SAW_EVERYTHING
 from sitemap_crawler.inventory.schema import (
-    SCHEMA_VERSION,
     decisions,
     listings,
-    meta,
     nofollowed,
     observations,
     published,
@@ -288,7 +293,7 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
     Raises NotAnInventoryError if this release cannot read the file, InventoryError if it is damaged.
     """
     path = path.absolute()
-    _check_file(path)
+    check_file(path)
     # Without a write-ahead log no process writes. SQLite then opens the file as immutable and creates no other files.
     immutable = not path.with_name(path.name + "-wal").exists()
     before = _stamp(path)
@@ -296,9 +301,15 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
     try:
         with engine.connect() as connection:
             yield Inventory(connection, _latest_run(connection, path))
-    except SQLAlchemyError as error:
+    except (SitemapCrawlerError, OSError):
+        raise
+    except Exception as error:
         if immutable and _stamp(path) != before:
             raise InventoryError(_changed(path)) from error
+        if message := damage_message(path, error):
+            raise DamagedInventoryError(message) from error
+        if not isinstance(error, SQLAlchemyError):
+            raise
         reason = getattr(error, "orig", None) or error
         remedy = "free disk space, restore a copy, or remove the file and crawl again"
         raise InventoryError(f"cannot read the inventory {path}: {reason}; {remedy}") from error
@@ -326,7 +337,8 @@ def _changed(path: Path) -> str:
     return f"a crawl began to write the inventory {path} while it was read: run the same command again"
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise NotAnInventoryError for a file that is no database, or cannot be read."""
     try:
         with path.open("rb") as file:
             start = file.read(len(SQLITE_MAGIC))
@@ -337,15 +349,15 @@ def _check_file(path: Path) -> None:
 
 
 def _latest_run(connection: Connection, path: Path) -> LatestRun:
-    version = None
-    if inspect(connection).has_table(meta.name):
-        version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
+    version = stored_version(connection)
     if version is None:
         raise NotAnInventoryError(f"{path} is a database of another program: give the right --state")
-    if version != str(SCHEMA_VERSION):
+    if problem := version_problem(path, version):
+        raise NotAnInventoryError(problem)
+    if is_old(version):
         raise NotAnInventoryError(
-            f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-            "use the release that wrote it, or remove the file and crawl again"
+            f"the inventory {path} has schema version {version} of an earlier release: the next crawl or write "
+            f"migrates it, and so does sitemap-crawler check-inventory --migrate --state {path}"
         )
     row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:

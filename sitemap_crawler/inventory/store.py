@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
-from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
+from sitemap_crawler.exceptions import DamagedInventoryError, InventoryBusyError, InventoryError
+from sitemap_crawler.inventory.damage import damage_message
+from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 
 if TYPE_CHECKING:
@@ -102,7 +104,9 @@ class Store:
 
 
 def inventory_failure(path: Path, error: Exception) -> str:
-    """Return the message for an exception that ends the use of an open inventory."""
+    """Return the message for an exception that ends the use of an open inventory. Damage of the file explains most."""
+    if message := damage_message(path, error):
+        return message
     if not isinstance(error, SQLAlchemyError):
         return f"cannot use the inventory {path}: {PROGRAM_ERROR}"
     reason = getattr(error, "orig", None) or error
@@ -117,23 +121,29 @@ def open_store(path: Path) -> Store:
     path = path.absolute()
     _check_file(path)
     lock = _acquire(path)
+    engine = create_engine(URL.create("sqlite", database=str(path)))
     try:
-        engine = create_engine(URL.create("sqlite", database=str(path)))
         event.listen(engine, "connect", _configure)
         with engine.begin() as connection:
-            _check_version(connection, path)
+            version = _check_version(connection, path)
+        if is_old(version):
+            migrate(engine, path, version)
         return Store(path, engine, lock)
-    except OperationalError as error:
+    except Exception as error:
+        engine.dispose()
         lock.release()
+        if isinstance(error, InventoryError):
+            raise
+        if message := damage_message(path, error):
+            raise DamagedInventoryError(message) from error
+        if not isinstance(error, SQLAlchemyError):
+            raise
+        reason = getattr(error, "orig", None) or error
         raise InventoryError(
-            f"cannot use the inventory {path}: {error.orig}; free disk space or choose another --state"
+            f"cannot use the inventory {path}: {reason}; free disk space or choose another --state"
         ) from error
-    except DatabaseError as error:
-        lock.release()
-        remedy = "restore a copy, remove the file to start over, or choose another --state"
-        message = f"the inventory {path} is damaged: {error.orig}; {remedy}"
-        raise InventoryError(message) from error
     except BaseException:
+        engine.dispose()
         lock.release()
         raise
 
@@ -188,26 +198,17 @@ def _configure(connection: sqlite3.Connection, _record: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _check_version(connection: Connection, path: Path) -> None:
-    tables = set(inspect(connection).get_table_names())
-    if not tables:
+def _check_version(connection: Connection, path: Path) -> str:
+    """Return the schema version, after creating the tables in an empty file. Raises InventoryError."""
+    if not inspect(connection).get_table_names():
         # Python's sqlite3 begins no transaction for DDL by itself. A kill must not leave tables without a version.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(meta).values(name="schema_version", value=str(SCHEMA_VERSION)))
-        return
-    version = None
-    if meta.name in tables:
-        version = connection.scalar(select(meta.c.value).where(meta.c.name == "schema_version"))
+        return str(SCHEMA_VERSION)
+    version = stored_version(connection)
     if version is None:
         raise InventoryError(f"{path} is a database of another program; choose another --state")
-    if version != str(SCHEMA_VERSION):
-        raise InventoryError(
-            f"the inventory {path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-            "use the release that wrote it, or remove the file to start over"
-        )
-    # Tables that a later release added. Earlier releases of this schema do not use them.
-    missing = [table for table in metadata.sorted_tables if table.name not in tables]
-    if missing:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        metadata.create_all(connection, tables=missing, checkfirst=False)
+    if problem := version_problem(path, version):
+        raise InventoryError(problem)
+    return version

@@ -10,8 +10,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
-from sitemap_crawler.exceptions import IndexOverflowError, InventoryError, NotPublishedError
+from sitemap_crawler.exceptions import IndexOverflowError, InventoryError, NotPublishedError, SitemapCrawlerError
 from sitemap_crawler.inventory.alternates import store_clusters
+from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
 from sitemap_crawler.inventory.link_graph import store_reach, walk_from
@@ -85,9 +86,11 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         report.outcome, report.message = Outcome.REFUSED, str(error)
     except SQLAlchemyError as error:
         _fail(report, inventory_failure(context.store.path, error))
-    except Exception:
-        logger.exception("cannot conclude the run")
-        _fail(report, PROGRAM_ERROR)
+    except Exception as error:
+        message = damage_message(context.store.path, error)
+        if message is None:
+            logger.exception("cannot conclude the run")
+        _fail(report, message or PROGRAM_ERROR)
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
     report.warnings, report.warning_counts = context.sorted_warnings()
@@ -260,8 +263,12 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
             backup.keeps_new = context.replaces and report.has_published
         report.deliver(options)
         return report
-    except SQLAlchemyError as error:
-        raise InventoryError(inventory_failure(store.path, error)) from error
+    except SitemapCrawlerError:
+        raise
+    except Exception as error:
+        if isinstance(error, SQLAlchemyError) or damage_message(path, error):
+            raise InventoryError(inventory_failure(store.path, error)) from error
+        raise
     finally:
         store.close()
 

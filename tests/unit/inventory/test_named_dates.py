@@ -185,6 +185,7 @@ def test_a_change_has_the_date_after_the_last_run(store: Store) -> None:
 def test_an_inventory_without_the_table_gets_it(store: Store, tmp_path: Path) -> None:
     with store.connection.begin():
         store.connection.execute(text("DROP TABLE named_dates"))
+        store.connection.execute(text("UPDATE meta SET value = '4' WHERE name = 'schema_version'"))
     store.close()
     opened = open_store(tmp_path / "state.sqlite")
     record(opened, 1, *pages(1, 2))

@@ -1,0 +1,114 @@
+"""Damaged inventories: every command ends with one line that names table and row, never with a traceback."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.inventory.damage import find_damage
+from sitemap_crawler.inventory.schema import SCHEMA_VERSION
+from tests.support.made_inventory import change
+from tests.support.stored_inventory import READING, columns, run_here, stored_inventory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BAD_VALUES = (
+    "NULL", "'x'", "-1", "9223372036854775807", "1e300", "9e999", "x'ff80ff'", "CAST(x'ff80' AS TEXT)", "'{'",
+    "'[[1]]'", "''",
+)  # fmt: skip
+
+
+def run_all(path: Path, directory: Path, capsys: pytest.CaptureFixture[str]) -> set[int]:
+    """Run all commands on an inventory. Return their exit codes; no error may have more than one line."""
+    codes = set()
+    for command, *arguments in (*READING, ("write", "-q", "-o", str(directory / "sitemaps"))):
+        codes.add(run_here(command, *arguments, "--state", str(path)))
+        errors = capsys.readouterr().err
+        assert "Traceback" not in errors
+        assert errors.count("sitemap-crawler: ") == (errors != "")
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("UPDATE observations SET links = x'ff' WHERE url_id = 1", None),
+        ("UPDATE observations SET notes = '{' WHERE url_id = 3", "table observations, row 3, column notes"),
+        ("UPDATE urls SET state = 77 WHERE id = 2", "table urls, row 2, column state"),
+        ("UPDATE urls SET url = 'http://127.0.0.1:8123/x' WHERE id = 2", "table urls, row 2, column key"),
+        ("UPDATE runs SET options = '[]' WHERE id = 2", "table runs, row 2, column options"),
+        ("UPDATE runs SET started = 9e999 WHERE id = 1", "table runs, row 1, column started"),
+        ("UPDATE decisions SET lastmod = 1e300 WHERE url_id = 1", "table decisions, row 1, column lastmod"),
+        ("UPDATE decisions SET reason = CAST(x'ff' AS TEXT) WHERE url_id = 4", "table decisions, row 4, column reason"),
+        ("UPDATE decisions SET reason = 'listed'", None),
+    ],
+)
+def test_the_place_of_a_damaged_value_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], statement: str, place: str | None
+) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    assert list(find_damage(path)) == []
+    change(path, statement)
+    assert list(find_damage(path)) == ([place] if place else [])
+    if place:
+        assert run_here("check-inventory", "--state", str(path)) == 1
+        output = capsys.readouterr()
+        assert output.out == f"{place}\n"
+        remedy = "restore a copy, or move it away and crawl again"
+        assert output.err == f"sitemap-crawler: the inventory {path} is damaged ({place}): {remedy}\n"
+
+
+def test_exit_codes_of_the_check(tmp_path: Path) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    assert run_here("check-inventory", "--state", str(path)) == 0
+    assert run_here("check-inventory", "--state", str(tmp_path / "none.sqlite")) == 2
+    other = tmp_path / "notes.txt"
+    other.write_text("my notes")
+    assert run_here("check-inventory", "--state", str(other)) == 2
+
+
+def test_damaged_values_are_no_tracebacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = stored_inventory(tmp_path / "base.sqlite", SCHEMA_VERSION).read_bytes()
+    everything = list(columns(tmp_path / "base.sqlite"))
+    draw = random.Random(17)
+    for number, (table, column) in enumerate(draw.sample(everything, 24)):
+        path = tmp_path / f"{number}.sqlite"
+        path.write_bytes(base)
+        value = draw.choice(BAD_VALUES)
+        with closing(sqlite3.connect(path)) as connection:
+            statement = (
+                f'UPDATE OR IGNORE {table} SET "{column}" = {value} WHERE rowid = (SELECT max(rowid) FROM {table})'
+            )
+            try:
+                connection.execute(statement)
+                connection.commit()
+            except sqlite3.IntegrityError:
+                continue
+        assert run_all(path, tmp_path, capsys) <= {0, 1, 2, 3}
+
+
+def test_damaged_bytes_are_no_tracebacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = stored_inventory(tmp_path / "base.sqlite", SCHEMA_VERSION).read_bytes()
+    draw = random.Random(17)
+    for number in range(16):
+        damaged = bytearray(base)
+        for _ in range(draw.choice((1, 3, 20))):
+            damaged[draw.randrange(100, len(damaged))] = draw.randrange(256)
+        path = tmp_path / f"{number}.sqlite"
+        path.write_bytes(damaged)
+        assert run_all(path, tmp_path, capsys) <= {0, 1, 2, 3}
+
+
+def test_a_damaged_schema_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SQLite's message repeats the text, which is no UTF-8."""
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    content = path.read_bytes()
+    sound, broken = b"decision VARCHAR(16) NOT NULL", b"decision VARCHAR(16) NOT N\xc9LL"
+    assert content.count(sound) == 1
+    path.write_bytes(content.replace(sound, broken))
+    assert run_all(path, tmp_path, capsys) == {1}

@@ -1,0 +1,154 @@
+"""Migrations: inventories of every past schema are read, copied first, changed as a whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+from sitemap_crawler.exceptions import InventoryError, NotAnInventoryError
+from sitemap_crawler.inventory import migrations
+from sitemap_crawler.inventory.lookup import open_inventory
+from sitemap_crawler.inventory.schema import SCHEMA_VERSION
+from sitemap_crawler.inventory.store import open_store
+from tests.support.made_inventory import change
+from tests.support.stored_inventory import READING, SITE, STORED, run_here, stored_inventory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+VERSIONS = sorted(int(path.stem.removeprefix("schema-")) for path in STORED.glob("schema-*.sql"))
+NEXT = SCHEMA_VERSION + 1
+
+
+def schema_of(path: Path) -> set[str]:
+    """Return the statements that make the tables and indexes."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {" ".join(row[0].replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()) for row in rows}
+
+
+def content_of(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+def add_column(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE urls ADD COLUMN note TEXT"))
+    connection.execute(text("UPDATE urls SET note = url"))
+
+
+@pytest.fixture
+def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this release one whose schema has another column."""
+    monkeypatch.setitem(migrations.STEPS, SCHEMA_VERSION, add_column)
+    for module in ("migrations", "store", "damage"):
+        monkeypatch.setattr(f"sitemap_crawler.inventory.{module}.SCHEMA_VERSION", NEXT)
+
+
+def test_an_inventory_of_every_version_is_stored() -> None:
+    assert list(range(migrations.OLDEST_VERSION, SCHEMA_VERSION + 1)) == VERSIONS
+    assert sorted(migrations.STEPS) == VERSIONS[:-1]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_stored_inventory_of_each_version_has_todays_schema_when_it_is_open(tmp_path: Path, version: int) -> None:
+    path = stored_inventory(tmp_path / "old.sqlite", version)
+    open_store(path).close()
+    open_store(tmp_path / "new.sqlite").close()
+    assert schema_of(path) == schema_of(tmp_path / "new.sqlite")
+    for command, *arguments in READING:
+        assert run_here(command, *arguments, "--state", str(path)) == 0
+    assert run_here("write", "--state", str(path), "-o", str(tmp_path / "sitemaps"), "-q") == 0
+    assert (tmp_path / "sitemaps/sitemap.xml").read_text(encoding="utf-8").count("<loc>") == 5
+
+
+@pytest.mark.usefixtures("next_version")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_migration_keeps_a_copy_and_all_values(tmp_path: Path, mode: int) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    path.chmod(mode)
+    before = content_of(path)
+    store = open_store(path)
+    with store.connection.begin():
+        rows = store.connection.execute(text("SELECT url, note FROM urls")).all()
+    store.close()
+    assert rows
+    assert all(url == note for url, note in rows)
+    copy = tmp_path / f"a.sqlite.schema-{SCHEMA_VERSION}"
+    assert content_of(copy) == before
+    assert copy.stat().st_mode & 0o777 == mode
+    assert {file.name for file in tmp_path.iterdir()} <= {"a.sqlite", copy.name, "a.sqlite.lock"}
+    # It is migrated once.
+    copy.unlink()
+    open_store(path).close()
+    assert not copy.exists()
+
+
+@pytest.mark.usefixtures("next_version")
+def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    before = content_of(path)
+
+    def fail(connection: Connection) -> None:
+        add_column(connection)
+        connection.execute(text("UPDATE nothing SET a = 1"))
+
+    monkeypatch.setitem(migrations.STEPS, SCHEMA_VERSION, fail)
+    with pytest.raises(InventoryError, match=r"cannot migrate the inventory .*; it is unchanged"):
+        open_store(path)
+    assert content_of(path) == before
+    monkeypatch.setitem(migrations.STEPS, SCHEMA_VERSION, add_column)
+    open_store(path).close()
+
+
+@pytest.mark.usefixtures("next_version")
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("disk is full")])
+def test_without_a_copy_nothing_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    before = content_of(path)
+    (tmp_path / "a.sqlite.copy-killed").mkdir()
+
+    def full(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(migrations, "connect", full)
+    with pytest.raises(InventoryError, match=r"cannot copy the inventory .*(No space|full).*free disk space"):
+        open_store(path)
+    assert content_of(path) == before
+    assert {file.name for file in tmp_path.iterdir()} <= {"a.sqlite", "a.sqlite.lock"}
+
+
+@pytest.mark.usefixtures("next_version")
+def test_commands_that_read_name_the_command_that_migrates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    before = path.read_bytes()
+    with pytest.raises(NotAnInventoryError) as caught, open_inventory(path):
+        pass
+    assert path.read_bytes() == before
+    found = re.search(r"sitemap-crawler (check-inventory .*)$", str(caught.value))
+    assert found is not None
+    assert run_here(*found[1].split()) == 0
+    assert "9 URLs" in capsys.readouterr().out
+    with open_inventory(path) as inventory:
+        assert inventory.run.requested_url == SITE
+
+
+def test_a_newer_or_an_unreleased_schema_is_refused(tmp_path: Path) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    for version, words in (
+        (NEXT, f"newer than {SCHEMA_VERSION} of this release: install the release that wrote it"),
+        (3, "older than any release can read"),
+        ("four", r"is damaged \(table meta, row schema_version\)"),
+    ):
+        change(path, f"UPDATE meta SET value = '{version}'")
+        with pytest.raises(InventoryError, match=words):
+            open_store(path)
+        with pytest.raises(NotAnInventoryError, match=words), open_inventory(path):
+            pass
