@@ -104,7 +104,9 @@ def _sentence(facts: dict[str, Any]) -> str:
     if decision == "listed":
         kept = "" if reason == "listed" else f": {reason}"
         return f"listed{kept}{because}" + ("" if facts["file"] else ", not published yet")
-    return f"not listed: {reason}{because}"
+    # A run that was refused or tried out has decided, and the live files are those of an earlier run.
+    live = f", still in {facts['file']} until the next publication" if facts["file"] else ""
+    return f"not listed: {reason}{because}{live}"
 
 
 @click.command()

@@ -530,3 +530,19 @@ def cpu_seconds(program: Program, *arguments: str) -> float:
         "sys.exit(code)"
     )
     return float(program.execute(sys.executable, "-c", code, *arguments).err)
+
+
+@pytest.mark.parametrize("ending", [("--dry-run",), ()])
+def test_a_page_that_an_unpublished_run_no_longer_lists_is_still_in_its_file(
+    program: Program, site: WebServer, ending: tuple[str, ...]
+) -> None:
+    site.pages["/"] = page(*(f"/{number}" for number in range(30)))
+    site.pages |= {f"/{number}": page("/") for number in range(30)}
+    assert program.crawl(site.url("/"), "--state", "a.db").code == 0
+    excluded = ("--exclude", "/1$") if ending else ("--exclude", "/[0-9]+$")
+    assert program.crawl(site.url("/"), "--state", "a.db", *excluded, *ending).code == (0 if ending else 3)
+    first = lines_of(program, site.url("/1"))[0]
+    assert first.startswith("not listed: excluded-by-rule")
+    assert first.endswith(", still in sitemap.xml until the next publication")
+    assert program.crawl(site.url("/"), "--state", "a.db", "--exclude", "/1$", "--allow-shrink").code == 0
+    assert "still in" not in lines_of(program, site.url("/1"))[0]
