@@ -15,6 +15,8 @@ class _Traits(NamedTuple):
     """What to do if the start page has the reason. None if the run may be published (`policy/guards.py`)."""
     hint: str | None = None
     """Words after "URLs" in the hint why a crawl listed few pages; None without a hint (`report/warnings.py`)."""
+    hint_position: int = 0
+    """Position of the hint among the hints of all reasons."""
     is_error: bool = False
     """Whether a link or redirect to such a URL is broken (`inventory/diagnostics.py`, `report/warnings.py`)."""
     is_fixed_in_links: bool = False
@@ -26,7 +28,7 @@ class _Traits(NamedTuple):
 
 
 class Reason(StrEnum):
-    """Stable name of the reason why a URL is, or is not, in the sitemap. Hints follow this order."""
+    """Stable name of the reason why a URL is, or is not, in the sitemap, in the order of messages and documents."""
 
     traits: _Traits
 
@@ -52,12 +54,22 @@ class Reason(StrEnum):
         "out-of-scope",
         _Traits("Not at or below the sitemap's directory. Not fetched.", fits_sitemap=True),
     )
+    EXCLUDED_BY_RULE = (
+        "excluded-by-rule",
+        _Traits(
+            "An `--exclude` or `--exclude-listing` pattern matches, or no `--include` pattern does.",
+            hint="excluded by --include or --exclude",
+            hint_position=4,
+            fits_sitemap=True,
+        ),
+    )
     BLOCKED_BY_ROBOTS = (
         "blocked-by-robots",
         _Traits(
             "robots.txt disallows the URL. Not fetched.",
             start_page_remedy="robots.txt forbids it: allow this user agent there, or crawl with -s ROBOTSTXT_OBEY=0",
             hint="disallowed by robots.txt",
+            hint_position=1,
         ),
     )
     NOINDEX = (
@@ -66,6 +78,7 @@ class Reason(StrEnum):
             "A robots meta tag or `X-Robots-Tag` forbids indexing, for all robots or for Google's or Bing's.",
             start_page_remedy="remove the directive, or start from a page that may be indexed",
             hint="marked noindex",
+            hint_position=2,
             rarely_changes=True,
         ),
     )
@@ -74,23 +87,7 @@ class Reason(StrEnum):
         _Traits(
             "`rel=canonical` names another URL, and that URL can be listed.",
             hint="of pages whose canonical is another URL",
-        ),
-    )
-    EXCLUDED_BY_RULE = (
-        "excluded-by-rule",
-        _Traits(
-            "An `--exclude` or `--exclude-listing` pattern matches, or no `--include` pattern does.",
-            hint="excluded by --include or --exclude",
-            fits_sitemap=True,
-        ),
-    )
-    LIMIT = (
-        "limit",
-        _Traits(
-            "Beyond `--max-pages` or `--max-depth`, or in a [trap](../guide/traps.md).",
-            start_page_remedy="raise --max-pages or --max-depth, or run the same command again",
-            hint="beyond --max-pages or --max-depth",
-            fits_sitemap=True,
+            hint_position=3,
         ),
     )
     REDIRECT = (
@@ -118,6 +115,7 @@ class Reason(StrEnum):
             "A 5xx or 429, after the retries.",
             start_page_remedy="the server fails: try again when it works",
             hint="answered with server errors",
+            hint_position=6,
             is_error=True,
             is_fixed_in_links=True,
         ),
@@ -128,6 +126,7 @@ class Reason(StrEnum):
             "No answer, after the retries.",
             start_page_remedy="the server does not answer: check the address and the network",
             hint="unreachable",
+            hint_position=7,
             is_error=True,
             is_fixed_in_links=True,
         ),
@@ -147,6 +146,16 @@ class Reason(StrEnum):
     TOO_LONG = (
         "too-long",
         _Traits("2,048 characters or more, or an entry that is larger than a file may be."),
+    )
+    LIMIT = (
+        "limit",
+        _Traits(
+            "Beyond `--max-pages` or `--max-depth`, or in a [trap](../guide/traps.md).",
+            start_page_remedy="raise --max-pages or --max-depth, or run the same command again",
+            hint="beyond --max-pages or --max-depth",
+            hint_position=5,
+            fits_sitemap=True,
+        ),
     )
     ORPHAN = (
         "orphan",

@@ -187,7 +187,7 @@ def few_pages_hints(
     if notes.get(NoteKind.NOFOLLOW_PAGE):
         hints.append("the start page says nofollow, so none of its links was followed")
     hints += _out_of_scope_hints(scope, examples(Reason.OUT_OF_SCOPE), to_public)
-    for reason in Reason:
+    for reason in sorted(Reason, key=lambda reason: reason.traits.hint_position):
         if reason.traits.hint is not None and excluded.get(reason):
             hints.append(f"URLs {reason.traits.hint}: {excluded[reason]}, for example {examples(reason)[0]}")
     return hints
