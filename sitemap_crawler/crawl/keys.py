@@ -29,6 +29,8 @@ class Meta:
     """Scrapy's."""
     TIMEOUT_SECONDS: Final = "download_timeout"
     """Scrapy's: the timeout of the request, in place of DOWNLOAD_TIMEOUT."""
+    COOKIE_JAR: Final = "cookiejar"
+    """Scrapy's: the name of the jar with the cookies of the request."""
     PROXY: Final = "proxy"
     """Scrapy's: the URL of a proxy, in place of the environment's; empty for none."""
 

@@ -142,7 +142,7 @@ class Download:
         self.url = url
         self._response = response
         self._until = time.monotonic() + _DEADLINE_SECONDS
-        coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
+        coding = ", ".join(response.headers.get_all("Content-Encoding") or ["identity"]).strip().lower()
         if coding not in {"identity", "gzip", "x-gzip"}:
             raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not requested")
         self._pieces = self._received() if coding == "identity" else decompress(self._received())

@@ -157,6 +157,19 @@ def test_cookies_of_the_site_join_those_given(program: Program, site: WebServer)
     assert sorted(cookies["/a"].split("; ")) == sorted([COOKIE, "b=new", "sid=1"])
 
 
+def test_cookies_of_the_site_stay_at_its_port(program: Program, site: WebServer, other: WebServer) -> None:
+    cookie = [("Set-Cookie", "sid=secret")]
+    site.pages.update({"/": Answer(page("/a"), headers=cookie), "/a": page()})
+    other.pages["/map.txt"] = Answer(site.url("/a"), content_type="text/plain", headers=[("Set-Cookie", "o=1")])
+    options = ["-s", "COOKIES_ENABLED=1", "--seed-sitemap", other.url("/map.txt")]
+    program.crawl(site.url(), *options, "--seed-sitemap", site.url("/last.txt"))
+    assert {request.path for request in other.requests} == {"/robots.txt", "/map.txt"}
+    assert [request.headers.get("cookie") for request in other.requests] == [None, None]
+    assert {request.headers.get("cookie") for request in site.requests if request.path in ("/a", "/last.txt")} == {
+        "sid=secret"
+    }
+
+
 @pytest.mark.parametrize("obey", ["0", "1"])
 @pytest.mark.parametrize(
     ("options", "code", "words"),

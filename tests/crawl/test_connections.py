@@ -125,6 +125,13 @@ def test_compressed_pages(program: Program, site: WebServer, encoding: str, comp
     assert result.listed() == [site.url("/"), site.url("/a")]
 
 
+def test_two_content_encoding_headers_are_a_list(program: Program, site: WebServer) -> None:
+    body = brotli.compress(gzip.compress(page("/a").encode()))
+    headers = [("Content-Encoding", "gzip"), ("Content-Encoding", "br")]
+    site.pages.update({"/": Answer(body, headers=headers), "/a": page()})
+    assert program.crawl(site.url()).listed() == [site.url("/"), site.url("/a")]
+
+
 def test_compression_can_be_switched_off(program: Program, site: WebServer) -> None:
     site.pages["/"] = page()
     program.crawl(site.url(), "-s", "COMPRESSION_ENABLED=0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -340,3 +341,33 @@ def test_errors_that_do_not_last_at_all_end_a_listing_in_a_limited_run_too(progr
     assert crawl(program, site, *options)["listed"] == 2
     site.pages["/a"] = Answer(status=503)
     assert crawl(program, site, *options, "--max-depth", "5")["listed"] == 1
+
+
+@pytest.mark.parametrize("etag", ['"a\x01b"', '"a\x1b[31mb"', '"a\tb"', '"a\x7fb"'])
+def test_an_etag_that_cannot_be_sent_is_not_kept(program: Program, site: WebServer, etag: str) -> None:
+    site.pages.update({"/": page("/a"), "/a": validated(page(title="A"), etag)})
+    for _ in range(2):
+        assert crawl(program, site)["listed"] == 2
+    asked = [request for request in site.requests if request.path == "/a"]
+    assert [request.headers.get("if-none-match") for request in asked] == [None, None]
+    assert reason(program, site, "/a") == "listed"
+
+
+def test_a_request_that_the_client_refuses_is_sent_without_conditions(program: Program, site: WebServer) -> None:
+    """An inventory of an earlier version may hold such a validator."""
+    site.pages.update({"/": page("/a"), "/a": validated(page(title="A"), '"1"')})
+    crawl(program, site)
+    with sqlite3.connect(program.directory / "state.db") as database:
+        database.execute("UPDATE observations SET etag = 'a' || char(10) || 'b' WHERE etag IS NOT NULL")
+    database.close()
+    site.clear_log()
+    report = crawl(program, site)
+    assert (report["listed"], report["errors"]) == (2, 0)
+    assert site.paths().count("/a") == 1
+
+
+def test_a_304_to_the_first_request_is_an_error(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": Answer(status=304)})
+    assert crawl(program, site)["excluded"] == {"unreachable": 1}
+    explained = json.loads(program.run("explain", site.url("/a"), "--state", "state.db", "--json").out)
+    assert explained["evidence"] == "the answer is 304, to a request without conditions"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,14 @@ _CONDITION_HEADERS = ("If-None-Match", "If-Modified-Since")
 _INDEXING_RELATIONS = ("canonical", "alternate")
 """Relations of a Link header that decide on indexing."""
 _MARK_BYTES = 8
+MAX_VALIDATOR_LENGTH = 200
+"""Maximum number of characters of a header value that is stored to be sent back."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def is_sendable(validator: str | None) -> bool:
+    """Return whether a value of a response header can be sent back: an HTTP client refuses control characters."""
+    return bool(validator) and len(validator or "") <= MAX_VALIDATOR_LENGTH and not _CONTROL.search(validator or "")
 
 
 def condition_headers(queued: QueuedUrl) -> dict[str, str]:
@@ -46,10 +55,14 @@ def unconditional_request(
     """
     if not queued.conditional or not _is_doubtful(response, queued, headers):
         return None
-    request: Any = response.request
+    return without_conditions(response.request, queued)
+
+
+def without_conditions(asked: Request | None, queued: QueuedUrl) -> Request:
+    """Return the request without its conditions and without retries: the conditional one has had all of them."""
+    request: Any = asked
     other_headers = {name: value for name, value in request.headers.items() if name.decode() not in _CONDITION_HEADERS}
     unconditional = replace(queued, etag=None, modified_header=None)
-    # No retries: a failed conditional request has had all of them.
     meta = {**request.meta, Meta.QUEUED: unconditional, Meta.RETRIES: 0, Meta.MAX_RETRIES: 0}
     unconditional_request: Request = request.replace(headers=other_headers, meta=meta, dont_filter=True)
     return unconditional_request

@@ -185,7 +185,7 @@ class BoundedDownloadHandler:
         size_bytes = 0
         flags = None
         max_bytes = min(request.meta.get(Meta.MAX_BODY_BYTES, self._max_body), self._max_size)
-        decoder = BodyDecoder(response.headers.get("Content-Encoding", "")) if self._decodes else None
+        decoder = BodyDecoder(",".join(response.headers.getall("Content-Encoding", ()))) if self._decodes else None
         async for encoded in response.content.iter_any():
             chunk = decoder.decode(encoded, max_bytes + 1 - size_bytes) if decoder else encoded
             # Cut here: later the whole body would have to be copied.

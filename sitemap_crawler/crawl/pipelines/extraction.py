@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.crawl.download.conditional import header_mark
+from sitemap_crawler.crawl.download.conditional import header_mark, is_sendable
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.extract.dates import last_modified, parse_http_date
 from sitemap_crawler.extract.indexability import find_canonical, robots_directives
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 READABLE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 """Content types of pages with links and directives. Other types may be listed, by an option."""
-MAX_VALIDATOR = 200
-"""Maximum length in characters of an entity tag or a date that is stored for the next request."""
 MAX_TITLE = 200
 """Maximum length in characters of a stored title, as feeds and tables show it."""
 MAX_KNOWN_RESOURCES = 10_000
@@ -123,12 +121,12 @@ class LastModifiedPipeline(ReadingPipeline):
         observation = item.observation
         if observation.body_hash is not None or observation.not_modified:
             etag = _first_header(item, "etag")
-            observation.etag = etag if etag and len(etag) <= MAX_VALIDATOR else None
+            observation.etag = etag if is_sendable(etag) else None
         if observation.body_hash is not None:
             modified, date = _first_header(item, "last-modified"), _first_header(item, "date")
             observation.last_modified = last_modified(modified, date, fetched=observation.fetched)
             # A conditional request repeats the header, so a header that is no date is not stored.
-            usable = modified is not None and len(modified) <= MAX_VALIDATOR and parse_http_date(modified) is not None
+            usable = is_sendable(modified) and parse_http_date(modified) is not None
             observation.modified_header = modified if usable else None
         observation.header_mark = header_mark(item.headers)
         return item

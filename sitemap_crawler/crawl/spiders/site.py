@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
-from sitemap_crawler.crawl.download.conditional import unconditional_request
+from sitemap_crawler.crawl.download.conditional import unconditional_request, without_conditions
 from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.keys import Meta
@@ -87,6 +87,9 @@ class SiteSpider(Spider):
             observation.notes[NoteKind.LONG_BODY] = len(response.body)
         if response.status == 304 and queued.conditional:
             observation.not_modified = True
+        elif response.status == 304:
+            # It says nothing about the page, and is no redirect.
+            observation.status, observation.error = None, "the answer is 304, to a request without conditions"
         elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
@@ -95,10 +98,15 @@ class SiteSpider(Spider):
         page.is_start = queued.url == self.job.start_url
         yield page
 
-    def failed(self, failure: Failure) -> Iterator[Page]:
+    def failed(self, failure: Failure) -> Iterator[Page | Request]:
         """Make a Page of a request without a response: blocked by robots.txt, or unreachable after all retries."""
         request = failure.request  # type: ignore[attr-defined]
         if isinstance(failure.value, RequestPostponedError) or self._ends_crawl(failure.value, request.url):
+            return
+        queued: QueuedUrl = request.meta[Meta.QUEUED]
+        if isinstance(failure.value, ValueError) and queued.conditional:
+            # The HTTP client refuses the request, perhaps for a condition of an earlier version of this program.
+            yield without_conditions(request, queued)
             return
         observation = Observation(request.meta[Meta.QUEUED].id, datetime.now(UTC))
         if isinstance(failure.value, BlockedByRobotsError):
