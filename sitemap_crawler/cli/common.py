@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
@@ -75,7 +76,7 @@ def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def print_error(code: int, message: str) -> int:
     """Print one line to standard error, and return the exit code."""
-    click.echo(f"{PROGRAM}: {message}", err=True)
+    echo(f"{PROGRAM}: {message}", err=True)
     return code
 
 
@@ -83,7 +84,7 @@ def print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
     """Print the summary, the message or the JSON of a report, and return its exit code."""
     if as_json:
         # JSON is the only output. If it cannot be written, the command fails: see `run` in main.
-        click.echo(json.dumps(report.to_json(), indent=2))
+        echo(json.dumps(report.to_json(), indent=2))
         sys.stdout.flush()
     # The reader of the output may be gone (rich exits then), or its disk full. The outcome of the run is the same.
     with contextlib.suppress(OSError, SystemExit):
@@ -95,7 +96,7 @@ def print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
         if report.exit_code:
             print_error(report.exit_code, report.message)
         elif not (quiet or as_json):
-            click.echo(report.message)
+            echo(report.message)
     return report.exit_code
 
 

@@ -15,6 +15,7 @@ import click
 
 from sitemap_crawler.cli.common import flushed_output, inventory_options
 from sitemap_crawler.exceptions import DamagedInventoryError, OptionError
+from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
         if as_json
         else [printable(line) for line in _explanation_lines(explanation)]
     )
-    click.echo("\n".join(lines))
+    echo("\n".join(lines))
     return 0
 
 

@@ -13,6 +13,7 @@ from sitemap_crawler.cli.crawl import crawl, write
 from sitemap_crawler.cli.history import diff, runs
 from sitemap_crawler.cli.inventory import check_inventory, explain, pages
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE, SitemapCrawlerError
+from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run() -> int:
     except click.Abort:
         code = print_error(INTERRUPTED, "interrupted; run the same command to continue")
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        echo(error.format_message(), err=True)
         code = USAGE
     except click.ClickException as error:
         code = print_error(USAGE, f"{one_line(error)} ({PROGRAM} --help shows the usage)")
@@ -59,7 +60,7 @@ def validate(target: str, *, as_json: bool) -> int:
 
     report = check(target)
     if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        echo(json.dumps(report.to_json(), indent=2))
     else:
         _print_findings(report)
     if report.valid:
@@ -71,6 +72,6 @@ def _print_findings(report: ValidationReport) -> None:
     for finding in report.findings:
         place = printable(finding.file) + (f":{finding.line}" if finding.line is not None else "")
         url = f" {finding.url}" if finding.url else ""
-        click.echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
+        echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
     for file in report.files:
-        click.echo(f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")
+        echo(f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.utils.runtime import console, plain
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -27,18 +26,18 @@ WIDTH = 120
 
 def print_summary(report: Report) -> None:
     """Print the counts by decision, the files, the duration, the hints, and one example of each kind of warning."""
-    console = Console(highlight=False, soft_wrap=True)
-    if not console.is_terminal:
-        console = Console(highlight=False, soft_wrap=True, width=WIDTH)
-    console.print(_numbers(report))
+    output = console(soft_wrap=True)
+    if not output.is_terminal:
+        output = console(soft_wrap=True, width=WIDTH)
+    output.print(_numbers(report))
     for hint in report.hints:
-        console.print(Text(f"Few pages were found: {hint}"))
+        output.print(plain(f"Few pages were found: {hint}"))
     for line in _warnings(report):
-        console.print(Text(line))
+        output.print(plain(line))
 
 
 def _numbers(report: Report) -> Table:
-    table = Table(title=Text(f"Sitemap of {report.start_url}"), title_justify="left", show_header=False)
+    table = Table(title=plain(f"Sitemap of {report.start_url}"), title_justify="left", show_header=False)
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_row("listed", f"{report.listed:,}")
@@ -46,12 +45,12 @@ def _numbers(report: Report) -> Table:
         table.add_row("    kept while their server fails", f"{report.kept:,}")
     _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED)
     for reason, count in sorted(report.excluded.items(), key=lambda item: (-item[1], item[0])):
-        table.add_row(f"not listed: {reason}", f"{count:,}")
+        table.add_row(plain(f"not listed: {reason}"), f"{count:,}")
         _add_groups(table, report.shapes.get(reason, []), limit=MAX_GROUPS_EXCLUDED)
     changes = report.changes
     table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
     for row in report.hosts[:MAX_HOSTS]:
-        table.add_row(Text(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
+        table.add_row(plain(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
     if len(report.hosts) > MAX_HOSTS:
         table.add_row("(other hosts)", f"{len(report.hosts) - MAX_HOSTS:,}")
     written = sum(file["written"] for file in report.files)
@@ -65,7 +64,7 @@ def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
     """Add a row for each group of URLs. A single group adds nothing: the row above has its number."""
     if len(shapes) > 1:
         for shape in shapes[:limit]:
-            table.add_row(Text(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
+            table.add_row(plain(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
         if others := sum(shape.urls for shape in shapes[limit:]):
             table.add_row("    (others)", f"{others:,}")
 

@@ -7,10 +7,17 @@ import os
 import sys
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sitemap_crawler.utils.text import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from rich.console import Console
+    from rich.text import Text
 
 GARBAGE_THRESHOLDS = (20_000, 10, 10)
 """New objects, and collections of each younger generation, that start a collection during a crawl.
@@ -45,10 +52,66 @@ def set_garbage_collection(phase: Phase) -> None:
         gc.enable()
 
 
+class PrintableStream:
+    """Standard stream that escapes what could control a terminal: the gate for all text of the program.
+
+    Only rich writes to `unescaped`, because it has sequences of its own; it gets its text from `plain`.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unescaped = stream
+        if isinstance(stream, TextIOWrapper):
+            # A character that the encoding lacks is escaped, too: the output may be ASCII or Latin-1.
+            stream.reconfigure(errors="backslashreplace")
+
+    def write(self, text: str) -> int:
+        return self.unescaped.write(escape_controls(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unescaped, name)
+
+
 def open_standard_streams() -> None:
-    """Replace missing standard streams: a process started with `2>&-` has None there, which no library expects."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 - it stays open as long as the process
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
+    """Have the standard streams escape their text, and replace missing ones.
+
+    A process started with `2>&-` has None there, which no library expects.
+    """
+    sys.stdout, sys.stderr = (_printable_stream(stream) for stream in (sys.stdout, sys.stderr))
+
+
+def _printable_stream(stream: TextIO | None) -> Any:
+    # An opened file stays open as long as the process.
+    return (
+        stream
+        if isinstance(stream, PrintableStream)
+        else PrintableStream(stream or Path(os.devnull).open("w", encoding="utf-8"))
+    )
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Write a line to standard output or standard error. click's function replaces streams that are ASCII."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{text}\n")
+    stream.flush()
+
+
+def console(*, stderr: bool = False, **options: Any) -> Console:
+    """Return rich's console for a standard stream. All text that it gets must come from `plain`."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=getattr(stream, "unescaped", stream), highlight=False, **options)
+
+
+def plain(text: str) -> Text:
+    """Return text for a console, escaped and without markup."""
+    from rich.text import Text
+
+    return Text(escape_controls(text))
 
 
 def flush_standard_streams() -> None:

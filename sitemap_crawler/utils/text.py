@@ -12,6 +12,11 @@ MAX_INPUT = 10_000
 # Control characters that `str.split` does not treat as white space, and characters that UTF-8 or XML cannot encode.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
+# C0 and C1 characters except tab, \n and \r\n, and characters that reorder a line (https://trojansource.codes).
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
+
 
 def printable(text: str) -> str:
     """Return `text` cut to MAX_TEXT characters, with characters escaped that could control a terminal."""
@@ -25,3 +30,8 @@ def printable(text: str) -> str:
 def one_line(text: str, limit: int) -> str:
     """Return at most `limit` characters of `text`, with white space collapsed and control characters removed."""
     return " ".join(_UNPRINTABLE.sub("", text[:MAX_INPUT]).split())[:limit].rstrip()
+
+
+def escape_controls(text: str) -> str:
+    """Return `text` with the characters escaped that control a terminal. Line ends and tabs stay."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

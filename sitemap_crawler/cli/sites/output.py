@@ -7,12 +7,11 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import click
-
 from sitemap_crawler.cli.common import PROGRAM
 from sitemap_crawler.cli.sites.plan import combined_message, combined_report, worst
 from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.utils.files import write_json
+from sitemap_crawler.utils.runtime import console, echo, plain
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -37,10 +36,9 @@ class ProgressOutput:
         self._done = 0
         self._live: Live | None = None
         if live:
-            from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
+            self._live = Live(console=console(stderr=True), auto_refresh=False, transient=True)
 
     def __enter__(self) -> None:
         if self._live is not None:
@@ -71,18 +69,14 @@ class ProgressOutput:
         # The reader of the output may be gone. The crawls continue.
         with suppress(OSError):
             if self._live is not None:
-                from rich.text import Text
-
-                self._live.console.print(Text(line), soft_wrap=True)
+                self._live.console.print(plain(line), soft_wrap=True)
             else:
-                click.echo(line, err=True)
+                echo(line, err=True)
 
     def _refresh(self) -> None:
         if self._live is not None:
-            from rich.text import Text
-
             names = ", ".join(printable(name) for name in self._running)
-            self._live.update(Text(f"{self._done:,} of {self._total:,} sites done; {names}"), refresh=True)
+            self._live.update(plain(f"{self._done:,} of {self._total:,} sites done; {names}"), refresh=True)
 
 
 def print_outcome(results: Sequence[SiteResult], report: Path | None, *, quiet: bool, as_json: bool) -> int:
@@ -93,22 +87,20 @@ def print_outcome(results: Sequence[SiteResult], report: Path | None, *, quiet: 
         try:
             write_json(report, whole)
         except OSError as error:
-            click.echo(f"{PROGRAM}: cannot write the report {report}: {error.strerror or error}", err=True)
+            echo(f"{PROGRAM}: cannot write the report {report}: {error.strerror or error}", err=True)
             code = FAILED
     with suppress(OSError, SystemExit):
         if as_json:
-            click.echo(json.dumps(whole, indent=2))
+            echo(json.dumps(whole, indent=2))
         elif not quiet:
             _print_table(results)
-            click.echo(combined_message(results))
+            echo(combined_message(results))
     return code
 
 
 def _print_table(results: Iterable[SiteResult]) -> None:
     from rich.box import HEAVY_HEAD
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     terminal = sys.stdout.isatty()
     table = Table(box=HEAVY_HEAD if terminal else None)
@@ -117,9 +109,11 @@ def _print_table(results: Iterable[SiteResult]) -> None:
     for name in ("listed", "added", "changed", "removed", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
     for result in results:
-        table.add_row(Text(printable(result.plan.name)), result.outcome, *_numbers(result), f"{result.seconds:,.1f}")
-    console = Console(highlight=False, soft_wrap=True) if terminal else Console(highlight=False, width=WIDE)
-    console.print(table)
+        table.add_row(
+            plain(printable(result.plan.name)), plain(result.outcome), *_numbers(result), f"{result.seconds:,.1f}"
+        )
+    output = console(soft_wrap=True) if terminal else console(width=WIDE)
+    output.print(table)
 
 
 def _numbers(result: SiteResult) -> list[str]:

@@ -12,6 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemap_crawler.crawl.extensions.status import RateMeter
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.utils.runtime import console, plain
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -45,10 +46,9 @@ class Progress:
 
     def _spider_opened(self) -> None:
         if self._job.options.progress:
-            from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True)
+            self._live = Live(console=console(stderr=True), auto_refresh=False, transient=True)
             self._live.start()
         self._loop.start(TERMINAL_INTERVAL_SECONDS if self._live else LOG_INTERVAL_SECONDS, now=True)
         throttle, now = self._job.throttles.for_url(self._job.start_url), time.monotonic()
@@ -66,7 +66,7 @@ class Progress:
         self._rates.sample(self._job, time.monotonic())
         line = self._line()
         if self._live is not None:
-            self._live.update(line, refresh=True)
+            self._live.update(plain(line), refresh=True)
         elif len(self._rates.samples) > 1:
             logger.info(line)
 
