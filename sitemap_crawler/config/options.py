@@ -317,6 +317,21 @@ class Options(BaseModel):
         Flag(cli=False),
         Field(ge=0, le=3600, description="maximum number of seconds between two requests to an overloaded host"),
     ] = 60.0
+    max_seed_files: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, le=1_000_000, description="maximum number of existing sitemaps that a run reads"),
+    ] = 10_000
+    max_seed_bytes: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, le=2**50, description="maximum number of bytes of existing sitemaps that a run reads"),
+    ] = 20_000_000_000
+    max_seed_time: Annotated[
+        float,
+        Flag(cli=False),
+        Field(gt=0, le=31_536_000, description="maximum number of seconds for which a run reads existing sitemaps"),
+    ] = 21_600.0
     max_retry_after: Annotated[
         float,
         Flag(cli=False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
@@ -106,11 +107,15 @@ class _SeedReader:
         """Normalises the URLs of sitemaps, which keep their tracking parameters."""
         ours = published_urls(self._job.store.connection)
         known = [url for url in map(self._sitemaps.normalise, ours) if url is not None]
-        self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known)
+        options = self._job.options
+        # A limit of pages is one of sitemaps, too: a small test of a site must not cost it thousands of requests.
+        max_files = min(options.max_seed_files, options.max_pages or options.max_seed_files)
+        self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known, max_files=max_files)
         for url in self._queue.named:
             self._job.gate.name(origin_of(url))
-        self._files = self._urls = self._outside = 0
-        """Sitemaps that were read, URLs in them, and those out of scope."""
+        self._files = self._bytes = self._urls = self._outside = 0
+        """Sitemaps that were read, their bytes, URLs in them, and those out of scope."""
+        self._until = time.monotonic() + self._job.options.max_seed_time
 
     @property
     def has_work(self) -> bool:
@@ -139,10 +144,26 @@ class _SeedReader:
             self._queue.add(Seed(url, "--seed-sitemap", 0))
         self._queue.write()
         while self._queue.waiting and not self._is_stopping():
-            await self._read_file(self._queue.waiting.popleft())
+            seed = self._queue.waiting.popleft()
+            exceeded = self._exceeded_limit()
+            if exceeded is None:
+                await self._read_file(seed)
+            else:
+                problem = f"is not read, and neither are {len(self._queue.waiting):,} further ones: {exceeded}"
+                self._queue.write(seed._replace(done=True, problems=(problem,), transient=True))
+                self._queue.give_up()
         if self._files:
             message = "%d URLs in %d sitemaps, %d of them out of scope"
             logger.info(message, self._urls, self._files, self._outside)
+
+    def _exceeded_limit(self) -> str | None:
+        """Return the limit that keeps the run from reading another sitemap, None if there is none."""
+        options = self._job.options
+        if self._bytes >= options.max_seed_bytes:
+            return f"SITEMAP_MAX_SEED_BYTES is {options.max_seed_bytes:,}"
+        if time.monotonic() >= self._until:
+            return f"SITEMAP_MAX_SEED_TIME is {options.max_seed_time:g} s"
+        return None
 
     async def _queue_from_robots(self) -> None:
         """Queue the sitemaps that robots.txt names: that of the start page, and that of a public address."""
@@ -181,6 +202,7 @@ class _SeedReader:
 
     async def _take(self, response: Response, seed: Seed) -> Iterable[str]:
         """Queue the URLs in the file, and return its problems."""
+        self._bytes += len(response.body)
         file = read_sitemap(response.body)
         if file is None:
             self._delete_claims(seed)

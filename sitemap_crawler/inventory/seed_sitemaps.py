@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-MAX_FILES = 10_000
-"""Maximum number of sitemaps that a run reads. With 50,000 URLs each they name far more than a crawl can hold."""
-
 START = "start"
 """Value of `named_by` for the robots.txt whose Sitemap lines were read."""
 REDIRECT = "redirect"
@@ -45,9 +42,13 @@ class Seed(NamedTuple):
 class SeedQueue:
     """The sitemaps of one run, each once. Added ones are written together with the sitemap that names them."""
 
-    def __init__(self, connection: Connection, run: int, published: Iterable[str]) -> None:
-        """Load the queue of the run with this number. The URLs `published` are those of our files, never read."""
+    def __init__(self, connection: Connection, run: int, published: Iterable[str], *, max_files: int = 10_000) -> None:
+        """Load the queue of the run with this number. The URLs `published` are those of our files, never read.
+
+        `max_files`: maximum number of sitemaps that the run reads.
+        """
         self._connection = connection
+        self._max_files = max_files
         self._run = run
         query = select(seeds).where(seeds.c.run == run).order_by(seeds.c.level, seeds.c.url)
         with connection.begin():
@@ -67,11 +68,11 @@ class SeedQueue:
         if seed.url in self._known:
             return
         if not seed.done:
-            if self._files > MAX_FILES:
+            if self._files > self._max_files:
                 return
             self._files += 1
-            if self._files > MAX_FILES:
-                problem = f"is not read, and neither are further ones: a run reads at most {MAX_FILES:,} sitemaps"
+            if self._files > self._max_files:
+                problem = f"is not read, and neither are further ones: a run reads at most {self._max_files:,} sitemaps"
                 seed = seed._replace(done=True, problems=(problem,))
         self._known.add(seed.url)
         self._added.append(seed)
@@ -90,6 +91,11 @@ class SeedQueue:
         self._known.update(seed.url for seed in settled)
         self.waiting.extend(seed for seed in written.values() if not seed.done)
         self._added = []
+
+    def give_up(self) -> None:
+        """Mark all that wait as done and unread."""
+        self.write(*(seed._replace(done=True, transient=True) for seed in self.waiting))
+        self.waiting.clear()
 
     def _row(self, seed: Seed) -> dict[str, Any]:
         row = {"run": self._run, "url": seed.url, "named_by": seed.named_by, "level": seed.level}

@@ -241,14 +241,41 @@ def test_an_index_of_indexes(program: Program, site: WebServer) -> None:
 
 
 def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> None:
-    patch(program, "import sitemap_crawler.inventory.seed_sitemaps as seeds; seeds.MAX_FILES = 3")
     site.pages.update({f"/{number}.xml": xml(urlset([site.url(f"/hidden/{number}")])) for number in range(1, 8)})
     site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(1, 8)))
-    result = crawl(program, site, "--seed-sitemap", site.url("/index.xml"))
+    named = ["--seed-sitemap", site.url("/index.xml")]
+    result = crawl(program, site, *named, "-s", "SITEMAP_MAX_SEED_FILES=3")
     assert listed(result, site) == ["/", "/hidden/1", "/hidden/2", "/linked"]
     assert seed_warnings(result) == [
         (site.url("/3.xml"), "is not read, and neither are further ones: a run reads at most 3 sitemaps")
     ]
+
+
+def test_a_limit_of_pages_is_one_of_sitemaps(program: Program, site: WebServer) -> None:
+    site.pages["/index.xml"] = xml(index(site.url(f"/{number}.xml") for number in range(120)))
+    crawl(program, site, "--seed-sitemap", site.url("/index.xml"), "--max-pages", "5")
+    assert len([path for path in site.paths() if path.endswith(".xml")]) == 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "read", "reason"),
+    [
+        ("SITEMAP_MAX_SEED_BYTES=100", 2, "SITEMAP_MAX_SEED_BYTES is 100"),
+        ("SITEMAP_MAX_SEED_TIME=0.000001", 0, "SITEMAP_MAX_SEED_TIME is 1e-06 s"),
+    ],
+)
+def test_a_run_ends_reading_sitemaps(program: Program, site: WebServer, setting: str, read: int, reason: str) -> None:
+    names = [f"/{number}.xml" for number in range(1, 8)]
+    # Each has more than 50 bytes and fewer than 100.
+    site.pages.update({name: xml(urlset([site.url(f"/hidden{name[:2]}")])) for name in names})
+    options = [text for name in names for text in ("--seed-sitemap", site.url(name))]
+    result = crawl(program, site, *options, "-s", setting)
+    assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in range(1, read + 1)), "/linked"]
+    words = f"is not read, and neither are {6 - read} further ones: {reason}"
+    assert seed_warnings(result) == [(site.url(names[read]), words)]
+    store = open_store(program.directory / "state.sqlite")
+    assert not seeds_complete(store.connection, 1)
+    store.close()
 
 
 def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, site: WebServer) -> None:
