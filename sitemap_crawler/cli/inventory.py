@@ -264,11 +264,11 @@ def check_inventory(start_url: str | None, state: str | None, config: Path | Non
     check_file(path)
     places = list(islice(find_damage(path), MAX_PLACES))
     if places:
-        click.echo("\n".join(map(printable, places)))
+        echo("\n".join(map(printable, places)))
         raise DamagedInventoryError(damaged(path, places[0]))
     if migrate:
         open_store(path).close()
     with open_inventory(path) as inventory:
         count = inventory.count()
-    click.echo(f"the inventory {printable(str(path))} is not damaged: {count:,} URLs")
+    echo(f"the inventory {printable(str(path))} is not damaged: {count:,} URLs")
     return 0
