@@ -21,6 +21,7 @@
     │   ├── OtherSiteError               2
     │   └── InventoryBusyError           4
     ├── OutputError                      1
+    │   └── UntrustedLinkError
     ├── NotPublishedError                3
     │   ├── PublicationRefusedError
     │   ├── NothingToPublishError
@@ -134,6 +135,14 @@ class InventoryBusyError(InventoryError):
 
 class OutputError(SitemapCrawlerError):
     """The output directory cannot be written."""
+
+
+class UntrustedLinkError(OutputError, OSError):
+    """A path leads through a symbolic link that another user has planted. It is also an OSError, with errno, reason
+    and the link's path."""
+
+    def __str__(self) -> str:
+        return f"cannot write {self.filename}: {self.strerror}"
 
 
 class NotPublishedError(SitemapCrawlerError):

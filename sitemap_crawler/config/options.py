@@ -50,6 +50,8 @@ _BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
 _URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
 UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "dry_run", "report"))
 """Options of `write` that the inventory does not store."""
+SECRET_OPTIONS = ("header", "auth", "client_certificate")
+"""Options that give access to pages which are not for everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +305,7 @@ class Options(BaseModel):
     progress: Annotated[bool | None, Flag(), Field(description="show a progress line; default: on a terminal")] = None
     quiet: Annotated[bool, Flag(short="-q"), Field(description="print errors only")] = False
     log_file: Annotated[
-        Path | None,
+        TextPath | None,
         Flag(setting="LOG_FILE", metavar="FILE"),
         Field(description="append the log to this file instead of writing it to standard error"),
     ] = None
@@ -492,6 +494,11 @@ class Options(BaseModel):
     def site_url(self) -> str:
         """Identity of the site: the URL of its sitemap, in crawled form."""
         return default_sitemap_url(self.start_url) if self.public_url else self.entry_url
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether the site is read with credentials, so that its pages are not for everybody."""
+        return any(getattr(self, name) for name in SECRET_OPTIONS)
 
     @property
     def access(self) -> Access | None:

@@ -6,8 +6,9 @@ import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.exceptions import FileConflictError, OptionError
+from sitemap_crawler.exceptions import FileConflictError, OptionError, UntrustedLinkError
 from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.utils.replace import check_replaceable, real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +40,20 @@ def check_paths(options: Options, *, state: Path, config: Path | None) -> None:
 
 def check_writable(name: str, path: Path) -> None:
     """Check that the file of an option can be written. Raises OptionError."""
-    if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
-        raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise OptionError(f"cannot write {name} {path}: permission denied")
-    if name == "log_file":
-        try:
+    try:
+        if name != "log_file":
+            # A stream is no file to replace, although the link /dev/stdout may lead to one.
+            check_replaceable(path)
+        if (path.exists() and not path.is_file()) or not path.absolute().parent.is_dir():
+            raise OptionError(f"cannot write {name} {path}: give the name of a file in a directory that exists")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise OptionError(f"cannot write {name} {path}: permission denied")
+        if name == "log_file":
+            if path.is_file():
+                real_path(path)
             path.open("a").close()
-        except OSError as error:
-            raise OptionError(f"cannot write {name} {path}: {error.strerror or error}") from error
+    except UntrustedLinkError:
+        raise
+    except OSError as error:
+        reason = f"{error.strerror or error}; give the name of a file in a directory that exists"
+        raise OptionError(f"cannot write {name} {path}: {reason}") from error

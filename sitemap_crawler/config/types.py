@@ -105,6 +105,8 @@ def _media_types(value: tuple[str, ...]) -> tuple[str, ...]:
 def _state_location(value: str) -> str:
     if not value.strip():
         raise ValueError("give the path of a file")
+    if "\0" in value:
+        raise ValueError("it has a NUL character: choose another name")
     scheme, separator, rest = value.partition("://")
     if not separator:
         return value
@@ -114,6 +116,8 @@ def _state_location(value: str) -> str:
 
 
 def _text_path(value: Path) -> Path:
+    if "\0" in str(value):
+        raise ValueError("it has a NUL character: choose another name")
     try:
         str(value).encode()
     except UnicodeEncodeError as error:

@@ -10,14 +10,13 @@ import math
 import random
 import time
 from datetime import UTC, datetime, timedelta
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.run import begin_or_resume, plan_run, remaining_pause_seconds
 from sitemap_crawler.crawl.throttle import HostThrottles
-from sitemap_crawler.exceptions import InventoryError, OutputError, SitemapCrawlerError
+from sitemap_crawler.exceptions import InventoryError, OutputError, SitemapCrawlerError, UntrustedLinkError
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
@@ -27,10 +26,13 @@ from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import Ending, RunContext
+from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.urls.normalise import host_of, origin_of
 from sitemap_crawler.urls.scope import registrable_domain
 from sitemap_crawler.utils.addresses import Gate
+from sitemap_crawler.utils.directories import open_directory
+from sitemap_crawler.utils.replace import check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -192,8 +194,8 @@ def open_job(options: Options, *, readers: str) -> Job:
     `readers` identifies the readers of pages, see `readers_of`. Raises InventoryError, OutputError and RetryLaterError.
     """
     if not options.dry_run:
-        _check_output(options.output)
-    store = open_store(state_path(options))
+        _check_output(options.output, entry_name(options.entry_url))
+    store = open_store(state_path(options), private=options.has_secrets)
     try:
         return _open_job(options, store, readers=readers)
     except Exception as error:
@@ -251,12 +253,16 @@ def _gate_for(context: RunContext) -> Gate:
     return gate
 
 
-def _check_output(directory: Path) -> None:
-    """Create the output directory, and a temporary file in it to test it before the crawl. Raises OutputError."""
+def _check_output(directory: Path, name: str) -> None:
+    """Create the output directory, and a temporary file for the entry file in it to test both before the crawl.
+
+    Raises OutputError.
+    """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):
-            pass
+        with open_directory(directory, create=True):
+            check_replaceable(directory / name)
+    except UntrustedLinkError:
+        raise
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"cannot write to the output directory {directory}: {reason}; choose another -o") from error

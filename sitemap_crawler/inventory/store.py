@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -16,6 +16,7 @@ from sitemap_crawler.exceptions import DamagedInventoryError, InventoryBusyError
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
+from sitemap_crawler.utils.replace import lock_file, real_path, remove_file, replacing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -39,26 +40,33 @@ PROGRAM_ERROR = "an error in the program (see the log for details); run the same
 class RunLock:
     """Lock that lets one process at a time use an inventory.
 
-    The kernel frees the lock when its owner dies. An owner file next to it holds the text with which others name the
-    owner. The lock file itself cannot hold the text, as its content belongs to filelock. Neither can the database,
-    whose write-ahead log works on one host only.
+    The kernel frees the lock when its owner dies. Two files are locked: one next to the inventory, which stays when
+    the inventory is restored from a copy, and the inventory itself, which may have a second name by a hard link. An
+    owner file next to them holds the text with which others name the owner. The database cannot hold the text, as its
+    write-ahead log works on one host only.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Prepare the lock of the inventory at `path`."""
-        self.file = path.with_name(path.name + ".lock")
+    def __init__(self, path: Path, *, private: bool) -> None:
+        """Prepare the lock of the inventory at `path`, which has no links. A private one has mode 0600."""
+        self._path = path
+        self._private = private
         self._owner_file = path.with_name(path.name + ".owner")
-        self._lock = FileLock(self.file)
+        self._descriptors: list[int] = []
 
     def acquire(self) -> None:
-        """Take the lock. Raises Timeout at once if another process holds it, OSError if it cannot be created."""
-        self._lock.acquire(timeout=0)
+        """Take the lock. Raises BlockingIOError if another process holds it, OSError if a file cannot be created."""
+        try:
+            self._descriptors.append(lock_file(self._path.with_name(self._path.name + ".lock"), private=self._private))
+            if sys.platform == "linux":
+                # Elsewhere this lock would exclude the locks that SQLite takes on the same file.
+                self._descriptors.append(lock_file(self._path, private=self._private))
+        except BaseException:
+            self._close()
+            raise
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        # This also overwrites the text of an earlier owner that was killed. Without the text the lock works as well.
-        with suppress(OSError):
-            self._owner_file.write_text(
-                f"process {os.getpid()} on {socket.gethostname()}, since {since}\n", encoding="utf-8"
-            )
+        # This also replaces the text of an earlier owner that was killed. Without the text the lock works as well.
+        with suppress(OSError), replacing(self._owner_file, private=self._private, durable=False) as file:
+            file.write(f"process {os.getpid()} on {socket.gethostname()}, since {since}\n".encode())
 
     def owner(self) -> str | None:
         """Return a text with process, host and start time of the lock's owner, or None if they are unknown."""
@@ -72,8 +80,12 @@ class RunLock:
     def release(self) -> None:
         """Free the lock and delete the owner file."""
         with suppress(OSError):
-            self._owner_file.unlink()
-        self._lock.release()
+            remove_file(self._owner_file)
+        self._close()
+
+    def _close(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.pop())
 
 
 class Store:
@@ -113,14 +125,20 @@ def inventory_failure(path: Path, error: Exception) -> str:
     return f"cannot use the inventory {path}: {reason}; free disk space or repair the file, then run the same command"
 
 
-def open_store(path: Path) -> Store:
-    """Open the SQLite inventory at `path`, or create it.
+def open_store(path: Path, *, private: bool = False) -> Store:
+    """Open the SQLite inventory at `path`, or create it. With `private` only this user can read its files.
 
     Raises InventoryBusyError if another process has it open, InventoryError if it cannot be used.
     """
     path = path.absolute()
     _check_file(path)
-    lock = _acquire(path)
+    try:
+        path = real_path(path, create=True)
+    except OSError as error:
+        raise InventoryError(
+            f"cannot write the inventory {path}: {error.strerror or error}; choose another --state"
+        ) from error
+    lock = _acquire(path, private=private)
     engine = create_engine(URL.create("sqlite", database=str(path)))
     try:
         event.listen(engine, "connect", _configure)
@@ -166,15 +184,11 @@ def _check_file(path: Path) -> None:
         raise InventoryError(f"{path} is a database of another program; choose another --state")
 
 
-def _acquire(path: Path) -> RunLock:
-    lock = RunLock(path)
+def _acquire(path: Path, *, private: bool) -> RunLock:
+    lock = RunLock(path, private=private)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-    except Timeout as error:
-        if not lock.file.exists():
-            # A directory without permission to create files looks like a lock that is held.
-            raise InventoryError(f"cannot write the inventory {path}: choose another --state") from error
+    except BlockingIOError as error:
         owner = lock.owner()
         run = f"another run ({owner})" if owner else "another run"
         message = f"{run} is using the inventory {path}; wait for it to end or choose another --state"
@@ -182,9 +196,6 @@ def _acquire(path: Path) -> RunLock:
     except OSError as error:
         reason = error.strerror or error
         raise InventoryError(f"cannot write the inventory {path}: {reason}; choose another --state") from error
-    if path.exists() and not os.access(path, os.W_OK):
-        lock.release()
-        raise InventoryError(f"cannot write the inventory {path}: permission denied; choose another --state")
     return lock
 
 

@@ -10,7 +10,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
-from sitemap_crawler.exceptions import IndexOverflowError, InventoryError, NotPublishedError, SitemapCrawlerError
+from sitemap_crawler.exceptions import (
+    IndexOverflowError,
+    InventoryError,
+    NotPublishedError,
+    SitemapCrawlerError,
+    UntrustedLinkError,
+)
 from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
@@ -43,6 +49,7 @@ from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
+from sitemap_crawler.utils.replace import is_private
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -77,6 +84,8 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         _Conclusion(context, report).conclude(ending)
         count, size = context.store.size()
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
+    except UntrustedLinkError as error:
+        _fail(report, f"{error}; then run the same command")
     except OSError as error:
         path, reason = error.filename or context.options.output, error.strerror or error
         _fail(report, f"cannot write {path}: {reason}; free disk space or repair it, then run the same command")
@@ -261,7 +270,8 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         with decision_backup(store.connection) as backup:
             report = conclude(context, None)
             backup.keeps_new = context.replaces and report.has_published
-        report.deliver(options)
+        # The inventory remembers no secrets, but its mode says that there were some.
+        report.deliver(options, private=options.has_secrets or is_private(path))
         return report
     except SitemapCrawlerError:
         raise

@@ -19,6 +19,7 @@ from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.publish.publisher import Publisher, SitemapSet, count_of_pages
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.utils.directories import open_directory
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.decisions import DecisionStore
@@ -161,8 +162,9 @@ class _RunPublisher:
     def _withdraw(self, sitemap_set: SitemapSet) -> None:
         """Remove the files of a host that has no page any more."""
         for publications in publications_in(self._connection, sitemap_set.output):
-            for file in publications.files():
-                (sitemap_set.output / file.name).unlink(missing_ok=True)
+            with open_directory(sitemap_set.output, create=True) as directory:
+                for file in publications.files():
+                    directory.remove(file.name)
             publications.replace(())
         store_published_pages(
             self._connection, self._context.run.id, publication=self._publication, prefix=sitemap_set.page_prefix

@@ -132,16 +132,16 @@ class Report:
             parts.append(f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}, {written:,} written anew")
         return "; ".join(parts)
 
-    def deliver(self, options: Options) -> None:
+    def deliver(self, options: Options, *, private: bool) -> None:
         """Write the report to the path of --report, if any. A failure becomes the outcome of the run."""
         if options.report is None:
             return
         try:
-            self.write(options.report)
+            self.write(options.report, private=private)
         except OSError as error:
             self.outcome = Outcome.FAILED
             self.message += f"; but cannot write the report {options.report}: {error.strerror or error}"
 
-    def write(self, path: Path) -> None:
-        """Replace the file `path`. Raises OSError."""
-        write_json(path, self.to_json())
+    def write(self, path: Path, *, private: bool) -> None:
+        """Replace the file `path`; a private one has the mode 0600. Raises OSError."""
+        write_json(path, self.to_json(), private=private)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.options import SECRET_OPTIONS, Options
 from sitemap_crawler.exceptions import FileConflictError, OptionError
 from sitemap_crawler.report.report import Report, outcome_of
 from sitemap_crawler.utils.files import write_json
@@ -53,15 +53,19 @@ def write_unstarted(values: Mapping[str, Any], error: Exception, *, code: int, s
         return
     path = Path(text)
     message = printable(str(error))
+    private = any(values.get(name) for name in SECRET_OPTIONS)
     with contextlib.suppress(OSError, ValueError):
         if not (_is_report(path) if path.exists() else not isinstance(error, FileConflictError)):
             return
         if sites:
-            write_json(path, {"outcome": str(outcome_of(code)), "exit_code": code, "message": message, "sites": []})
+            values_of_all = {"outcome": str(outcome_of(code)), "exit_code": code, "message": message, "sites": []}
+            write_json(path, values_of_all, private=private)
             return
         start_url, sitemap_url = _addresses(values)
         now = datetime.now(UTC)
-        Report(outcome_of(code), message, start_url, sitemap_url, run=0, started=now, finished=now).write(path)
+        Report(outcome_of(code), message, start_url, sitemap_url, run=0, started=now, finished=now).write(
+            path, private=private
+        )
 
 
 def _is_report(path: Path) -> bool:

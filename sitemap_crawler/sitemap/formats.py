@@ -8,22 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.exceptions import NothingToPublishError
-from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.escaping import rfc3986
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.sitemap.names import TEXT_SECTION, Names
 from sitemap_crawler.sitemap.records import Publication, Records, StagedFile
 from sitemap_crawler.sitemap.shard import Frame, Shard
 from sitemap_crawler.sitemap.stage import Stager
+from sitemap_crawler.utils.replace import Staging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
-    from pathlib import Path
     from typing import BinaryIO
 
     from sitemap_crawler.sitemap.names import FeedEnding
     from sitemap_crawler.sitemap.records import PublishedFile, Target
+    from sitemap_crawler.utils.replace import NewFile
 
     Announce = Callable[[Sequence[PublishedFile]], None]
 
@@ -69,7 +69,7 @@ def publish_feed(
         now,
         announce,
         lambda stager, names: [
-            stager.write_bytes(names.other_format(ending), data, section=f".{ending}", urls=urls),
+            stager.write_file(names.other_format(ending), data, section=f".{ending}", urls=urls),
         ],
     )
 
@@ -83,36 +83,33 @@ def _publish(
 ) -> Publication:
     names = Names.for_sitemap(target.sitemap_url)
     records = Records(names, previous, now)
-    target.directory.mkdir(parents=True, exist_ok=True)
-    with files.locked(target.directory), files.Staging() as staging:
-        stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
+    with Staging(target.directory) as staging:
+        stager = Stager(names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
         stager.remove_leftovers(records.files)
         staged = stage(stager, names)
         changed = stager.find_changed(staged)
         for file in changed:
-            files.make_durable(file.path, file.destination)
+            file.file.sync()
         outputs = tuple(records.output(file, written=file in changed) for file in staged)
         announce([output for output in outputs if output.name not in records.files])
         # Last file first: when a site grows, URLs move to later files, and are there before they leave their old file.
         stager.move(file for file in reversed(staged) if file in changed)
-        removed = _remove_stale(target.directory, names, records, {output.name for output in outputs})
+        removed = _remove_stale(stager, names, records, {output.name for output in outputs})
     return Publication(outputs, sum(output.urls for output in outputs), removed=removed)
 
 
 def _stage_text(locs: Iterable[str], target: Target, stager: Stager, names: Names) -> list[StagedFile]:
-    places: dict[int, tuple[str, Path, Path]] = {}
+    files: dict[int, NewFile] = {}
 
-    def create(number: int) -> BinaryIO:
-        name = names.other_format("txt", number)
-        path, destination, file = stager.create(name)
-        places[number] = name, path, destination
-        return file
+    def create(number: int) -> NewFile:
+        files[number] = stager.create(names.other_format("txt", number))
+        return files[number]
 
     staged = []
     for number, first, shard in text_files(locs, create, max_urls=target.max_urls, max_bytes=target.max_bytes):
-        name, path, destination = places[number]
+        name = names.other_format("txt", number)
         counts = shard.urls, shard.size, shard.file_bytes, shard.sha256
-        staged.append(StagedFile(name, TEXT_SECTION, number, path, destination, first, *counts))
+        staged.append(StagedFile(name, TEXT_SECTION, number, files[number], first, *counts))
     if not staged:
         raise NothingToPublishError("there is no URL to list: the live text files are untouched")
     return staged
@@ -161,9 +158,9 @@ def serialise_line(loc: str) -> bytes:
     return f"{url}\n".encode() if 0 < len(url) <= MAX_LOC else b""
 
 
-def _remove_stale(directory: Path, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:
+def _remove_stale(stager: Stager, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:
     """Remove the recorded text files that are not in `live`. Return their names."""
     stale = tuple(name for name in records.files if name not in live and names.text_number(name))
     for name in stale:
-        (directory / name).unlink(missing_ok=True)
+        stager.remove(name)
     return stale

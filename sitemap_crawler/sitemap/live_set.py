@@ -15,7 +15,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import NothingToPublishError
-from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap import news as news_format
 from sitemap_crawler.sitemap.index import IndexedFile, section_rank, set_index
 from sitemap_crawler.sitemap.layout import Layout, read_live_set
@@ -23,6 +22,7 @@ from sitemap_crawler.sitemap.names import NEWS_SECTION, RESERVED_SECTIONS, Names
 from sitemap_crawler.sitemap.records import Publication, Records
 from sitemap_crawler.sitemap.serialiser import Serialiser
 from sitemap_crawler.sitemap.stage import Stager
+from sitemap_crawler.utils.replace import Staging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,9 +64,8 @@ def publish(
     first = next(batches, None)
     if first is None:
         raise NothingToPublishError("there is no URL to list: the live files are untouched")
-    target.directory.mkdir(parents=True, exist_ok=True)
-    with files.locked(target.directory), files.Staging() as staging:
-        stager = Stager(target.directory, names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
+    with Staging(target.directory) as staging:
+        stager = Stager(names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
         writer = _LiveSetWriter(target, names, records, stager)
 
         def before_live(new: Sequence[PublishedFile]) -> None:
@@ -105,7 +104,6 @@ class _LiveSetWriter:
 
     def __init__(self, target: Target, names: Names, records: Records, stager: Stager) -> None:
         self._target = target
-        self._directory = target.directory
         self._names = names
         self._records = records
         self._stager = stager
@@ -134,7 +132,7 @@ class _LiveSetWriter:
         changed = self._stager.find_changed([*shards, entry])
         transition = self._stage_transition_index(shards, changed) if entry in changed else []
         for file in [*changed, *transition]:
-            files.make_durable(file.path, file.destination)
+            file.file.sync()
         set_files = [entry, *sorted(shards, key=lambda file: (section_rank(file.section), file.number))]
         outputs = tuple(self._records.output(file, written=file in changed) for file in set_files)
         before_live([output for output in outputs if output.name not in self._records.files])
@@ -150,7 +148,7 @@ class _LiveSetWriter:
         recorded = (name for name in self._records.files if name not in names)
         stale = [name for name in recorded if self._names.section_and_number(name) is not None]
         for name in stale:
-            (self._directory / name).unlink(missing_ok=True)
+            self._stager.remove(name)
         return tuple(stale)
 
     def _layout(self, section: str) -> Layout:
@@ -182,7 +180,7 @@ class _LiveSetWriter:
         return [self._write_index([*rows, *map(self._indexed, new)])]
 
     def _write_index(self, rows: Iterable[IndexedFile]) -> StagedFile:
-        return self._stager.write_bytes(self._names.entry, set_index(rows))
+        return self._stager.write_file(self._names.entry, set_index(rows))
 
     def _indexed(self, file: StagedFile) -> IndexedFile:
         url = self._names.url(file.name)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.sitemap.names import Names
+    from sitemap_crawler.utils.replace import NewFile
 
 
 class Target(NamedTuple):
@@ -35,10 +36,8 @@ class StagedFile(NamedTuple):
     section: str
     number: int
     """Number of the shard; 0 for the entry file."""
-    path: Path
+    file: NewFile
     """The temporary file."""
-    destination: Path
-    """The live file that it replaces or becomes."""
     first: str
     """First URL in the file; "" for an index or a feed."""
     urls: int

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.sitemap import files
 from sitemap_crawler.sitemap.names import NEWS_SECTION
 from sitemap_crawler.sitemap.news import MAX_ARTICLES, NEWS_FRAME
 from sitemap_crawler.sitemap.records import StagedFile
@@ -13,11 +12,11 @@ from sitemap_crawler.sitemap.shard import EMPTY_SIZE, URLSET, Frame, Shard, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
     from sitemap_crawler.sitemap.serialiser import EntryBatch
+    from sitemap_crawler.utils.replace import NewFile, Staging
 
 
 class OpenShard(NamedTuple):
@@ -26,8 +25,7 @@ class OpenShard(NamedTuple):
     name: str
     section: str
     number: int
-    path: Path
-    destination: Path
+    file: NewFile
     first: str
     shard: Shard
 
@@ -38,8 +36,7 @@ class OpenShard(NamedTuple):
             self.name,
             self.section,
             self.number,
-            self.path,
-            self.destination,
+            self.file,
             self.first,
             shard.urls,
             shard.size,
@@ -51,8 +48,7 @@ class OpenShard(NamedTuple):
 class Stager:
     """Writer of the temporary files of a set, which it moves to their destination when all are complete."""
 
-    def __init__(self, directory: Path, names: Names, staging: files.Staging, *, max_urls: int, max_bytes: int) -> None:
-        self._directory = directory
+    def __init__(self, names: Names, staging: Staging, *, max_urls: int, max_bytes: int) -> None:
         self._names = names
         self._staging = staging
         self._max_urls = max_urls
@@ -101,54 +97,52 @@ class Stager:
         """Join all shards into the entry file, which is never compressed."""
         return self._join(shards, 0)
 
-    def write_bytes(self, name: str, data: bytes, *, section: str = "", urls: int = 0) -> StagedFile:
+    def write_file(self, name: str, data: bytes, *, section: str = "", urls: int = 0) -> StagedFile:
         """Write a file with these bytes."""
-        path, destination, file = self.create(name)
-        with file:
+        with self.create(name) as file:
             file.write(data)
         digest = hashlib.sha256(data).hexdigest()
-        return StagedFile(name, section, 0, path, destination, "", urls, len(data), len(data), digest)
+        return StagedFile(name, section, 0, file, "", urls, len(data), len(data), digest)
 
-    def create(self, name: str) -> tuple[Path, Path, BinaryIO]:
-        """Open a temporary file for the file called `name`. Return its path, its destination and the open file."""
-        destination = files.destination_of(self._directory / name)
-        path, file = self._staging.create(destination)
-        return path, destination, file
+    def create(self, name: str) -> NewFile:
+        """Open a temporary file for the file called `name`."""
+        return self._staging.create(name)
 
     def open_shard(self, section: str, number: int, first: str, *, frame: Frame = URLSET) -> OpenShard:
         """Open a shard; with number 0 the entry file, which is never compressed."""
         gzip = self._names.gzip and number != 0
         name = self._names.shard(number, section) if number else self._names.entry
-        path, destination, file = self.create(name)
+        file = self.create(name)
         shard = Shard(file, max_urls=self._max_urls, max_bytes=self._max_bytes, gzip=gzip, frame=frame)
-        return OpenShard(name, section, number, path, destination, first, shard)
+        return OpenShard(name, section, number, file, first, shard)
 
     def find_changed(self, staged: Iterable[StagedFile]) -> set[StagedFile]:
         """Return the files whose bytes differ from the live ones. Remove the temporary files of all others."""
         changed = set()
         for file in staged:
-            if files.has_bytes(file.destination, size=file.file_bytes, sha256=file.sha256):
-                self._staging.remove(file.path)
+            if file.file.replaces_same_bytes(size=file.file_bytes, sha256=file.sha256):
+                self._staging.remove(file.file)
             else:
                 changed.add(file)
         return changed
 
     def move(self, staged: Iterable[StagedFile]) -> None:
         """Make files live, in their order."""
-        directories = set()
+        directories = {}
         for file in staged:
-            self._staging.move(file.path, file.destination)
-            directories.add(file.destination.parent)
-        for directory in sorted(directories):
-            files.sync_directory(directory)
+            self._staging.move(file.file)
+            directories[file.file.directory.path] = file.file.directory
+        for path in sorted(directories):
+            directories[path].sync()
+
+    def remove(self, name: str) -> None:
+        """Remove a live file, if it exists."""
+        self._staging.directory.remove(name)
 
     def remove_leftovers(self, recorded: Iterable[str]) -> None:
         """Remove the temporary files of a killed publication. `recorded` are the names of the last published files."""
-        files.remove_leftovers(self._directory, self._names.derives)
-        for name in sorted({self._names.entry, *filter(self._names.derives, recorded)}):
-            path = self._directory / name
-            if path.is_symlink() and (target := files.destination_of(path)).parent.is_dir():
-                files.remove_leftovers(target.parent, target.name.__eq__)
+        own_names = sorted({self._names.entry, *filter(self._names.derives, recorded)})
+        self._staging.remove_leftovers(self._names.derives, own_names)
 
     def _news_batches(self, articles: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
         """Yield the articles of each file."""
@@ -167,11 +161,11 @@ class Stager:
     def _join(self, shards: Sequence[StagedFile], number: int) -> StagedFile:
         joined = self.open_shard(shards[0].section, number, shards[0].first)
         for shard in shards:
-            with shard.path.open("rb") as file:
+            with shard.file.reopen() as file:
                 for block in read_body(file, size=shard.size, gzip=self._names.gzip):
                     joined.shard.add(block, urls=0)
             joined.shard.add(b"", urls=shard.urls)
-            self._staging.remove(shard.path)
+            self._staging.remove(shard.file)
         return joined.finalise()
 
 

@@ -7,6 +7,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.exceptions import GzipError
+from sitemap_crawler.utils.replace import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,19 +19,11 @@ _GZIP_WBITS = 31
 """Window bits with which zlib expects a gzip header and trailer."""
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write `value` to a temporary file and rename it to `path`, so that readers never see a partial file.
-
-    Raises OSError.
-    """
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.sitemap-crawler-tmp")
-    try:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+def write_json(path: Path, value: Any, *, private: bool = False, durable: bool = True) -> None:
+    """Replace `path` by a file with `value` as JSON: see `replacing`. Raises UntrustedLinkError, OSError."""
+    data = (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    with replacing(path, private=private, durable=durable) as file:
+        file.write(data)
 
 
 def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:

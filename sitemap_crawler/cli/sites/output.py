@@ -85,7 +85,8 @@ def print_outcome(results: Sequence[SiteResult], report: Path | None, *, quiet: 
     whole = combined_report(results)
     if report is not None:
         try:
-            write_json(report, whole)
+            private = any(result.plan.options is not None and result.plan.options.has_secrets for result in results)
+            write_json(report, whole, private=private)
         except OSError as error:
             echo(f"{PROGRAM}: cannot write the report {report}: {error.strerror or error}", err=True)
             code = FAILED

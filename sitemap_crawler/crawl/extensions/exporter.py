@@ -28,7 +28,7 @@ class Exporter:
         self._stats = crawler.stats
         self._job = job_of(crawler)
         path = self._job.options.status
-        self._status = None if path is None else StatusFile(path)
+        self._status = None if path is None else StatusFile(path, private=self._job.options.has_secrets)
         self._status_loop = create_looping_call(self._write_status)
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
@@ -60,7 +60,7 @@ class Exporter:
         if self._status is not None:
             self._status.write_writing(job)
         job.report = report = conclude(job.context, ending)
-        report.deliver(job.options)
+        report.deliver(job.options, private=job.options.has_secrets)
         if self._status is not None:
             self._status.write_done(job, report)
         self._stats.set_value(Stat.OUTCOME, str(report.outcome))

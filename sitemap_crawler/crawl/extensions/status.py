@@ -68,8 +68,9 @@ class RateMeter:
 class StatusFile:
     """Writer of the status file. A file that cannot be written costs one warning and does not stop the run."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, private: bool) -> None:
         self._path = path
+        self._private = private
         self._rates = RateMeter(RATE_SAMPLES)
         self._warned = False
 
@@ -99,7 +100,8 @@ class StatusFile:
         head = {"state": values.pop("state"), "outcome": None, "exit_code": None, "message": None}
         process = {"pid": os.getpid(), "updated": datetime.now(UTC).isoformat(timespec="seconds")}
         try:
-            write_json(self._path, head | values | process)
+            # It is replaced every few seconds: waiting for the disk each time would hold up the crawl.
+            write_json(self._path, head | values | process, private=self._private, durable=False)
         except OSError as error:
             if not self._warned:
                 logger.warning("cannot write the status file %s: %s", self._path, error.strerror or error)
@@ -137,8 +139,8 @@ def write_failure_report(options: Options, *, code: int, message: str) -> Report
     report = failure_report(options, code=code, message=message)
     if options.report is not None:
         with contextlib.suppress(OSError):
-            report.write(options.report)
+            report.write(options.report, private=options.has_secrets)
     # Interrupted means that another run is at work on the site: the status file belongs to that run.
     if options.status is not None and report.outcome is not Outcome.INTERRUPTED:
-        StatusFile(options.status).write_failed(report)
+        StatusFile(options.status, private=options.has_secrets).write_failed(report)
     return report

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import text
 
 from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
 from sitemap_crawler.inventory.store import Store, open_store
@@ -34,6 +35,33 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_one_process_at_a_time(tmp_path: Path, store: Store) -> None:
     with pytest.raises(InventoryBusyError, match="another run"):
         open_store(tmp_path / "state.sqlite")
+
+
+@pytest.mark.parametrize("kind", ["symlink_to", "hardlink_to"])
+@pytest.mark.parametrize("linked_first", [False, True])
+def test_one_process_at_a_time_by_any_name(tmp_path: Path, kind: str, linked_first: bool) -> None:
+    real, other = tmp_path / "state.sqlite", tmp_path / "elsewhere" / "other.sqlite"
+    open_store(real).close()
+    other.parent.mkdir()
+    getattr(other, kind)(real)
+    first, second = (other, real) if linked_first else (real, other)
+    store = open_store(first)
+    with pytest.raises(InventoryBusyError, match="another run"):
+        open_store(second)
+    store.close()
+    open_store(second).close()
+
+
+def test_an_inventory_with_secrets_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    open_store(path).close()
+    path.chmod(0o644)
+    store = open_store(path, private=True)
+    store.connection.execute(text("CREATE TABLE written (x)"))
+    store.connection.commit()
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    store.close()
+    assert modes == {f"state.sqlite{ending}": 0o600 for ending in ("", ".lock", ".owner", "-shm", "-wal")}
 
 
 def owner_of(message: str) -> re.Match[str]:

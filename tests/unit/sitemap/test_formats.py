@@ -133,7 +133,9 @@ def test_a_file_is_on_the_disk_before_it_is_live(tmp_path: Path, monkeypatch: py
     events: list[str] = []
     real_sync, real_replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda fd: (events.append("sync"), real_sync(fd)))
-    monkeypatch.setattr(os, "replace", lambda *paths: (events.append(Path(paths[1]).name), real_replace(*paths)))
+    monkeypatch.setattr(
+        os, "replace", lambda *paths, **options: (events.append(Path(paths[1]).name), real_replace(*paths, **options))
+    )
     publish_text(locs("abc"), target(tmp_path), (), NOW)
     assert events == ["sync", "sync", "map-1.txt", "map.txt", "sync"]
 

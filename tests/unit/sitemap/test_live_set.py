@@ -443,7 +443,9 @@ def test_everything_is_on_the_disk_before_it_is_named(tmp_path, monkeypatch):
     events: list[str | int] = []
     real_sync, real_replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda fd: (events.append(os.fstat(fd).st_ino), real_sync(fd)))
-    monkeypatch.setattr(os, "replace", lambda *paths: (events.append(Path(paths[1]).name), real_replace(*paths)))
+    monkeypatch.setattr(
+        os, "replace", lambda *paths, **options: (events.append(Path(paths[1]).name), real_replace(*paths, **options))
+    )
     publish(entries("abc"), target(tmp_path), (), NOW)
     shards = {(tmp_path / name).stat().st_ino for name in ("map-1.xml", "map-2.xml")}
     entry, directory = (tmp_path / "map.xml").stat().st_ino, tmp_path.stat().st_ino
