@@ -16,7 +16,6 @@ from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.exceptions import InventoryError
-from sitemap_crawler.extract.news import Article
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, UrlState, metadata, urls
 from sitemap_crawler.inventory.sql import decode_links, url_key
 from sitemap_crawler.items import NoteKind
@@ -157,6 +156,9 @@ def _are_extras(value: Any, _highest: int) -> bool:
     for fields in value.get("videos", []):
         Video.from_fields(fields)
     if "article" in value:
+        # Loads lxml, which the commands that only read the inventory do without.
+        from sitemap_crawler.extract.news import Article
+
         Article(**value["article"])
     return all(isinstance(image, str) for image in images) and all(len(pair) == 2 for pair in texts.values())
 
