@@ -1,6 +1,6 @@
-"""The picture of which package imports which, for the page on the architecture.
+"""The picture of which package imports which, for ARCHITECTURE.md.
 
-`python docs/rooms.py` prints it, `python docs/rooms.py --write` puts it into the page. Imports for type hints count.
+`python docs/rooms.py` prints it, `python docs/rooms.py --write` puts it into that page. Imports for type hints count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import grimp
 
 HERE = Path(__file__).parent
 PACKAGE = "sitemap_crawler"
-PAGE = HERE / "development" / "architecture.md"
+PAGE = HERE.parent / "ARCHITECTURE.md"
 BEGIN, END = "<!-- rooms: made by docs/rooms.py -->\n", "<!-- end of rooms -->\n"
 
 
