@@ -216,7 +216,7 @@ replace, left = os.replace, {renames}
 
 def replace_or_die(source, target, **directories):
     global left
-    if ".sitemap-crawler-tmp" in os.fspath(source) and "report" not in os.fspath(target):
+    if ".sitemap-crawler-tmp" in os.fspath(source) and os.fspath(target).endswith(".xml"):
         left -= 1
         if left < 0:
             os.kill(os.getpid(), 9)
