@@ -232,7 +232,7 @@ def test_a_state_of_another_site(program: Program, site: WebServer) -> None:
     site.pages.update({"/": page(), "/docs/": page()})
     program.crawl(site.url("/"), "--state", "state.sqlite")
     result = program.crawl(site.url("/docs/"), "--state", "state.sqlite")
-    assert_refused(result, 1, site.url("/"), site.url("/docs/"), "--state")
+    assert_refused(result, 2, site.url("/"), site.url("/docs/"), "--state")
 
 
 def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None:

@@ -148,7 +148,7 @@ KINDS: dict[str, tuple[bytes | Callable[[socket.socket], None], str]] = {
     "reset-content": (http(status="205 Reset Content"), NOT_A_PAGE),
     "partial": (http(html(), status="206 Partial Content"), NOT_A_PAGE),
     "choices": (http(html(), status="300 Multiple Choices"), REDIRECT),
-    "not-modified": (http(status="304 Not Modified", length=None), REDIRECT),
+    "not-modified": (http(status="304 Not Modified", length=None), UNREACHABLE),
     "unauthorized": (http(html(), 'WWW-Authenticate: Basic realm="x"', status="401 Unauthorized"), CLIENT_ERROR),
     "proxy-auth": (http(html(), "Proxy-Authenticate: Basic", status="407 Proxy"), CLIENT_ERROR),
     "teapot": (http(html("/deep/nothing"), status="418 Teapot"), CLIENT_ERROR),

@@ -511,7 +511,7 @@ REDIRECT = [
         for status in (300, 301, 302, 303, 307, 308)
     ),
     *(found(f"from a {status}", f"from-{status}") for status in (300, 301, 302, 303, 307, 308)),
-    moved("304 that nobody asked for", "s304", None, status=304),
+    case("304 that nobody asked for", "s304", "unreachable", status=304, evidence="304"),
     moved("absolute", "absolute", "http://@HERE/site/re/t-absolute"),
     found("from absolute", "t-absolute"),
     moved("relative", "relative", "t-relative"),

@@ -31,7 +31,7 @@ def test_the_tree_is_drawn_as_it_is() -> None:
     drawn: dict[str, tuple[str | None, bool, int]] = {}
     above: list[tuple[int, str]] = []
     for line in (exceptions.__doc__ or "").splitlines():
-        row = re.fullmatch(r"    ([ │├└─]*)(\w+Error)( · ValueError)?(?: +(?:exit code )?(\d))?", line)
+        row = re.fullmatch(r"    ([ │├└─]*)(\w+Error)( · ValueError)?(?: · OSError)?(?: +(?:exit code )?(\d))?", line)
         if row is None:
             continue
         indent, name, value_error, code = row.groups()
