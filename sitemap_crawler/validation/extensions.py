@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import Issue, error, warning
-from sitemap_crawler.validation.reader import Node
+from sitemap_crawler.validation.reading.reader import Node
 from sitemap_crawler.validation.values import UrlProblem, parse_url, w3c_datetime
 
 Children = Mapping[str, list[Node]]

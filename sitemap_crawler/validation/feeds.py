@@ -12,7 +12,7 @@ from sitemap_crawler.validation.values import parse_url, w3c_datetime
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sitemap_crawler.validation.reader import Node
+    from sitemap_crawler.validation.reading.reader import Node
 
 
 def link_of(node: Node) -> Node | None:

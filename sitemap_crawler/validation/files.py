@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.detect import (
+from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
+from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, error, warning
+from sitemap_crawler.validation.reading.detect import (
     ROOTS,
     bare_name,
     head_of,
@@ -17,11 +19,9 @@ from sitemap_crawler.validation.detect import (
     looks_like_xml,
     namespace_problem,
 )
-from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
-from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, error, warning
-from sitemap_crawler.validation.reader import Node, read_lines, read_xml
+from sitemap_crawler.validation.reading.reader import Node, read_lines, read_xml
+from sitemap_crawler.validation.reading.stream import Readable, Stream
 from sitemap_crawler.validation.rules import SITEMAP_RULES, URL_RULES, Entry, entry_issues, loc_text
-from sitemap_crawler.validation.stream import Readable, Stream
 from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
 
 if TYPE_CHECKING:

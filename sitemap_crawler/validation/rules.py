@@ -16,7 +16,7 @@ from sitemap_crawler.validation.findings import Issue, error, warning
 from sitemap_crawler.validation.values import WHITE_SPACE, Url, UrlProblem, parse_url, unescaped, w3c_datetime
 
 if TYPE_CHECKING:
-    from sitemap_crawler.validation.reader import Node
+    from sitemap_crawler.validation.reading.reader import Node
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*|\.[0-9]+)")  # https://www.w3.org/TR/xmlschema-2/#decimal
 _CLOCK_TOLERANCE = timedelta(days=1)

@@ -11,11 +11,11 @@ from urllib.parse import unquote, urldefrag
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.validation.files import MAX_COMPARED, Child, FileCheck, Validation
 from sitemap_crawler.validation.findings import Kind, ValidationReport, error, warning
-from sitemap_crawler.validation.sources import is_file, open_file, sitemaps_in, stem
+from sitemap_crawler.validation.reading.sources import is_file, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.values import Place, UrlProblem, parse_url
 
 if TYPE_CHECKING:
-    from sitemap_crawler.validation.remote import Client
+    from sitemap_crawler.validation.reading.remote import Client
 
 _USERINFO = re.compile(r"//[^/?#]*@")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -122,7 +122,7 @@ class _Folder:
 
 def _check_url(validation: Validation, target: str) -> None:
     # Imported here, because a local check needs no HTTP client.
-    from sitemap_crawler.validation.remote import MAX_SECONDS, Client
+    from sitemap_crawler.validation.reading.remote import MAX_SECONDS, Client
 
     address = urldefrag(target)[0]
     url = parse_url(address)

@@ -28,11 +28,11 @@ MAY_IMPORT = {
     "crawl/workers/process.py": {"socket"},
     "inventory/store.py": {"socket"},
     "utils/addresses.py": {"socket"},
-    "validation/remote.py": {"http.client", "socket", "urllib.request"},
+    "validation/reading/remote.py": {"http.client", "socket", "urllib.request"},
 }
 MAY_CALL = {
     "crawl/download/handler.py": {"ClientSession", "TCPConnector"},
-    "validation/remote.py": {"connect"},
+    "validation/reading/remote.py": {"connect"},
 }
 """Calls that open connections. A signal and a database have a method `connect`, too: those are left out."""
 

@@ -15,7 +15,7 @@ from urllib.parse import urldefrag, urlsplit
 import sitemap_crawler
 from sitemap_crawler.exceptions import AddressError, UnreadableError
 from sitemap_crawler.utils.addresses import Gate, Passage
-from sitemap_crawler.validation.stream import decompress
+from sitemap_crawler.validation.reading.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:

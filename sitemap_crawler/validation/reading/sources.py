@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
-from sitemap_crawler.validation.detect import sniff
+from sitemap_crawler.validation.reading.detect import sniff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from sitemap_crawler.validation.findings import Kind
-    from sitemap_crawler.validation.stream import Readable
+    from sitemap_crawler.validation.reading.stream import Readable
 
 _SUFFIX = re.compile(r"\.(?:xml|txt|rss|atom)(?:\.gz)?$", re.IGNORECASE)
 _SERIES = re.compile(r"-(?:[0-9]+|news)$")

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.reader import Node, read_xml
-from sitemap_crawler.validation.stream import Readable, Stream
+from sitemap_crawler.validation.reading.reader import Node, read_xml
+from sitemap_crawler.validation.reading.stream import Readable, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,1 @@
+"""Reading of files that are validated: bytes, XML and text, from the disk and from the web."""
