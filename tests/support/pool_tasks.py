@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.crawl.workers.pool import WorkerPool
+from sitemap_crawler.utils.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,10 +17,10 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
 from sitemap_crawler.crawl.pipelines.in_process import InventoryPipeline
 from sitemap_crawler.crawl.pipelines.transfer import ExtractedValues, UnreadPage, apply_values, extracted_values
-from sitemap_crawler.crawl.workers.pool import WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.utils.text import printable
+from sitemap_crawler.utils.workers.pool import WorkerPool, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

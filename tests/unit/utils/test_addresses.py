@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "crawl/download/errors.py": {"socket", "ssl"},
     "crawl/download/handler.py": {"aiohttp", "socket"},
     "crawl/download/tls.py": {"ssl"},
-    "crawl/workers/process.py": {"socket"},
+    "utils/workers/process.py": {"socket"},
     "inventory/store.py": {"socket"},
     "utils/addresses.py": {"socket"},
     "validation/reading/remote.py": {"http.client", "socket", "urllib.request"},

@@ -356,7 +356,7 @@ OF_OS = REPLACING | {"mkdir", "makedirs", "unlink", "remove", "chmod", "chown", 
 GATE = {"utils/directories.py", "utils/replace.py"}
 EXCEPTIONS = {
     ("utils/runtime.py", "open"): "standard streams: /dev/null",
-    ("crawl/workers/process.py", "os.open"): "standard streams: /dev/null",
+    ("utils/workers/process.py", "os.open"): "standard streams: /dev/null",
     ("utils/runtime.py", "os.open"): "standard streams: /dev/null",
     **dict.fromkeys(
         [

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.crawl.pipelines.transfer import UnreadPage, apply_values, extracted_values
-from sitemap_crawler.crawl.workers.pool import SLOW_TASK_SECONDS, WorkerPool, default_workers
 from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.traps.detector import Suspect
+from sitemap_crawler.utils.workers.pool import SLOW_TASK_SECONDS, WorkerPool, default_workers
 from tests.support.paths import ROOT
 from tests.support.pool_tasks import all_of, with_workers, work
 from tests.support.webserver import Answer, WebServer, page
@@ -152,7 +152,7 @@ def test_the_parent_does_the_work_of_workers_that_fail_to_start(caplog: pytest.L
 
 
 def test_a_worker_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sitemap_crawler.crawl.workers.pool.MAX_TASK_SECONDS", 0.2)
+    monkeypatch.setattr("sitemap_crawler.utils.workers.pool.MAX_TASK_SECONDS", 0.2)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDiedError)
     assert str(late) == "the process that read it took longer than 0 s"

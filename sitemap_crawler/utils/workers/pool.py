@@ -18,8 +18,8 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from sitemap_crawler.crawl.workers.process import Failure, encode, received_messages, start_worker
 from sitemap_crawler.exceptions import SitemapCrawlerError, WorkerDiedError, WorkerStartError, WorkFailedError
+from sitemap_crawler.utils.workers.process import Failure, encode, received_messages, start_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

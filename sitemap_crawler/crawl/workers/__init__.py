@@ -1,1 +1,0 @@
-"""Processes that read pages in parallel to the crawling process."""

@@ -1,0 +1,1 @@
+"""Worker processes that do tasks in parallel to the process that started them."""
