@@ -8,6 +8,7 @@
     │   │   └── FileConflictError
     │   ├── ScopeError · ValueError
     │   ├── SectionError · ValueError
+    │   ├── PatternError · ValueError
     │   ├── EntryNameError · ValueError
     │   ├── AccessError · ValueError
     │   ├── ProxyError · ValueError
@@ -29,6 +30,7 @@
     ├── NotFinishedError                 4
     │   ├── RetryLaterError
     │   └── CrawlStoppedError
+    ├── PatternTimeoutError              1
     ├── UnreadableError                  1
     ├── AddressError · OSError           1
     ├── CodingError · ValueError         1
@@ -77,6 +79,10 @@ class ScopeError(InputError, ValueError):
 
 class SectionError(InputError, ValueError):
     """A rule for a section cannot be used."""
+
+
+class PatternError(InputError, ValueError):
+    """A regular expression given by the user cannot be used."""
 
 
 class EntryNameError(InputError, ValueError):
@@ -175,6 +181,10 @@ class RetryLaterError(NotFinishedError):
 
 class CrawlStoppedError(NotFinishedError):
     """The crawl was stopped at once, without a report."""
+
+
+class PatternTimeoutError(SitemapCrawlerError):
+    """A regular expression given by the user takes too long on a text."""
 
 
 class UnreadableError(SitemapCrawlerError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import shutil
 import sys
 from difflib import get_close_matches
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler.cli.common import flushed_output, inventory_options
-from sitemap_crawler.exceptions import DamagedInventoryError, OptionError
+from sitemap_crawler.exceptions import DamagedInventoryError, OptionError, PatternError
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.text import printable
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import Inventory, Selection
     from sitemap_crawler.policy.reasons import Reason
     from sitemap_crawler.report.explain import Explanation
+    from sitemap_crawler.utils.patterns import UserPattern
 
 BATCH_ROWS = 500
 """Number of URLs whose facts are read at a time."""
@@ -148,11 +148,13 @@ def pages(
     return 0
 
 
-def _pattern(text: str | None) -> re.Pattern[str] | None:
+def _pattern(text: str | None) -> UserPattern | None:
+    from sitemap_crawler.utils.patterns import UserPattern
+
     try:
-        return None if text is None else re.compile(text)
-    except re.error as error:
-        raise click.UsageError(f"--match {text!r} is not a regular expression: {error}") from error
+        return None if text is None else UserPattern(text)
+    except PatternError as error:
+        raise PatternError(f"--match: {error}") from error
 
 
 def _known_reasons(names: tuple[str, ...]) -> list[Reason]:

@@ -16,6 +16,7 @@ from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.sitemap.news import news_language
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import Resolver, split_credentials
+from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,12 +71,7 @@ def _absolute_url(value: str) -> str:
 
 def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in value:
-        if not pattern:
-            raise ValueError("an empty regular expression matches everything: leave it out")
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+        UserPattern(pattern)
     return value
 
 

@@ -143,8 +143,11 @@ class Job:
         sitemap_url = self.options.default_entry_url(url) if is_default else self.sitemap_url
         self.context.relocate(start_url=url, sitemap_url=sitemap_url)
         self.gate.adopt(origin_of(url))
-        move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=sitemap_url)
-        self.queue.add_start_page(url)
+        try:
+            move_run(self.store.connection, self.run.id, start_url=url, sitemap_url=sitemap_url)
+            self.queue.add_start_page(url)
+        except Exception as error:
+            self.inventory_failed(error)
         logger.info(notice)
 
     def refuse(self, message: str, *, ends_run: bool) -> None:

@@ -26,7 +26,7 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsMiddleware,
     RobotsUnavailableError,
 )
-from sitemap_crawler.exceptions import SitemapCrawlerError
+from sitemap_crawler.exceptions import PatternTimeoutError, SitemapCrawlerError
 from sitemap_crawler.extract.alternates import check_alternates
 from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
 from sitemap_crawler.extract.page_dates import credible
@@ -72,7 +72,7 @@ async def read_seed_sitemaps(crawler: Crawler) -> None:
         if reader.has_work:
             await _linked_pages_fetched(crawler)
             await reader.read()
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, PatternTimeoutError) as error:
         job_of(crawler).inventory_failed(error)
         EngineControl(crawler).close(CloseReason.INVENTORY_FAILED)
 

@@ -39,11 +39,12 @@ from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.utils.patterns import UserPattern
 
 MAX_REFERRERS = 20
 """Maximum number of linking pages that are shown for one URL. The others are only counted."""
@@ -162,7 +163,7 @@ class Inventory:
         *,
         decision: str | None = None,
         reasons: Collection[str] = (),
-        pattern: re.Pattern[str] | None = None,
+        pattern: UserPattern | None = None,
         limit: int | None = None,
     ) -> Selection:
         """Return the URLs with this decision, these reasons and this pattern, each if given.
@@ -178,7 +179,7 @@ class Inventory:
         ids = array("q")
         matching = 0
         for url_id, url in self._stream(query.order_by(urls.c.url)):
-            if pattern is None or pattern.search(url):
+            if pattern is None or pattern.found_in(url):
                 matching += 1
                 if limit is None or matching <= limit:
                     ids.append(url_id)

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.exceptions import DamagedInventoryError, InventoryBusyError, InventoryError
+from sitemap_crawler.exceptions import (
+    DamagedInventoryError,
+    InventoryBusyError,
+    InventoryError,
+    PatternTimeoutError,
+)
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
@@ -117,6 +122,8 @@ class Store:
 
 def inventory_failure(path: Path, error: Exception) -> str:
     """Return the message for an exception that ends the use of an open inventory. Damage of the file explains most."""
+    if isinstance(error, PatternTimeoutError):
+        return str(error)
     if message := damage_message(path, error):
         return message
     if not isinstance(error, SQLAlchemyError):

@@ -5,7 +5,6 @@ The crawl asks them about each URL that it discovers. The decisions at the end o
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.traps.url_checks import month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.scope import DomainScope, Scope
+from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
     from sitemap_crawler.config.options import Options
@@ -44,10 +44,10 @@ class Rules:
         self._tracking_parameters = options.tracking_parameters
         self.content_types = frozenset(media_type.lower() for media_type in options.content_types)
         self._max_depth = options.max_depth
-        self._include = [re.compile(pattern) for pattern in options.include]
-        self._exclude = [re.compile(pattern) for pattern in options.exclude]
-        self._exclude_listing = [re.compile(pattern) for pattern in options.exclude_listing]
-        self._no_traps = [re.compile(pattern) for pattern in options.no_traps]
+        self._include = [UserPattern(pattern) for pattern in options.include]
+        self._exclude = [UserPattern(pattern) for pattern in options.exclude]
+        self._exclude_listing = [UserPattern(pattern) for pattern in options.exclude_listing]
+        self._no_traps = [UserPattern(pattern) for pattern in options.no_traps]
         self._detects_traps = options.trap_budget > 0
         now = datetime.now(UTC)
         self._month = month_of(now.year, now.month)
@@ -112,8 +112,8 @@ class Rules:
             return Refusal(Reason.EXCLUDED_BY_RULE, "no --include pattern matches")
         return None
 
-    def _matching(self, patterns: list[re.Pattern[str]], url: str, option: str) -> Refusal | None:
+    def _matching(self, patterns: list[UserPattern], url: str, option: str) -> Refusal | None:
         for pattern in patterns:
-            if pattern.search(url) or (self.address and pattern.search(self.address.to_public(url))):
-                return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.pattern}")
+            if pattern.found_in(url) or (self.address and pattern.found_in(self.address.to_public(url))):
+                return Refusal(Reason.EXCLUDED_BY_RULE, f"{option} {pattern.text}")
         return None

@@ -14,6 +14,7 @@ from sitemap_crawler.exceptions import (
     IndexOverflowError,
     InventoryError,
     NotPublishedError,
+    PatternTimeoutError,
     SitemapCrawlerError,
     UntrustedLinkError,
 )
@@ -93,7 +94,7 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         report.outcome, report.message = Outcome.REFUSED, f"{error}; the live files are untouched"
     except NotPublishedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, PatternTimeoutError) as error:
         _fail(report, inventory_failure(context.store.path, error))
     except Exception as error:
         message = damage_message(context.store.path, error)

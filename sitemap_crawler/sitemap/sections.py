@@ -11,8 +11,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import unquote
 
-from sitemap_crawler.exceptions import SectionError
+from sitemap_crawler.exceptions import PatternError, SectionError
 from sitemap_crawler.sitemap.names import MAX_SECTION_NAME, RESERVED_SECTIONS, is_section_name
+from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +34,7 @@ class Sections(NamedTuple):
     URL belongs to the default section, "".
     """
 
-    rules: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    rules: tuple[tuple[str, UserPattern], ...] = ()
     """Name of a section and expression."""
     prefix: str = ""
     """Prefix of the scope; "" if directories are no sections."""
@@ -64,12 +65,12 @@ class Sections(NamedTuple):
         """The rules as a text; "" without rules. Equal signatures put every URL into the same section."""
         if not self.rules and not self.prefix:
             return ""
-        return json.dumps([[(name, pattern.pattern) for name, pattern in self.rules], self.prefix])
+        return json.dumps([[(name, pattern.text) for name, pattern in self.rules], self.prefix])
 
     def section_of(self, url: str) -> str:
         """Return the section by the rules and the directory, without regard to MAX_DIRECTORIES."""
         for name, pattern in self.rules:
-            if pattern.search(url):
+            if pattern.found_in(url):
                 return name
         return _directory_section(url, self.prefix) if self.prefix else ""
 
@@ -123,12 +124,8 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _compiled(name: str, pattern: str) -> re.Pattern[str]:
-    if not pattern:
-        raise SectionError(
-            f"the section {name} has an empty regular expression, which matches everything: give an expression"
-        )
+def _compiled(name: str, pattern: str) -> UserPattern:
     try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise SectionError(f"{pattern!r} of the section {name} is not a regular expression: {error}") from error
+        return UserPattern(pattern)
+    except PatternError as error:
+        raise SectionError(f"section {name}: {error}") from error

@@ -268,7 +268,7 @@ def test_links_of_a_crawled_site(program: Program, site: WebServer) -> None:
             ),
         ),
         (["--decision", "maybe"], "'maybe' is not one of 'listed', 'excluded', 'unknown'"),
-        (["--match", "["], "--match '[' is not a regular expression"),
+        (["--match", "["], "--match: '[' is not a regular expression"),
         (["--limit", "0"], "--limit"),
         (["--format", "xml"], "--format"),
     ],

@@ -26,10 +26,7 @@ ALLOWED = {"compile", "escape", "Pattern", "Match", "error", "PatternError"} | s
 # Functions and classes that compile what is known at run time only: patterns and names of parameters given by the user.
 COMPILING_FUNCTIONS = {
     "urls/normalise.py": {"Resolver"},
-    "policy/rules.py": {"Rules"},
-    "sitemap/sections.py": {"_compiled"},
-    "cli/inventory.py": {"_pattern"},
-    "config/types.py": {"_compilable"},
+    "utils/patterns.py": {"UserPattern", "_compiled_by_re2"},
 }
 
 

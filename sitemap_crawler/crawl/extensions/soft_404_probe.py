@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
+from sitemap_crawler.exceptions import PatternTimeoutError
 from sitemap_crawler.extract.document import parse_document
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 
@@ -62,7 +63,7 @@ class Soft404Probe:
         if self._is_done or not self._saw_enough():
             return
         self._is_done = True
-        urls = [url for url in probe_urls(self._error_pages()) if self._may_fetch(url)]
+        urls = self._urls_to_probe()
         for url in urls:
             # A probe that fails is not worth a retry.
             meta = {Meta.VERBATIM_URL: True, Meta.NO_RETRY: True}
@@ -75,17 +76,15 @@ class Soft404Probe:
         was_ended = job.ending.failure is not None or job.ending.refusal is not None or job.budget == 0
         return not was_ended and job.fetched >= MIN_FETCHED_URLS
 
-    def _error_pages(self) -> list[str]:
+    def _urls_to_probe(self) -> list[str]:
         job = self._job
         try:
             # Pages in the buffer have no row yet.
             job.queue.flush()
-            return error_pages(job.store.connection, job.run.id, MAX_ERROR_PAGES)
-        except SQLAlchemyError as error:
+            pages = error_pages(job.store.connection, job.run.id, MAX_ERROR_PAGES)
+            return [url for url in probe_urls(pages) if job.rules.fetch_refusal(url, 0) is None]
+        except (SQLAlchemyError, PatternTimeoutError) as error:
             raise self._inventory_failed(error) from error
-
-    def _may_fetch(self, url: str) -> bool:
-        return self._job.rules.fetch_refusal(url, 0) is None
 
     def _parse(self, response: Response) -> None:
         self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
@@ -130,7 +129,7 @@ class Soft404Probe:
         request = failure.request  # type: ignore[attr-defined]
         logger.info("probe %s: %s", request.url, describe_failure(failure.value))
 
-    def _inventory_failed(self, error: SQLAlchemyError) -> CloseSpider:
+    def _inventory_failed(self, error: Exception) -> CloseSpider:
         self._job.inventory_failed(error)
         return CloseSpider(CloseReason.INVENTORY_FAILED)
 
