@@ -73,5 +73,7 @@ def _print_findings(report: ValidationReport) -> None:
         place = printable(finding.file) + (f":{finding.line}" if finding.line is not None else "")
         url = f" {finding.url}" if finding.url else ""
         echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
+    for rule, count in sorted(report.omitted().items()):
+        echo(f"{count:,} more findings of [{rule}] are not shown")
     for file in report.files:
         echo(f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")

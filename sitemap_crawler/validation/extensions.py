@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.findings import Issue, error, warning
+from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.reading.reader import Node
 from sitemap_crawler.validation.values import UrlProblem, parse_url, w3c_datetime
+
+MAX_SHOWN = 60
+"""Maximum number of characters of a value that a message shows."""
 
 Children = Mapping[str, list[Node]]
 Rule = Callable[[Children, str, datetime], Iterator[Issue]]
@@ -34,9 +37,13 @@ def namespaces(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]
     for namespace, nodes in children.items():
         line = nodes[0].line
         if namespace == protocol.MOBILE:
-            yield warning("mobile-retired", "mobile sitemaps are no longer read", line)
+            yield issue("mobile-retired", "mobile sitemaps are no longer read", line)
         elif namespace not in known and (intended := _intended_namespace(namespace, nodes[0].name)):
-            yield error("extension-namespace", f"<{nodes[0].name}> is in {namespace or 'no'}: write {intended}", line)
+            yield issue(
+                "extension-namespace",
+                f"<{nodes[0].name}> is in {namespace or 'no namespace'}, not in {intended}",
+                line,
+            )
 
 
 def _intended_namespace(namespace: str, element: str) -> str | None:
@@ -52,17 +59,17 @@ def images(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
     yield from _misplaced(children.get(protocol.IMAGE, []), "image")
     if len(nodes) > protocol.MAX_IMAGES:
         message = f"a page may list {protocol.MAX_IMAGES:,} images, this one has {len(nodes):,}"
-        yield error("too-many-images", message, nodes[protocol.MAX_IMAGES].line)
+        yield issue("too-many-images", message, nodes[protocol.MAX_IMAGES].line)
     for image in nodes:
         parts = _parts(image)
         yield from _url_value(parts, "loc", "image-loc", image.line)
         for name, elements in parts.items():
             if name in protocol.IMAGE_RETIRED:
-                yield warning("image-retired", f"<image:{name}> is no longer read", elements[0].line)
+                yield issue("image-retired", f"<image:{name}> is no longer read", elements[0].line)
             elif name != "loc":
-                yield warning("unknown-extension-element", f"<{name}> is not part of an image", elements[0].line)
+                yield issue("unknown-extension-element", f"<{name}> is not part of an image", elements[0].line)
             elif len(elements) > 1:
-                yield error("image-loc", "an image has one loc", elements[1].line)
+                yield issue("image-loc", "an image has one loc", elements[1].line)
 
 
 def videos(children: Children, loc: str, now: datetime) -> Iterator[Issue]:
@@ -78,44 +85,44 @@ def videos(children: Children, loc: str, now: datetime) -> Iterator[Issue]:
 def _video_required(parts: dict[str, list[Node]], loc: str, line: int) -> Iterator[Issue]:
     for name in protocol.VIDEO_REQUIRED:
         if name not in parts or not parts[name][0].value:
-            yield error("video-required", f"a video needs <video:{name}>", line)
+            yield issue("video-required", f"a video needs <video:{name}>", line)
     locations = [part for name in ("content_loc", "player_loc") for part in parts.get(name, ())[:1]]
     if not locations:
-        yield error("video-required", "a video needs <video:content_loc> or <video:player_loc>", line)
+        yield issue("video-required", "a video needs <video:content_loc> or <video:player_loc>", line)
     for name in ("thumbnail_loc", "content_loc", "player_loc"):
         if name in parts and (parts[name][0].value or name != "thumbnail_loc"):
             yield from _url_value(parts, name, "video-loc", line)
     for part in locations:
         if loc and part.value == loc:
-            yield error("video-loc", f"<video:{part.name}> is the page itself, not the video or its player", part.line)
+            yield issue("video-loc-is-page", f"<video:{part.name}> is the page itself", part.line)
 
 
 def _video_structure(parts: dict[str, list[Node]]) -> Iterator[Issue]:
     for name, nodes in parts.items():
         if name in protocol.VIDEO_RETIRED:
-            yield warning("video-retired", f"<video:{name}> is no longer read", nodes[0].line)
+            yield issue("video-retired", f"<video:{name}> is no longer read", nodes[0].line)
         elif name not in protocol.VIDEO_CHILDREN:
-            yield warning("unknown-extension-element", f"<{name}> is not part of a video", nodes[0].line)
+            yield issue("unknown-extension-element", f"<{name}> is not part of a video", nodes[0].line)
         elif len(nodes) > 1 and name not in protocol.VIDEO_REPEATABLE:
-            yield error("video-repeated", f"a video has one <video:{name}>", nodes[1].line)
+            yield issue("video-repeated", f"a video has one <video:{name}>", nodes[1].line)
     tags = parts.get("tag", [])
     if len(tags) > protocol.MAX_VIDEO_TAGS:
         message = f"a video has at most {protocol.MAX_VIDEO_TAGS} tags, this one {len(tags)}"
-        yield error("video-value", message, tags[protocol.MAX_VIDEO_TAGS].line)
+        yield issue("video-tags", message, tags[protocol.MAX_VIDEO_TAGS].line)
 
 
 def _video_values(parts: dict[str, list[Node]], now: datetime) -> Iterator[Issue]:
-    for name, (is_valid, expected) in _VIDEO_VALUES.items():
+    for name, (rule, is_valid) in _VIDEO_VALUES.items():
         for node in parts.get(name, ())[:1]:
             if not is_valid(node):
-                yield error("video-value", f"<video:{name}> must be {expected}", node.line)
+                yield issue(rule, f'<video:{name}> is "{_shown(node)}"', node.line)
     for name in ("publication_date", "expiration_date"):
         for node in parts.get(name, ())[:1]:
             moment = w3c_datetime(node.value)
             if moment.time is None:
-                yield error("video-value", f'<video:{name}> "{node.value}" {moment.problem}', node.line)
+                yield issue("video-date", f'<video:{name}> "{node.value}" {moment.problem}', node.line)
             elif name == "expiration_date" and moment.time < now:
-                yield warning("video-expired", f"the video expired on {node.value}", node.line)
+                yield issue("video-expired", f"the video expired on {node.value}", node.line)
 
 
 def _yes_no(node: Node) -> bool:
@@ -143,24 +150,26 @@ def _platform(node: Node) -> bool:
     return _has_relationship(node) and bool(platforms) and protocol.VIDEO_PLATFORMS.issuperset(platforms)
 
 
-# Check of the value and description of valid values, by element.
-_VIDEO_VALUES: dict[str, tuple[Callable[[Node], bool], str]] = {
-    "description": (
-        lambda node: len(node.value) <= protocol.MAX_VIDEO_DESCRIPTION,
-        f"at most {protocol.MAX_VIDEO_DESCRIPTION:,} characters",
-    ),
-    "duration": (_duration, f"whole seconds from 1 to {protocol.MAX_VIDEO_DURATION:,}"),
-    "rating": (_rating, "a number from 0.0 to 5.0"),
-    "view_count": (lambda node: bool(_INTEGER.fullmatch(node.value)), "a whole number"),
-    "family_friendly": (_yes_no, "yes or no"),
-    "requires_subscription": (_yes_no, "yes or no"),
-    "live": (_yes_no, "yes or no"),
-    "uploader": (
-        lambda node: 0 < len(node.value) <= protocol.MAX_VIDEO_UPLOADER,
-        f"a name of at most {protocol.MAX_VIDEO_UPLOADER} characters",
-    ),
-    "restriction": (_restriction, "country codes such as DE FR, with relationship allow or deny"),
-    "platform": (_platform, "some of web, mobile and tv, with relationship allow or deny"),
+def _shown(node: Node) -> str:
+    """Return the value of an element as a message shows it: with its relationship, and not all of a long text."""
+    length = len(node.value)
+    value = node.value if length <= MAX_SHOWN else f"{node.value[:MAX_SHOWN]}… ({length:,} characters)"
+    relationship = node.attributes.get("relationship")
+    return value if relationship is None else f"{relationship} {value}"
+
+
+# Rule and check of the value of each element.
+_VIDEO_VALUES: dict[str, tuple[str, Callable[[Node], bool]]] = {
+    "description": ("video-description", lambda node: len(node.value) <= protocol.MAX_VIDEO_DESCRIPTION),
+    "duration": ("video-duration", _duration),
+    "rating": ("video-rating", _rating),
+    "view_count": ("video-view-count", lambda node: bool(_INTEGER.fullmatch(node.value))),
+    "family_friendly": ("video-yes-no", _yes_no),
+    "requires_subscription": ("video-yes-no", _yes_no),
+    "live": ("video-yes-no", _yes_no),
+    "uploader": ("video-uploader", lambda node: 0 < len(node.value) <= protocol.MAX_VIDEO_UPLOADER),
+    "restriction": ("video-restriction", _restriction),
+    "platform": ("video-platform", _platform),
 }
 
 
@@ -169,34 +178,34 @@ def news(children: Children, _loc: str, now: datetime) -> Iterator[Issue]:
     yield from _misplaced(children.get(protocol.NEWS, []), "news")
     articles = _named(children.get(protocol.NEWS, []), "news")
     if len(articles) > 1:
-        yield error("news-repeated", "a page has one <news:news>", articles[1].line)
+        yield issue("news-repeated", "a page has one <news:news>", articles[1].line)
     for article in articles[:1]:
         parts = _parts(article)
         for name in protocol.NEWS_REQUIRED:
             if name not in parts or not (parts[name][0].value or parts[name][0].children):
-                yield error("news-required", f"an article needs <news:{name}>", article.line)
+                yield issue("news-required", f"an article needs <news:{name}>", article.line)
         for node in parts.get("publication", ())[:1]:
             yield from _publication(node)
         for node in parts.get("publication_date", ())[:1]:
             yield from _article_date(node, now)
         for name, nodes in parts.items():
             if name in protocol.NEWS_RETIRED:
-                yield warning("news-retired", f"<news:{name}> is no longer read", nodes[0].line)
+                yield issue("news-retired", f"<news:{name}> is no longer read", nodes[0].line)
             elif name not in protocol.NEWS_REQUIRED:
-                yield warning("unknown-extension-element", f"<{name}> is not part of an article", nodes[0].line)
+                yield issue("unknown-extension-element", f"<{name}> is not part of an article", nodes[0].line)
             elif len(nodes) > 1:
-                yield error("news-repeated", f"an article has one <news:{name}>", nodes[1].line)
+                yield issue("news-repeated", f"an article has one <news:{name}>", nodes[1].line)
 
 
 def _publication(node: Node) -> Iterator[Issue]:
     parts = _parts(node)
     for name in ("name", "language"):
         if name not in parts or not parts[name][0].value:
-            yield error("news-required", f"a publication needs <news:{name}>", node.line)
+            yield issue("news-required", f"a publication needs <news:{name}>", node.line)
     for language in parts.get("language", ())[:1]:
         if language.value and not _NEWS_LANGUAGE.fullmatch(language.value):
-            message = f'language "{language.value}" is not an ISO 639 code such as en (or zh-cn, zh-tw)'
-            yield error("news-value", message, language.line)
+            message = f'language "{language.value}" is not an ISO 639 code'
+            yield issue("news-language", message, language.line)
 
 
 def _article_date(node: Node, now: datetime) -> Iterator[Issue]:
@@ -204,13 +213,11 @@ def _article_date(node: Node, now: datetime) -> Iterator[Issue]:
         return  # reported as news-required
     moment = w3c_datetime(node.value)
     if moment.time is None:
-        yield error("news-value", f'publication_date "{node.value}" {moment.problem}', node.line)
+        yield issue("news-date", f'publication_date "{node.value}" {moment.problem}', node.line)
     # A date without a time means that whole day in any time zone, so it gets two more days.
     elif moment.time < now - timedelta(days=protocol.NEWS_DAYS + (0 if "T" in node.value else 2)):
-        message = (
-            f"the article of {node.value} is older than {protocol.NEWS_DAYS} days and does not belong in a news sitemap"
-        )
-        yield warning("news-old", message, node.line)
+        message = f"the article of {node.value} is older than {protocol.NEWS_DAYS} days"
+        yield issue("news-old", message, node.line)
 
 
 def alternates(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
@@ -225,15 +232,15 @@ def alternates(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]
         required = ("rel", "href") if "media" in attributes else ("rel", "hreflang", "href")
         missing = [name for name in required if not attributes.get(name)]
         if missing:
-            yield error("alternate-incomplete", f"<xhtml:link> has no {' and no '.join(missing)}", link.line)
+            yield issue("alternate-incomplete", f"<xhtml:link> has no {' and no '.join(missing)}", link.line)
         if attributes.get("rel", "alternate") not in {"", "alternate"}:
-            yield warning("alternate-rel", f'rel "{attributes["rel"]}" has no meaning in a sitemap', link.line)
+            yield issue("alternate-rel", f'rel "{attributes["rel"]}" has no meaning in a sitemap', link.line)
         if language and not _HREFLANG.fullmatch(language):
-            yield error("alternate-hreflang", f'hreflang "{language}" is not a language such as en or pt-BR', link.line)
+            yield issue("alternate-hreflang", f'hreflang "{language}" is not a language code', link.line)
         if href and (problem := _url_problem(href)):
-            yield error("alternate-href", f"the alternate's href {problem}", link.line)
+            yield issue("alternate-href", f"the alternate's href {problem}", link.line)
         if language and seen.setdefault(language.lower(), href) != href:
-            yield error("alternate-conflict", f"hreflang {language} names two different pages", link.line)
+            yield issue("alternate-conflict", f"hreflang {language} names two different pages", link.line)
 
 
 def _parts(node: Node) -> dict[str, list[Node]]:
@@ -253,16 +260,16 @@ def _misplaced(nodes: list[Node], expected: str) -> Iterator[Issue]:
     for node in nodes:
         if node.name != expected:
             message = f"<{node.name}> has no meaning here; of its namespace only <{expected}> belongs in a <url>"
-            yield warning("unknown-extension-element", message, node.line)
+            yield issue("unknown-extension-element", message, node.line)
 
 
 def _url_value(parts: dict[str, list[Node]], name: str, rule: str, line: int) -> Iterator[Issue]:
     if name not in parts:
-        yield error(rule, f"<{name}> is missing", line)
+        yield issue(rule, f"<{name}> is missing", line)
         return
     node = parts[name][0]
     if problem := _url_problem(node.value):
-        yield error(rule, f"<{name}> {problem}", node.line)
+        yield issue(rule, f"<{name}> {problem}", node.line)
 
 
 def _url_problem(text: str) -> str | None:
@@ -271,7 +278,7 @@ def _url_problem(text: str) -> str | None:
     Such a URL may have a fragment, which players use, and any length.
     """
     url = parse_url(text)
-    return url.message if isinstance(url, UrlProblem) and url.code not in {"fragment", "too-long"} else None
+    return url.message if isinstance(url, UrlProblem) and url.rule not in {"loc-fragment", "loc-too-long"} else None
 
 
 RULES: tuple[Rule, ...] = (namespaces, images, videos, news, alternates)

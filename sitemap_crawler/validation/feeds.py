@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.validation.findings import Issue, error
+from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.rules import loc_text
 from sitemap_crawler.validation.values import parse_url, w3c_datetime
 
@@ -34,14 +34,14 @@ def feed_issues(node: Node) -> Iterator[Issue]:
     """Check the link and the date of an `item` or `entry`."""
     link = link_of(node)
     if link is None:
-        yield error("loc-missing", f"<{node.name}> has no <link>", node.line)
+        yield issue("feed-link-missing", f"<{node.name}> has no <link>", node.line)
     else:
         yield from loc_text(url_of(link), parse_url(url_of(link)), link.line)
     for child in node.children:
         if child.namespace == node.namespace and child.name in {"pubDate", "updated"}:
             problem = _rfc822_problem(child.value) if child.name == "pubDate" else w3c_datetime(child.value).problem
             if problem:
-                yield error("lastmod-invalid", f'{child.name} "{child.value}" {problem}', child.line)
+                yield issue("feed-date-invalid", f'{child.name} "{child.value}" {problem}', child.line)
 
 
 def _rfc822_problem(text: str) -> str:

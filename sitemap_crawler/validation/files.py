@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
-from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, error, warning
+from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, issue
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
     bare_name,
@@ -98,29 +98,29 @@ class FileCheck:
         try:
             self._read(iter(stream))
         except UnreadableError as exc:
-            self._report(error(exc.rule, f"the file {exc.message}"))
+            self._report(issue(exc.rule, f"the file {exc.message}"))
         if stream.gzipped and not bare_name(self.name).endswith(".gz"):
-            self._report(warning("gzip-name", "the file is gzip, its name should end in .gz"))
+            self._report(issue("gzip-name", "the file is gzip, and its name does not end in .gz"))
         self._check_whole()
         self.validation.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
 
-    def _report(self, issue: Issue, url: str | None = None) -> None:
-        self._errors += issue.severity == "error"
-        self.validation.collector.add(self.name, issue, url)
+    def _report(self, problem: Issue, url: str | None = None) -> None:
+        self._errors += problem.severity == "error"
+        self.validation.collector.add(self.name, problem, url)
 
     def _read(self, pieces: Iterator[bytes]) -> None:
         head = head_of(pieces)
         if not head:
-            self._report(error("empty-file", "the file has no content"))
+            self._report(issue("empty-file", "the file has no content"))
         elif looks_like_text(head, self.name):
             self.kind = "text"
             self._check_lines(chain([head], pieces))
         elif looks_like_xml(head):
             self._check_elements(chain([head], pieces))
         elif looks_like_html(head):
-            self._report(error("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
+            self._report(issue("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
         else:
-            self._report(error("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
+            self._report(issue("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
 
     def _check_lines(self, pieces: Iterable[bytes]) -> None:
         for item in self._bounded(read_lines(pieces)):
@@ -129,11 +129,11 @@ class FileCheck:
                 continue
             line, text = item
             if not text:
-                self._report(warning("blank-line", "a text sitemap has nothing but one URL in each line", line))
+                self._report(issue("blank-line", "the line is blank", line))
                 continue
             self._urls += 1
-            for issue in loc_text(text, parse_url(text), line):
-                self._report(issue, text)
+            for problem in loc_text(text, parse_url(text), line):
+                self._report(problem, text)
             self._check_listed(text, line)
 
     def _check_elements(self, pieces: Iterable[bytes]) -> None:
@@ -163,21 +163,21 @@ class FileCheck:
         self._namespace = root.namespace
         if self.kind == "unknown":
             message = f"the root element is <{root.name}>, not <urlset> or <sitemapindex>"
-            self._report(error("not-a-sitemap", message, root.line))
+            self._report(issue("not-a-sitemap", message, root.line))
         elif problem := namespace_problem(self.kind, root.namespace):
-            self._report(error("wrong-namespace", problem, root.line))
+            self._report(issue("wrong-namespace", problem, root.line))
 
     def _check_entry(self, node: Node) -> None:
         is_index = self.kind == "sitemapindex"
         expected = "sitemap" if is_index else "url"
         if node.name != expected or node.namespace != self._namespace:
             message = f"<{node.name}> does not belong in <{self.kind}>, which contains <{expected}> elements"
-            self._report(error("unknown-element", message, node.line))
+            self._report(issue("unknown-element", message, node.line))
             return
         self._urls += 1
         entry = Entry.from_node(node, self._namespace, self.validation.now)
-        for issue in entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES):
-            self._report(issue, entry.loc or None)
+        for problem in entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES):
+            self._report(problem, entry.loc or None)
         is_news = protocol.NEWS in entry.others
         self._news += is_news
         line = entry.core["loc"][0].line if entry.loc else node.line
@@ -193,8 +193,8 @@ class FileCheck:
         self._urls += 1
         link = link_of(node)
         loc = url_of(link) if link else ""
-        for issue in feed_issues(node):
-            self._report(issue, loc or None)
+        for problem in feed_issues(node):
+            self._report(problem, loc or None)
         self._check_listed(loc, link.line if link else node.line)
 
     def _check_listed(self, loc: str, line: int) -> Url | None:
@@ -208,29 +208,30 @@ class FileCheck:
         if earlier:
             file, earlier_line = earlier
             where = f"in line {earlier_line}" if file == self.name else f"in {file}, line {earlier_line}"
-            self._report(error("duplicate-loc", f"the URL is listed before, {where}", line), loc)
+            self._report(issue("duplicate-loc", f"the URL is listed before, {where}", line), loc)
         return url
 
     def _check_place(self, url: Url, loc: str, line: int) -> None:
+        is_index = self.kind == "sitemapindex"
         if self.place is None:
             self._origin = self._origin or url.origin
-            if url.origin != self._origin:
-                message = f"the URL is on {url.origin}, the first one of the file on {self._origin}"
-                self._report(error("foreign-origin", message, line), loc)
-        elif url.origin != self.place.origin:
-            message = f"the URL is on {url.origin}, its sitemap on {self.place.origin}"
-            self._report(error("foreign-origin", message, line), loc)
-        elif not self.place.contains(url.path):
-            message = f"the URL is not below the sitemap's directory {self.place.directory}"
-            self._report(error("outside-directory", message, line), loc)
+            origin, whose = self._origin, "the first one of the file"
+        else:
+            origin, whose = self.place.origin, "the index" if is_index else "its sitemap"
+        if url.origin != origin:
+            message = f"the URL is on {url.origin}, {whose} on {origin}"
+            self._report(issue("index-child-foreign" if is_index else "foreign-origin", message, line), loc)
+        elif self.place and not self.place.contains(url.path):
+            message = f"the URL is not below the directory {self.place.directory} of {whose}"
+            self._report(issue("index-child-outside" if is_index else "outside-directory", message, line), loc)
 
     def _check_whole(self) -> None:
         if self._truncated or self._urls > protocol.MAX_ENTRIES:
             count = f"more than {MAX_ITEMS:,} entries or lines" if self._truncated else f"{self._urls:,} entries"
-            message = f"the file has {count}, the protocol allows {protocol.MAX_ENTRIES:,}; split it"
-            self._report(error("too-many-entries", message))
+            message = f"the file has {count}, the protocol allows {protocol.MAX_ENTRIES:,}"
+            self._report(issue("too-many-entries", message))
         if self._news > protocol.MAX_NEWS:
             message = f"the file has {self._news:,} articles, a news sitemap may have {protocol.MAX_NEWS:,}"
-            self._report(error("too-many-news", message))
+            self._report(issue("too-many-news", message))
         if not self._urls and not self._errors and self.kind != "unknown":
-            self._report(warning("empty-sitemap", "the file lists nothing; the published schema requires an entry"))
+            self._report(issue("empty-sitemap", "the file lists nothing"))

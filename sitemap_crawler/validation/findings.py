@@ -7,43 +7,59 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from sitemap_crawler.utils.text import printable
+from sitemap_crawler.validation.catalogue import RULES, Severity
 
-Severity = Literal["error", "warning"]
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
 
 MAX_PER_RULE = 20
-"""Maximum number of findings of one rule in one file. One more finding counts the others."""
+"""Maximum number of findings of one rule in one file that are kept. All are counted."""
 MAX_TOTAL = 10_000
-"""Maximum number of findings of a validation, without the ones that count others."""
+"""Maximum number of findings of a validation that are kept. All are counted."""
 
 
 class Issue(NamedTuple):
-    """A problem in a file, without the name of the file."""
+    """A case of a rule in a file, without the name of the file."""
 
-    severity: Severity
     rule: str
     message: str
+    """One sentence: the defect in this case, without a remedy."""
     line: int | None = None
+    column: int | None = None
+    """Column of the line in bytes, from 1."""
+
+    @property
+    def severity(self) -> Severity:
+        return RULES[self.rule].severity
 
 
-def error(rule: str, message: str, line: int | None = None) -> Issue:
-    return Issue("error", rule, message, line)
-
-
-def warning(rule: str, message: str, line: int | None = None) -> Issue:
-    return Issue("warning", rule, message, line)
+def issue(rule: str, message: str, line: int | None = None, column: int | None = None) -> Issue:
+    """Return an issue of a rule of the catalogue. Raises KeyError for any other rule."""
+    return Issue(RULES[rule].id, message, line, column)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem in a named file, as it appears in the report."""
+    """A case of a rule in a named file, as it appears in the report."""
 
-    severity: Severity
     rule: str
     file: str
     line: int | None
+    column: int | None
     url: str | None
     message: str
+
+    @property
+    def severity(self) -> Severity:
+        return RULES[self.rule].severity
+
+    @property
+    def remedy(self) -> str:
+        return RULES[self.rule].remedy
+
+    def to_json(self) -> dict[str, Any]:
+        rule = RULES[self.rule]
+        return {"severity": rule.severity, **asdict(self), "remedy": rule.remedy, "source": rule.source,
+                "link": rule.link}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,53 +78,61 @@ class FileReport:
 class ValidationReport:
     """Result of a validation."""
 
-    target: str
+    targets: tuple[str, ...]
     files: tuple[FileReport, ...]
     findings: tuple[Finding, ...]
+    """Findings that were kept, grouped by file. `counts` has all."""
+    counts: Counter[str]
+    """Number of findings of each rule."""
+    statistics: dict[str, Any] = field(default_factory=dict)
+    recommendations: tuple[dict[str, Any], ...] = ()
 
     @property
     def valid(self) -> bool:
-        return all(finding.severity != "error" for finding in self.findings)
+        return all(RULES[rule].severity != "error" for rule in self.counts)
+
+    def omitted(self) -> Counter[str]:
+        """Return the number of findings of each rule that were counted and not kept."""
+        return self.counts - Counter(finding.rule for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "target": self.target,
+            "target": " ".join(self.targets),
             "valid": self.valid,
             "files": [asdict(file) for file in self.files],
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [finding.to_json() for finding in self.findings],
+            "counts": dict(sorted(self.counts.items())),
         }
 
 
 @dataclass(slots=True)
 class Collector:
-    """Collection of findings in bounded memory: the first ones of each rule and file are kept, the others counted."""
+    """Collection of findings in bounded memory: the first ones of each rule and file are kept, all are counted."""
 
     findings: list[Finding] = field(default_factory=list)
-    _seen: Counter[tuple[str, Severity, str]] = field(default_factory=Counter)
-    _omitted: Counter[Severity] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    """Number of findings of each rule, with those that were not kept."""
+    _kept: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, file: str, issue: Issue, url: str | None = None) -> None:
-        if len(self.findings) >= MAX_TOTAL:
-            self._omitted[issue.severity] += 1
-            return
-        key = (file, issue.severity, issue.rule)
-        self._seen[key] += 1
-        if self._seen[key] <= MAX_PER_RULE:
+        """Add an issue of a file. `url` is the listed URL that it is about."""
+        self.counts[issue.rule] += 1
+        if self._keeps(file, issue.rule):
             shown = None if url is None else printable(url)
-            finding = Finding(issue.severity, issue.rule, file, issue.line, shown, printable(issue.message))
-            self.findings.append(finding)
+            self.findings.append(Finding(issue.rule, file, issue.line, issue.column, shown, printable(issue.message)))
 
-    def result(self, target: str) -> tuple[Finding, ...]:
-        """Return all findings grouped by file. Files are in the order of their first finding."""
+    def merge(self, other: Collector) -> None:
+        """Add all findings of another collector."""
+        self.counts.update(other.counts)
+        self.findings.extend(finding for finding in other.findings if self._keeps(finding.file, finding.rule))
+
+    def _keeps(self, file: str, rule: str) -> bool:
+        if len(self.findings) >= MAX_TOTAL or self._kept[file, rule] >= MAX_PER_RULE:
+            return False
+        self._kept[file, rule] += 1
+        return True
+
+    def result(self) -> tuple[Finding, ...]:
+        """Return the kept findings grouped by file. Files are in the order of their first finding."""
         order = {file: position for position, file in enumerate(dict.fromkeys(f.file for f in self.findings))}
-        counted = [
-            Finding(severity, rule, file, None, None, f"{count - MAX_PER_RULE:,} more of these")
-            for (file, severity, rule), count in self._seen.items()
-            if count > MAX_PER_RULE
-        ]
-        findings = sorted(self.findings + counted, key=lambda finding: order[finding.file])
-        omitted = [
-            Finding(severity, "findings-omitted", target, None, None, f"{count:,} more findings are not shown")
-            for severity, count in sorted(self._omitted.items())
-        ]
-        return (*findings, *omitted)
+        return tuple(sorted(self.findings, key=lambda finding: order[finding.file]))

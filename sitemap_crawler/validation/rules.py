@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.validation import extensions, protocol
-from sitemap_crawler.validation.findings import Issue, error, warning
+from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.values import WHITE_SPACE, Url, UrlProblem, parse_url, unescaped, w3c_datetime
 
 if TYPE_CHECKING:
@@ -53,20 +53,20 @@ Rule = Callable[[Entry], Iterator[Issue]]
 def loc_text(text: str, url: Url | UrlProblem, line: int) -> Iterator[Issue]:
     """Check a listed URL: a loc, a line of a text sitemap or a link of a feed."""
     if isinstance(url, UrlProblem):
-        yield error(f"loc-{url.code}", f"the URL {url.message}", line)
+        yield issue(url.rule, f"the URL {url.message}", line)
     elif (char := unescaped(text)) is not None:
-        yield warning("loc-unescaped", f"the URL contains {char} where RFC 3986 wants it percent-encoded", line)
+        yield issue("loc-unescaped", f"the URL contains {char} that is not percent-encoded", line)
 
 
 def loc(entry: Entry) -> Iterator[Issue]:
     """Check the loc of an entry."""
     nodes = entry.core.get("loc")
     if not nodes:
-        yield error("loc-missing", f"<{entry.node.name}> has no <loc>", entry.node.line)
+        yield issue("loc-missing", f"<{entry.node.name}> has no <loc>", entry.node.line)
         return
     node = nodes[0]
     if node.text and node.text.strip(WHITE_SPACE) != node.text:
-        yield warning("loc-padding", "<loc> has white space around its URL", node.line)
+        yield issue("loc-padding", "<loc> has white space around its URL", node.line)
     yield from loc_text(entry.loc, parse_url(entry.loc), node.line)
 
 
@@ -75,9 +75,9 @@ def lastmod(entry: Entry) -> Iterator[Issue]:
     for node in entry.core.get("lastmod", ())[:1]:
         moment = w3c_datetime(node.value)
         if moment.time is None:
-            yield error("lastmod-invalid", f'lastmod "{node.value}" {moment.problem}', node.line)
+            yield issue("lastmod-invalid", f'lastmod "{node.value}" {moment.problem}', node.line)
         elif moment.time > entry.now + _CLOCK_TOLERANCE:
-            yield warning("lastmod-future", f"lastmod {node.value} is in the future", node.line)
+            yield issue("lastmod-future", f"lastmod {node.value} is in the future", node.line)
 
 
 def hints(entry: Entry) -> Iterator[Issue]:
@@ -85,24 +85,24 @@ def hints(entry: Entry) -> Iterator[Issue]:
     for node in entry.core.get("changefreq", ())[:1]:
         if node.value not in protocol.CHANGE_FREQUENCIES:
             allowed = "always, hourly, daily, weekly, monthly, yearly or never"
-            yield error("changefreq-invalid", f'changefreq "{node.value}" is not one of {allowed}', node.line)
+            yield issue("changefreq-invalid", f'changefreq "{node.value}" is not one of {allowed}', node.line)
     for node in entry.core.get("priority", ())[:1]:
         if not _DECIMAL.fullmatch(node.value) or not 0 <= float(node.value) <= 1:
-            yield error("priority-invalid", f'priority "{node.value}" is not a number from 0.0 to 1.0', node.line)
+            yield issue("priority-invalid", f'priority "{node.value}" is not a number from 0.0 to 1.0', node.line)
 
 
 def _structure(allowed: frozenset[str]) -> Rule:
     def structure(entry: Entry) -> Iterator[Issue]:
         if entry.node.value:
-            yield error("stray-text", f"<{entry.node.name}> contains text outside its elements", entry.node.line)
+            yield issue("stray-text", f"<{entry.node.name}> contains text outside its elements", entry.node.line)
         for name, nodes in entry.core.items():
             if name not in allowed:
-                yield error("unknown-element", f"<{name}> does not belong in <{entry.node.name}>", nodes[0].line)
+                yield issue("unknown-element", f"<{name}> does not belong in <{entry.node.name}>", nodes[0].line)
                 continue
             if len(nodes) > 1:
-                yield error("repeated-element", f"<{name}> occurs {len(nodes)} times in one entry", nodes[1].line)
+                yield issue("repeated-element", f"<{name}> occurs {len(nodes)} times in one entry", nodes[1].line)
             if nodes[0].children:
-                yield error("unknown-element", f"<{name}> contains elements", nodes[0].children[0].line)
+                yield issue("unknown-element", f"<{name}> contains elements", nodes[0].children[0].line)
 
     return structure
 

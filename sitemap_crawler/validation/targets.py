@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.validation.files import MAX_COMPARED, Child, FileCheck, Validation
-from sitemap_crawler.validation.findings import Kind, ValidationReport, error, warning
+from sitemap_crawler.validation.findings import Kind, ValidationReport, issue
 from sitemap_crawler.validation.reading.sources import is_file, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.values import Place, UrlProblem, parse_url
 
@@ -35,8 +35,10 @@ def validate(target: str) -> ValidationReport:
         _check_path(validation, Path(target))
     if len(validation.listed) >= MAX_COMPARED:
         message = f"only the first {MAX_COMPARED:,} URLs were compared with one another"
-        validation.collector.add(target, warning("duplicates-unchecked", message))
-    return ValidationReport(target, tuple(validation.files), validation.collector.result(target))
+        validation.collector.add(target, issue("duplicates-unchecked", message))
+    return ValidationReport(
+        (target,), tuple(validation.files), validation.collector.result(), validation.collector.counts
+    )
 
 
 def _check_path(validation: Validation, path: Path) -> None:
@@ -77,8 +79,9 @@ class _Folder:
             if name in self._done:
                 continue
             if kind == "urlset" and stem(name) in places:
-                issue = warning("unlisted-file", "no index lists this file; delete it, or list it")
-                self._validation.collector.add(name, issue)
+                self._validation.collector.add(
+                    name, issue("unlisted-file", "the index next to this file does not list it")
+                )
             self._check(name, f"next to {stem(name)}", places.get(stem(name)))
 
     def _alternative(self) -> str:
@@ -94,15 +97,13 @@ class _Folder:
         for child in children:
             name = unquote(child.url.path.rpartition("/")[2])
             if not self._is_here(name):
-                issue = error(
-                    "missing-file", f"there is no file {name!r} in the directory of the index that lists it", child.line
-                )
-                self._validation.collector.add(index, issue, child.loc)
+                message = f"there is no file {name!r} in the directory of the index"
+                self._validation.collector.add(index, issue("missing-file", message, child.line), child.loc)
                 continue
             if name not in self._done:
                 self._check(name, index, Place.for_sitemap(child.url))
             if self._done[name] == "sitemapindex":
-                _report_nested(self._validation, index, child)
+                _report_nested(self._validation, index, child, is_same=name == index)
         return children
 
     def _is_here(self, name: str) -> bool:
@@ -115,7 +116,7 @@ class _Folder:
             with open_file(self._path / name) as file:
                 check.check(file)
         except UnreadableError as exc:
-            self._validation.collector.add(name, error(exc.rule, f"the file {exc.message}"))
+            self._validation.collector.add(name, issue(exc.rule, f"the file {exc.message}"))
         self._done[name] = check.kind
         return check.children
 
@@ -137,18 +138,19 @@ def _check_url(validation: Validation, target: str) -> None:
     except UnreadableError as exc:
         raise TargetError(f"{target} {exc.message}; check the address, or try again later") from None
     origin = index.place.origin if index.place else url.origin
-    kinds: dict[str, Kind] = {address: index.kind, download.url: index.kind}
+    own = {address, download.url}
+    kinds: dict[str, Kind] = dict.fromkeys(own, index.kind)
     for child in index.children:
         if child.url.origin != origin:
-            continue  # reported as foreign-origin in the index
+            continue  # reported as index-child-foreign in the index
         if child.loc not in kinds:
             if client.is_late:
                 message = f"the sitemaps from {child.loc} on were not checked: {MAX_SECONDS / 3600:g} hours are over"
-                validation.collector.add(address, error("not-checked", message))
+                validation.collector.add(address, issue("not-checked", message))
                 break
             kinds[child.loc] = _check_child(validation, client, child.loc, origin)
         if kinds[child.loc] == "sitemapindex":
-            _report_nested(validation, address, child)
+            _report_nested(validation, address, child, is_same=child.loc in own)
 
 
 def _check_child(validation: Validation, client: Client, address: str, origin: str) -> Kind:
@@ -158,18 +160,21 @@ def _check_child(validation: Validation, client: Client, address: str, origin: s
             check.check(download)
             return check.kind
     except UnreadableError as exc:
-        validation.collector.add(address, error(exc.rule, f"the sitemap {exc.message}"))
+        validation.collector.add(address, issue(exc.rule, f"the sitemap {exc.message}"))
         return "unknown"
 
 
 def _place(validation: Validation, address: str, final: str) -> Place | None:
     """Return the place of a downloaded sitemap, by its URL after redirects."""
     if final != address:
-        validation.collector.add(address, warning("redirected", f"the sitemap is at {final} now; use that address"))
+        validation.collector.add(address, issue("redirected", f"the sitemap is at {final} now"))
     url = parse_url(final)
     return None if isinstance(url, UrlProblem) else Place.for_sitemap(url)
 
 
-def _report_nested(validation: Validation, index: str, child: Child) -> None:
-    issue = error("nested-index", "an index lists sitemaps only, and this is another index", child.line)
-    validation.collector.add(index, issue, child.loc)
+def _report_nested(validation: Validation, index: str, child: Child, *, is_same: bool) -> None:
+    if is_same:
+        found = issue("index-names-itself", "the index lists itself", child.line)
+    else:
+        found = issue("nested-index", "the listed file is an index itself", child.line)
+    validation.collector.add(index, found, child.loc)

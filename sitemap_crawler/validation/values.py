@@ -26,8 +26,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class UrlProblem(NamedTuple):
     """The problem of a URL that a sitemap may not list."""
 
-    code: str
-    """missing, whitespace, non-ascii, not-absolute, scheme, too-long, fragment, credentials or invalid."""
+    rule: str
+    """Id of the rule in the catalogue: loc-missing, loc-whitespace, …"""
     message: str
 
 
@@ -61,34 +61,34 @@ class Place(NamedTuple):
 def parse_url(text: str) -> Url | UrlProblem:
     """Return the URL of `text`, or the first problem if a sitemap may not list it."""
     if not text:
-        return UrlProblem("missing", "is empty")
+        return UrlProblem("loc-missing", "is empty")
     if _BLANK.search(text):
-        return UrlProblem("whitespace", "contains white space or control characters; percent-encode them")
+        return UrlProblem("loc-whitespace", "contains white space or control characters")
     if not text.isascii():
-        return UrlProblem("non-ascii", "contains non-ASCII characters; percent-encode them (in a host: punycode)")
+        return UrlProblem("loc-non-ascii", "contains characters that are not ASCII")
     match = _URL.fullmatch(text)
     if match is None:
         return _not_http(text)
     scheme, authority, path, query, fragment = match.groups("")
     if len(text) > MAX_LOC:
-        return UrlProblem("too-long", f"is longer than the {MAX_LOC:,} characters that the protocol allows")
+        return UrlProblem("loc-too-long", f"is longer than the {MAX_LOC:,} characters that the protocol allows")
     if match[5] is not None:
-        return UrlProblem("fragment", f"has a fragment ({fragment}), which no search engine indexes")
+        return UrlProblem("loc-fragment", f"has the fragment {fragment}")
     if "@" in authority:
-        return UrlProblem("credentials", "contains a user name or password")
+        return UrlProblem("loc-credentials", "contains a user name or password")
     origin = _origin(scheme, authority)
     if origin is None:
-        return UrlProblem("invalid", "has a host or port that no URL can have")
+        return UrlProblem("loc-invalid", "has a host or port that no URL can have")
     return Url(origin, _resolved(path or "/"), query)
 
 
 def _not_http(text: str) -> UrlProblem:
     scheme = _SCHEME.match(text)
     if scheme is None:
-        return UrlProblem("not-absolute", "is not absolute; it must begin with http:// or https://")
+        return UrlProblem("loc-not-absolute", "does not begin with http:// or https://")
     if scheme[1].lower() in _DEFAULT_PORTS:
-        return UrlProblem("invalid", "is not a valid URL")
-    return UrlProblem("scheme", f"has the scheme {scheme[1]}; only http and https can be listed")
+        return UrlProblem("loc-invalid", "is not a valid URL")
+    return UrlProblem("loc-scheme", f"has the scheme {scheme[1]}, which is neither http nor https")
 
 
 def _resolved(path: str) -> str:

@@ -83,7 +83,7 @@ def namespace_problem(kind: Kind, namespace: str) -> str | None:
     if namespace in expected:
         return None
     if not namespace:
-        return f'the root element has no namespace; add xmlns="{expected[0]}"'
+        return f"the root element has no namespace, expected {expected[0]}"
     if namespace == protocol.CORE.replace("http:", "https:"):
-        return f"the namespace is written with https; its name is {expected[0]}, with http"
-    return f"the namespace is {namespace}, it must be {expected[0]}"
+        return f"the namespace is written with https, expected {expected[0]}"
+    return f"the namespace is {namespace}, expected {expected[0]}"

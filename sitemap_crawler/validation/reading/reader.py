@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
 from sitemap_crawler.exceptions import SitemapCrawlerError
-from sitemap_crawler.validation.findings import Issue, error, warning
+from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.values import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class Node:
 class _ParseError(SitemapCrawlerError):
     """Parsing ends with `issue`."""
 
-    def __init__(self, issue: Issue) -> None:
-        super().__init__(issue.message)
-        self.issue = issue
+    def __init__(self, problem: Issue) -> None:
+        super().__init__(problem.message)
+        self.issue = problem
 
 
 class _Builder:
@@ -75,17 +75,17 @@ class _Builder:
 
     def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in _UTF8_NAMES:
-            raise _ParseError(error("not-utf-8", f"is declared as {encoding}; a sitemap must be UTF-8", 1))
+            raise _ParseError(issue("not-utf-8", f"is declared as {encoding}", 1))
 
     def _doctype(self, *_: object) -> NoReturn:
         line = self.parser.CurrentLineNumber
-        raise _ParseError(error("doctype", "has a DOCTYPE; a sitemap has none, and it is not read any further", line))
+        raise _ParseError(issue("doctype", "has a DOCTYPE and is not read any further", line))
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         depth = len(self._stack)
         line = self.parser.CurrentLineNumber
         if depth >= MAX_DEPTH:
-            raise _ParseError(error("nested-too-deep", f"nests more than {MAX_DEPTH} elements", line))
+            raise _ParseError(issue("nested-too-deep", f"nests more than {MAX_DEPTH} elements", line))
         namespace, _, name = tag.rpartition(" ")
         node = Node(namespace, name, line, attributes)
         if depth == 0:
@@ -97,7 +97,7 @@ class _Builder:
             self._nodes += 1
             if self._nodes > MAX_NODES:
                 message = f"has more than {MAX_NODES:,} elements in one entry; it is not read any further"
-                raise _ParseError(error("oversized-entry", message, line))
+                raise _ParseError(issue("oversized-entry", message, line))
             self._stack[-1].children.append(node)
         self._stack.append(node)
 
@@ -111,7 +111,7 @@ class _Builder:
         if len(self._stack) <= self._entry_depth:
             if not self._stray and data.strip(WHITE_SPACE):
                 self._stray = True
-                self.out.append(error("stray-text", "has text between its entries", self.parser.CurrentLineNumber))
+                self.out.append(issue("stray-text", "has text between its entries", self.parser.CurrentLineNumber))
         elif len(node.text) < MAX_TEXT:
             node.text += data[:MAX_TEXT]
 
@@ -120,7 +120,7 @@ class _Builder:
             self.parser.Parse(data, final)
         except expat.ExpatError as exc:
             reason = expat.ErrorString(exc.code) or "syntax error"
-            raise _ParseError(error("not-well-formed", f"is not well-formed XML: {reason}", exc.lineno)) from None
+            raise _ParseError(issue("not-well-formed", f"is not well-formed XML: {reason}", exc.lineno)) from None
 
 
 def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
@@ -141,7 +141,7 @@ def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
             builder.out.clear()
             if fed_bytes - builder.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
                 message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"
-                raise _ParseError(error("not-well-formed", message, lines))
+                raise _ParseError(issue("oversized-tag", message, lines))
         builder.feed(b"", final=True)
         yield from builder.out
     except _ParseError as stop:
@@ -176,7 +176,7 @@ def _decode(line: bytes, number: int) -> tuple[int, str] | Issue:
     try:
         return number, line.removesuffix(b"\r").decode("utf-8", "ignore" if truncated else "strict")[:MAX_TEXT]
     except UnicodeDecodeError:
-        return error("not-utf-8", "is not UTF-8", number)
+        return issue("not-utf-8", "is not UTF-8", number)
 
 
 def _check_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) -> None:
@@ -185,11 +185,11 @@ def _check_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) ->
         decoder.decode(chunk)
     except UnicodeDecodeError as exc:
         line = lines + exc.object[: exc.start].count(b"\n")
-        raise _ParseError(error("not-utf-8", "has bytes that are not UTF-8", line)) from None
+        raise _ParseError(issue("not-utf-8", "has bytes that are not UTF-8", line)) from None
 
 
 def _byte_order_mark(head: bytes) -> Iterator[Issue]:
     if head.startswith(_OTHER_BOMS) or b"\0" in head[:4]:
-        raise _ParseError(error("not-utf-8", "is UTF-16 or UTF-32; a sitemap must be UTF-8", 1))
+        raise _ParseError(issue("not-utf-8", "is UTF-16 or UTF-32", 1))
     if head.startswith(codecs.BOM_UTF8):
-        yield warning("byte-order-mark", "begins with a byte order mark, which some readers do not expect", 1)
+        yield issue("byte-order-mark", "begins with a byte order mark", 1)

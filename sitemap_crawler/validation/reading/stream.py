@@ -46,7 +46,7 @@ class Stream:
         for piece in decompress(pieces) if self.gzipped else pieces:
             self.size += len(piece)
             if self.size > MAX_BYTES:
-                raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes uncompressed; split it")
+                raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes uncompressed")
             yield piece
 
     def _raw(self) -> Iterator[bytes]:
@@ -54,7 +54,7 @@ class Stream:
         while piece := self._source.read(PIECE_BYTES):
             total += len(piece)
             if total > _MAX_RAW_BYTES:
-                raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes; split it")
+                raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes")
             yield piece
 
 
@@ -74,7 +74,7 @@ def decompress(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _unreadable(error: GzipError) -> UnreadableError:
     if error.kind == "truncated":
-        return UnreadableError("gzip-truncated", "is a gzip file that ends too early; upload or write it again")
+        return UnreadableError("gzip-truncated", "is a gzip file that ends too early")
     if error.kind == "trailing-garbage":
         return UnreadableError("gzip-trailing-garbage", "has other bytes after the end of its gzip data")
-    return UnreadableError("gzip-corrupt", f"is a damaged gzip file ({error}); upload or write it again")
+    return UnreadableError("gzip-corrupt", f"is a damaged gzip file ({error})")

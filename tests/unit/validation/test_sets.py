@@ -68,7 +68,7 @@ SETS: list[tuple[str, dict[str, str | bytes], set[tuple[str, str, str]]]] = [
     ("same URL in two shards", {"sitemap__1_xml": at(f"{BASE}b/c")}, {(E, "duplicate-loc", "sitemap-2.xml.gz")}),
     ("nested index", {"sitemap__1_xml": index(f"{BASE}x.xml")}, {(E, "nested-index", "sitemap.xml")}),
     ("lists itself", {"sitemap_xml": index(f"{BASE}sitemap.xml", f"{BASE}sitemap-1.xml", f"{BASE}sitemap-2.xml.gz")},
-     {(E, "nested-index", "sitemap.xml")}),
+     {(E, "index-names-itself", "sitemap.xml")}),
     ("sitemap listed twice", {"sitemap_xml": index(*[f"{BASE}sitemap-1.xml"] * 2, f"{BASE}sitemap-2.xml.gz")},
      {(E, "duplicate-loc", "sitemap.xml")}),
     ("missing file", {"sitemap_xml": index(f"{BASE}sitemap-1.xml", f"{BASE}sitemap-2.xml.gz", f"{BASE}sitemap-3.xml")},
@@ -79,7 +79,7 @@ SETS: list[tuple[str, dict[str, str | bytes], set[tuple[str, str, str]]]] = [
      {(E, "missing-file", "sitemap.xml")}),
     ("foreign sitemap", {"sitemap_xml": index(f"{BASE}sitemap-1.xml", "https://cdn.example.net/docs/sitemap-2.xml.gz"),
                          "sitemap__2_xml_gz": at("https://cdn.example.net/docs/x")},
-     {(E, "foreign-origin", "sitemap.xml")}),
+     {(E, "index-child-foreign", "sitemap.xml")}),
     ("listed HTML", {"sitemap__1_xml": "<!doctype html><html/>"}, {(E, "not-a-sitemap", "sitemap-1.xml")}),
 ]  # fmt: skip
 
@@ -163,8 +163,8 @@ def test_a_damaged_archive_of_a_directory_is_reported(folder: Folder) -> None:
         ("", "is empty"),
         ("no/such/file.xml", "does not exist"),
         ("x" * 5000, "can't be read"),
-        ("ftp://example.com/sitemap.xml", "only http and https"),
-        ("file:///etc/hostname", "only http and https"),
+        ("ftp://example.com/sitemap.xml", "neither http nor https"),
+        ("file:///etc/hostname", "neither http nor https"),
         ("https://example.com/a b.xml", "white space"),
         ("https://", "host or port"),
         ("http://127.0.0.1:1/sitemap.xml", "can't be fetched"),

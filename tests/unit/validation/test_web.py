@@ -124,12 +124,12 @@ def test_defects_of_a_set_on_the_web() -> None:
         (W, "redirected", "/docs/moved.xml", None),
         (E, "unreachable", "/docs/away.xml", None),
         (E, "nested-index", entry, "/docs/index.xml"),
-        (E, "nested-index", entry, entry),
-        (E, "outside-directory", entry, "/above.xml"),
+        (E, "index-names-itself", entry, entry),
+        (E, "index-child-outside", entry, "/above.xml"),
         (E, "unreachable", "/docs/brotli.xml", None),
         (E, "download-failed", "/docs/short.xml", None),
         (E, "download-failed", "/docs/chunked.xml", None),
-        (E, "foreign-origin", entry, "http://localhost:1/docs/foreign.xml"),
+        (E, "index-child-foreign", entry, "http://localhost:1/docs/foreign.xml"),
     }
 
 
