@@ -12,7 +12,7 @@ from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.feeds import link_of, url_of
 from sitemap_crawler.validation.findings import Issue
 from sitemap_crawler.validation.reading.detect import head_of, looks_like_text
-from sitemap_crawler.validation.reading.reader import Node, read_lines, read_xml
+from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
 from sitemap_crawler.validation.reading.stream import Stream
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_entries(data: bytes) -> list[ReadEntry]:
         content = chain([head], pieces)
         if looks_like_text(head, ""):
             return [ReadEntry(text) for _, text in _without_issues(read_lines(content)) if text]
-        nodes = list(_without_issues(read_xml(content)))
+        nodes = list(_without_issues(read_nodes(content)))
     except UnreadableError as exc:
         raise ValueError(f"the sitemap {exc.message}") from None
     root, entries = nodes[0], nodes[1:]

@@ -19,7 +19,7 @@ from sitemap_crawler.validation.reading.detect import (
     looks_like_xml,
     namespace_problem,
 )
-from sitemap_crawler.validation.reading.reader import Node, read_lines, read_xml
+from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
 from sitemap_crawler.validation.reading.stream import Readable, Stream
 from sitemap_crawler.validation.rules import SITEMAP_RULES, URL_RULES, Entry, entry_issues, loc_text
 from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
@@ -138,7 +138,7 @@ class FileCheck:
 
     def _check_elements(self, pieces: Iterable[bytes]) -> None:
         has_root = False
-        for item in self._bounded(read_xml(pieces)):
+        for item in self._bounded(read_nodes(pieces)):
             if isinstance(item, Issue):
                 self._report(item._replace(message=f"the file {item.message}"))
             elif not has_root:

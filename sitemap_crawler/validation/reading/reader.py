@@ -13,6 +13,8 @@ from xml.parsers import expat
 
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.validation.findings import Issue, issue
+from sitemap_crawler.validation.protocol import CORE
+from sitemap_crawler.validation.reading.plain import PlainRun, count_lines, end_of_last_line, end_of_run
 from sitemap_crawler.validation.values import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -26,7 +28,13 @@ MAX_DEPTH = 32
 """Maximum number of nested elements."""
 MAX_TOKEN_BYTES = 1_048_576
 """Maximum size of a tag or comment. Expat scans an incomplete one again with each piece."""
+MAX_PLAIN_BYTES = 16_384
+"""Maximum number of bytes that are held back, because they may be the beginning of a plain entry."""
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+_LF, _CR = b"\n\r"
+_CONTINUATIONS = bytes(range(0x80, 0xC0))
+"""Bytes of UTF-8 that begin no character."""
+_END_TAG = b"</url>"
 _OTHER_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
@@ -55,41 +63,61 @@ class _ParseError(SitemapCrawlerError):
 
 
 class _Builder:
-    """Callbacks of expat. Complete entries and issues are collected in `out`."""
+    """Reader of one document. Expat gets all of it but the plain entries. `out` collects entries and issues."""
 
-    def __init__(self) -> None:
-        self.out: list[Node | Issue] = []
+    def __init__(self, *, leaves_out_plain: bool) -> None:
+        self.out: list[Node | PlainRun | Issue] = []
+        self.lines_left_out = 0
+        self._leaves_out_plain = leaves_out_plain
+        self._has_plain_namespace = False
         self._stack: list[Node] = []
         self._entry_depth = 1
         self._nodes = 0
         self._stray = False
+        self._fed_bytes = 0
+        self._end_tag_index = -1
+        """Position of the last end tag of an entry in what expat has read."""
+        self._failed_tries = 0
+        # The line of expat, without those that are left out, whose columns differ from those of the document.
+        self._shifted_line, self._column_shift = 0, 0
         parser = expat.ParserCreate(namespace_separator=" ", intern=None)
         parser.buffer_text = True
         parser.buffer_size = 65_536
         parser.XmlDeclHandler = self._declaration
         parser.StartDoctypeDeclHandler = self._doctype
+        parser.StartNamespaceDeclHandler = self._namespace
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
+        # Text before and after these is not joined, so that the line of a text is known.
+        parser.CommentHandler = parser.ProcessingInstructionHandler = _ignore
         self.parser = parser
+
+    @property
+    def _line(self) -> int:
+        return self.parser.CurrentLineNumber + self.lines_left_out
 
     def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in _UTF8_NAMES:
             raise _ParseError(issue("not-utf-8", f"is declared as {encoding}", 1))
 
     def _doctype(self, *_: object) -> NoReturn:
-        line = self.parser.CurrentLineNumber
-        raise _ParseError(issue("doctype", "has a DOCTYPE and is not read any further", line))
+        raise _ParseError(issue("doctype", "has a DOCTYPE and is not read any further", self._line))
+
+    def _namespace(self, prefix: str | None, uri: str) -> None:
+        if not self._stack and prefix is None:
+            self._has_plain_namespace = uri == CORE
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         depth = len(self._stack)
-        line = self.parser.CurrentLineNumber
+        line = self.parser.CurrentLineNumber + self.lines_left_out
         if depth >= MAX_DEPTH:
             raise _ParseError(issue("nested-too-deep", f"nests more than {MAX_DEPTH} elements", line))
         namespace, _, name = tag.rpartition(" ")
         node = Node(namespace, name, line, attributes)
         if depth == 0:
             self._entry_depth = 2 if name == "rss" else 1
+            self._leaves_out_plain &= self._has_plain_namespace and tag == f"{CORE} urlset"
             self.out.append(node)
         elif depth == self._entry_depth:
             self._nodes = 1
@@ -105,48 +133,169 @@ class _Builder:
         node = self._stack.pop()
         if len(self._stack) == self._entry_depth:
             self.out.append(node)
+            self._end_tag_index = self.parser.CurrentByteIndex
 
     def _characters(self, data: str) -> None:
         node = self._stack[-1]
         if len(self._stack) <= self._entry_depth:
-            if not self._stray and data.strip(WHITE_SPACE):
+            if not self._stray and (text := data.lstrip(WHITE_SPACE)):
                 self._stray = True
-                self.out.append(issue("stray-text", "has text between its entries", self.parser.CurrentLineNumber))
+                # Expat stands behind the text.
+                line = self._line - text.count("\n")
+                self.out.append(issue("stray-text", "has text between its entries", line))
         elif len(node.text) < MAX_TEXT:
-            node.text += data[:MAX_TEXT]
+            node.text = (node.text + data)[:MAX_TEXT]
+
+    def read(self, data: bytes) -> bytes:
+        """Read a piece of the document and return its end, if that may be a part of a plain entry."""
+        if not self._leaves_out_plain:
+            self.feed(data)
+            return b""
+        position = 0
+        while position < len(data):
+            if self._is_between_entries:
+                end = end_of_run(data, position)
+                if end > position:
+                    self._leave_out(data, position, end)
+                    self._failed_tries, position = 0, end
+                self._failed_tries += 1
+            end = data.find(_END_TAG, position)
+            if end < 0:
+                if self._is_between_entries and len(data) - position < MAX_PLAIN_BYTES:
+                    return data[position:]
+                end = len(data)
+            else:
+                # Files with many other entries are fed in larger and larger pieces.
+                if self._failed_tries > 2:
+                    farthest = position + (256 << min(self._failed_tries, 8))
+                    end = max(end, data.rfind(_END_TAG, end, farthest))
+                end += len(_END_TAG)
+            self.feed(data[position:end])
+            position = end
+        return b""
+
+    @property
+    def _is_between_entries(self) -> bool:
+        """Whether the last byte that expat has read ends an entry."""
+        return self._end_tag_index == self._fed_bytes - len(_END_TAG) and self._leaves_out_plain
+
+    def _leave_out(self, data: bytes, start: int, end: int) -> None:
+        """Yield plain entries without expat, and keep its lines and columns right."""
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber
+        self.out.append(PlainRun(data, start, end, line + self.lines_left_out))
+        last_line = end_of_last_line(data, start, end)
+        if last_line > start:
+            self.lines_left_out += count_lines(data, start, end)
+            self._column_shift = end - last_line - column
+        else:
+            self._column_shift = end - start + (self._column_shift if line == self._shifted_line else 0)
+        self._shifted_line = line
 
     def feed(self, data: bytes, *, final: bool = False) -> None:
+        """Let expat read. Raises _ParseError."""
+        self._fed_bytes += len(data)
         try:
             self.parser.Parse(data, final)
         except expat.ExpatError as exc:
+            self.parser.buffer_text = False  # hands over the text before the error
             reason = expat.ErrorString(exc.code) or "syntax error"
-            raise _ParseError(issue("not-well-formed", f"is not well-formed XML: {reason}", exc.lineno)) from None
+            column = exc.offset + 1 + (self._column_shift if exc.lineno == self._shifted_line else 0)
+            message = f"is not well-formed XML: {reason}"
+            raise _ParseError(issue("not-well-formed", message, exc.lineno + self.lines_left_out, column)) from None
+        if not final and self._fed_bytes - self.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+            message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"
+            raise _ParseError(issue("oversized-tag", message, self._line))
 
 
-def read_xml(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
-    """Yield the root, then each entry. Issues are yielded between them; a fatal issue is the last item."""
-    builder = _Builder()
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    fed_bytes = 0
-    lines = 1
+def _ignore(*_: object) -> None:
+    """Take an event that has no meaning in a sitemap."""
+
+
+class _Utf8:
+    """Check that a document is UTF-8. Expat would report an "invalid token", which does not say what to do."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._line, self._column = 1, 1
+        self._ends_with_cr = False
+
+    def check(self, chunk: bytes) -> tuple[bytes, Issue | None]:
+        """Return the valid part of a chunk, and the issue that ends it."""
+        pending = len(self._decoder.getstate()[0])
+        try:
+            if pending or not chunk.isascii():
+                self._decoder.decode(chunk)
+        except UnicodeDecodeError as exc:
+            valid = chunk[: max(0, exc.start - pending)]
+            self._advance(valid)
+            # The first byte of a character that begins in the chunk before has been counted.
+            column = self._column - (pending > exc.start)
+            return valid, issue("not-utf-8", "has bytes that are not UTF-8", self._line, column)
+        self._advance(chunk)
+        return chunk, None
+
+    def _advance(self, data: bytes) -> None:
+        if not data:
+            return
+        last_line = end_of_last_line(data, 0, len(data))
+        if last_line:
+            # CR LF in two chunks is one line end.
+            self._line += count_lines(data, 0, len(data)) - (self._ends_with_cr and data[0] == _LF)
+            self._column = 1
+        characters = data[last_line:].translate(None, _CONTINUATIONS)
+        self._column += len(characters)
+        self._ends_with_cr = data[-1] == _CR
+
+
+def read_xml(chunks: Iterable[bytes], *, leaves_out_plain: bool = True) -> Iterator[Node | PlainRun | Issue]:
+    """Yield the root, then each entry. Issues are yielded between them; a fatal issue is the last item.
+
+    Plain entries are yielded as runs, except with `leaves_out_plain` false.
+    """
+    builder = _Builder(leaves_out_plain=leaves_out_plain)
+    utf8 = _Utf8()
+    rest = b""
+    is_first = True
     try:
         for chunk in chunks:
-            if not fed_bytes:
+            if is_first:
                 yield from _byte_order_mark(chunk)
-            _check_utf8(decoder, chunk, lines)
-            fed_bytes += len(chunk)
-            lines += chunk.count(b"\n")
-            builder.feed(chunk)
+                is_first = False
+            valid, problem = utf8.check(chunk)
+            rest = builder.read(rest + valid)
             yield from builder.out
             builder.out.clear()
-            if fed_bytes - builder.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
-                message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"
-                raise _ParseError(issue("oversized-tag", message, lines))
-        builder.feed(b"", final=True)
+            if problem:
+                builder.feed(rest)
+                raise _ParseError(problem)
+        builder.feed(rest, final=True)
         yield from builder.out
     except _ParseError as stop:
         yield from builder.out
         yield stop.issue
+
+
+def read_nodes(chunks: Iterable[bytes]) -> Iterator[Node | Issue]:
+    """Yield the root, each entry and the issues, as `read_xml` does, but no runs."""
+    for item in read_xml(chunks):
+        if isinstance(item, PlainRun):
+            yield from nodes_of(item)
+        else:
+            yield item
+
+
+def nodes_of(run: PlainRun) -> Iterator[Node]:
+    """Yield the entries of a run as expat would give them."""
+    entry: Node | None = None
+    for name, line, text in run.elements():
+        if name == "url":
+            if entry:
+                yield entry
+            entry = Node(CORE, name, line, {})
+        elif entry:
+            entry.children.append(Node(CORE, name, line, {}, text[:MAX_TEXT]))
+    if entry:
+        yield entry
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, str] | Issue]:
@@ -177,15 +326,6 @@ def _decode(line: bytes, number: int) -> tuple[int, str] | Issue:
         return number, line.removesuffix(b"\r").decode("utf-8", "ignore" if truncated else "strict")[:MAX_TEXT]
     except UnicodeDecodeError:
         return issue("not-utf-8", "is not UTF-8", number)
-
-
-def _check_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) -> None:
-    # Expat would report "not well-formed (invalid token)", which does not say what to do.
-    try:
-        decoder.decode(chunk)
-    except UnicodeDecodeError as exc:
-        line = lines + exc.object[: exc.start].count(b"\n")
-        raise _ParseError(issue("not-utf-8", "has bytes that are not UTF-8", line)) from None
 
 
 def _byte_order_mark(head: bytes) -> Iterator[Issue]:
