@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from sitemap_crawler.exceptions import INTERRUPTED
+from sitemap_crawler.exceptions import FAILED, INTERRUPTED
 from sitemap_crawler.utils.runtime import (
     Phase,
     flush_standard_streams,
     open_standard_streams,
     set_garbage_collection,
 )
+from sitemap_crawler.utils.shortage import shortage_of
 
 
 def main() -> None:
@@ -24,6 +25,12 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("sitemap-crawler: interrupted; run the same command to continue\n")
         code = INTERRUPTED
+    except Exception as error:
+        shortage = shortage_of(error)
+        if shortage is None:
+            raise
+        sys.stderr.write(f"sitemap-crawler: {shortage}\n")
+        code = FAILED
     flush_standard_streams()
     set_garbage_collection(Phase.EXIT)
     sys.exit(code)

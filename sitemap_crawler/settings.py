@@ -50,6 +50,8 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.crawl.middlewares.cookies.LocalCookies": 700,
     # Nearest to the network, so that every request and every response passes it.
     "sitemap_crawler.crawl.middlewares.politeness.PolitenessMiddleware": 950,
+    # The first to see an exception.
+    "sitemap_crawler.crawl.middlewares.shortage.ShortageMiddleware": 1000,
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE = {

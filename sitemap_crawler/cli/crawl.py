@@ -11,6 +11,7 @@ import click
 from sitemap_crawler.cli.common import given_options, inventory_options, model_options, one_line, print_outcome
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.exceptions import USAGE, OptionError, SitemapCrawlerError
+from sitemap_crawler.utils.shortage import shortage_error_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,11 +35,13 @@ class RunCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except SitemapCrawlerError as error:
-            _write_unstarted(ctx.params, error, code=error.exit_code)
-            raise
         except click.ClickException as error:
             _write_unstarted(ctx.params, click.ClickException(one_line(error)), code=USAGE)
+            raise
+        except Exception as error:
+            known = shortage_error_of(error)
+            if isinstance(known, SitemapCrawlerError):
+                _write_unstarted(ctx.params, known, code=known.exit_code)
             raise
 
 

@@ -14,6 +14,7 @@ from sitemap_crawler.cli.history import diff, runs
 from sitemap_crawler.cli.inventory import check_inventory, explain, pages
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE, SitemapCrawlerError
 from sitemap_crawler.utils.runtime import echo
+from sitemap_crawler.utils.shortage import shortage_error_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -33,11 +34,15 @@ def run() -> int:
         code = USAGE
     except click.ClickException as error:
         code = print_error(USAGE, f"{one_line(error)} ({PROGRAM} --help shows the usage)")
-    except SitemapCrawlerError as error:
-        code = print_error(error.exit_code, str(error))
-    except OSError as error:
-        # Standard output cannot be written.
-        code = print_error(FAILED, f"cannot write: {error.strerror or error}")
+    except Exception as error:
+        known = shortage_error_of(error)
+        if isinstance(known, SitemapCrawlerError):
+            code = print_error(known.exit_code, str(known))
+        elif isinstance(error, OSError):
+            # Standard output cannot be written.
+            code = print_error(FAILED, f"cannot write: {error.strerror or error}")
+        else:
+            raise
     return code
 
 

@@ -33,6 +33,7 @@ from sitemap_crawler.urls.scope import registrable_domain
 from sitemap_crawler.utils.addresses import Gate
 from sitemap_crawler.utils.directories import open_directory
 from sitemap_crawler.utils.replace import check_replaceable
+from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.policy.robots_txt import RobotsTxt
     from sitemap_crawler.policy.rules import Rules
     from sitemap_crawler.report.report import Report
+    from sitemap_crawler.utils.shortage import Shortage
 
 logger = logging.getLogger(__name__)
 
@@ -178,6 +180,12 @@ class Job:
         if message.endswith(PROGRAM_ERROR):
             logger.error("cannot write to the inventory", exc_info=error)
         self.ending = self.ending._replace(failure=message)
+
+    def lack(self, shortage: Shortage, place: str) -> None:
+        """End the crawl with exit code 1 because this machine lacks something. The same command resumes the run."""
+        message = f"{shortage.lack} ({place}): {shortage.remedy}"
+        logger.info("%s", printable(message))
+        self.ending = self.ending._replace(shortage=message)
 
     def store_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
         """Store the robots.txt of an origin. `body` is None if the origin has none."""

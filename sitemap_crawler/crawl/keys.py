@@ -61,4 +61,5 @@ class CloseReason:
     OUTAGE: Final = "outage"
     RETRY_LATER: Final = "asked-to-wait"
     ROBOTS_UNAVAILABLE: Final = "robots-unavailable"
+    SHORTAGE: Final = "shortage"
     START_ELSEWHERE: Final = "start-elsewhere"

@@ -16,6 +16,7 @@ from sitemap_crawler.crawl.startup import begin
 from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
+from sitemap_crawler.utils.shortage import ShortageError, shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def run_crawl(start: Start, *, verbosity: int) -> Report:
             exporter.logger.addFilter(lambda record: record.levelno < logging.WARNING)
         failure = _start_process(settings, job)
         if failure is not None:
+            if (shortage := shortage_of(failure)) is not None:
+                raise ShortageError(shortage) from failure
             reason = printable(f"{type(failure).__name__}: {failure}")
             raise OptionError(f"Scrapy can't work with these settings ({reason}): check -s and the site file")
         if job.report is None:

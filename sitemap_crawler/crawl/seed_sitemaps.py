@@ -26,6 +26,7 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsMiddleware,
     RobotsUnavailableError,
 )
+from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
 from sitemap_crawler.exceptions import PatternTimeoutError, SitemapCrawlerError
 from sitemap_crawler.extract.alternates import check_alternates
 from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
@@ -135,8 +136,8 @@ class _SeedReader:
     async def read(self) -> None:
         try:
             await self._queue_from_robots()
-        except RobotsUnavailableError:
-            # The robots middleware has refused the run.
+        except (RobotsUnavailableError, RequestAbandonedError):
+            # The middlewares have refused or ended the run.
             return
         if self._is_stopping():
             return
@@ -316,7 +317,9 @@ class _SeedReader:
 
     def _is_stopping(self) -> bool:
         """Return whether the crawl stops: requests are refused then, and the inventory may be closed."""
-        return self._job.ending.failure is not None or self._job.ending.refusal is not None or self._engine.is_closing
+        ending = self._job.ending
+        is_over = ending.failure is not None or ending.refusal is not None or ending.shortage is not None
+        return is_over or self._engine.is_closing
 
 
 class _UnreadSitemapError(SitemapCrawlerError):

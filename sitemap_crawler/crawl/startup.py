@@ -24,6 +24,12 @@ from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCr
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.report.unstarted import write_unstarted
+from sitemap_crawler.utils.shortage import (
+    MIN_START_DESCRIPTORS,
+    ShortageError,
+    lacking_descriptors,
+    shortage_error_of,
+)
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -93,11 +99,14 @@ def begin(start: Start) -> Job | Report:
     """
     settings, options = start
     try:
+        if (shortage := lacking_descriptors(MIN_START_DESCRIPTORS)) is not None:
+            raise ShortageError(shortage)
         return open_job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
-    except InputError:
-        raise
-    except SitemapCrawlerError as error:
-        return write_failure_report(options, code=error.exit_code, message=str(error))
+    except Exception as error:
+        known = shortage_error_of(error)
+        if isinstance(known, InputError) or not isinstance(known, SitemapCrawlerError):
+            raise
+        return write_failure_report(options, code=known.exit_code, message=str(known))
 
 
 def job_or_exit(crawler: Crawler, arguments: Mapping[str, Any]) -> Job:

@@ -22,6 +22,7 @@ from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 from sitemap_crawler.utils.replace import lock_file, real_path, remove_file, replacing
+from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,12 +125,14 @@ def inventory_failure(path: Path, error: Exception) -> str:
     """Return the message for an exception that ends the use of an open inventory. Damage of the file explains most."""
     if isinstance(error, PatternTimeoutError):
         return str(error)
-    if message := damage_message(path, error):
+    advice = advice_for(error, otherwise="")
+    if not advice and (message := damage_message(path, error)):
         return message
     if not isinstance(error, SQLAlchemyError):
-        return f"cannot use the inventory {path}: {PROGRAM_ERROR}"
+        return f"cannot use the inventory {path}: {advice or PROGRAM_ERROR}"
     reason = getattr(error, "orig", None) or error
-    return f"cannot use the inventory {path}: {reason}; free disk space or repair the file, then run the same command"
+    advice = advice or "free disk space or repair the file, then run the same command"
+    return f"cannot use the inventory {path}: {reason}; {advice}"
 
 
 def open_store(path: Path, *, private: bool = False) -> Store:

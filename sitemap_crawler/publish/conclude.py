@@ -51,6 +51,7 @@ from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.replace import is_private
+from sitemap_crawler.utils.shortage import advice_for, shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         _fail(report, f"{error}; then run the same command")
     except OSError as error:
         path, reason = error.filename or context.options.output, error.strerror or error
-        _fail(report, f"cannot write {path}: {reason}; free disk space or repair it, then run the same command")
+        advice = advice_for(error, otherwise="free disk space or repair it, then run the same command")
+        _fail(report, f"cannot write {path}: {reason}; {advice}")
     except IndexOverflowError as error:
         report.outcome, report.message = Outcome.REFUSED, f"{error}; the live files are untouched"
     except NotPublishedError as error:
@@ -97,7 +99,8 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
     except (SQLAlchemyError, PatternTimeoutError) as error:
         _fail(report, inventory_failure(context.store.path, error))
     except Exception as error:
-        message = damage_message(context.store.path, error)
+        shortage = shortage_of(error)
+        message = damage_message(context.store.path, error) if shortage is None else str(shortage)
         if message is None:
             logger.exception("cannot conclude the run")
         _fail(report, message or PROGRAM_ERROR)
@@ -133,7 +136,9 @@ class _Conclusion:
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
-        if ending.failure is not None:
+        if ending.shortage is not None:
+            _fail(report, ending.shortage)
+        elif ending.failure is not None:
             _fail(report, ending.failure)
         elif ending.refusal is not None:
             report.outcome, report.message = Outcome.REFUSED, ending.refusal

@@ -34,6 +34,8 @@ class Ending(NamedTuple):
     """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
     failure: str | None = None
     """Why the crawl could not go on."""
+    shortage: str | None = None
+    """What this machine lacks, so that the crawl could not go on."""
     refusal: str | None = None
     """Why this site may not or cannot be crawled."""
     refusal_ends_run: bool = False

@@ -18,6 +18,7 @@ from sitemap_crawler.cli.sites.plan import NOT_BEGUN, USAGE_ERROR, SitePlan, Sit
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.report.report import EXIT_CODES, Outcome
 from sitemap_crawler.utils.runtime import parent_death_signal
+from sitemap_crawler.utils.shortage import advice_for
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ class SiteProcesses:
                 preexec_fn=parent_death_signal(signal.SIGTERM) if sys.platform == "linux" else None,
             )
         except OSError as error:
-            return SiteResult(plan, FAILED, str(Outcome.FAILED), f"cannot start a process: {error.strerror or error}")
+            advice = advice_for(error, otherwise="run the same command again")
+            message = f"cannot start a process: {error.strerror or error}; {advice}"
+            return SiteResult(plan, FAILED, str(Outcome.FAILED), message)
         self._processes.add(process)
         if self._stopping.is_set():
             _end(process)

@@ -9,7 +9,8 @@ from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess
 
 from sitemap_crawler.crawl.log import quieten_asyncio
-from sitemap_crawler.exceptions import INTERRUPTED, USAGE
+from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
+from sitemap_crawler.utils.shortage import shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ class Command(crawl.Command):
         crawler = SiteCrawler(process.spider_loader.load(args[0]), process.settings)
         failure = run_process(process, crawler, **opts.spargs)
         job: Job | None = getattr(crawler.spider, "job", None)
-        if failure is not None:
+        if failure is not None and (shortage := shortage_of(failure)) is not None:
+            logger.error("failed: %s", shortage)
+            self.exitcode = FAILED
+        elif failure is not None:
             reason = printable(f"{type(failure).__name__}: {failure}")
             logger.error("not started: Scrapy can't work with these settings (%s): check them", reason)
             self.exitcode = USAGE

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 import sys
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -37,6 +39,8 @@ from sitemap_crawler.exceptions import AddressError, CodingError, SitemapCrawler
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
+    import ssl
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -85,10 +89,8 @@ class BoundedDownloadHandler:
         self._decodes = settings.getbool("COMPRESSION_ENABLED")
         self._max_size = settings.getint("DOWNLOAD_MAXSIZE") or sys.maxsize
         self._timeout = aiohttp.ClientTimeout(total=settings.getfloat("DOWNLOAD_TIMEOUT"))
-        self._ssl = ssl_context(settings, options)
-        self._site_ssl = site_ssl_context(settings, options) or self._ssl
-        """With the client certificate, which only the site's own host gets."""
-        self._has_credentials = self._access is not None or self._site_ssl is not self._ssl
+        self._settings = settings
+        self._has_credentials = self._access is not None or options.client_certificate is not None
         self._proxies = Proxies.from_environment(os.environ) if settings.getbool("HTTPPROXY_ENABLED") else None
         self._gate = self._job.gate
         self._session = aiohttp.ClientSession(
@@ -112,6 +114,16 @@ class BoundedDownloadHandler:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> BoundedDownloadHandler:
         return cls(crawler)
+
+    @cached_property
+    def _ssl(self) -> ssl.SSLContext | bool:
+        # Not made in __init__: what it raises there, Scrapy takes for an unknown scheme.
+        return ssl_context(self._settings, self._job.options)
+
+    @cached_property
+    def _site_ssl(self) -> ssl.SSLContext | bool:
+        """TLS context with the client certificate, which only the site's own host gets."""
+        return site_ssl_context(self._settings, self._job.options) or self._ssl
 
     async def download_request(self, request: Request) -> Response:
         """Raises Scrapy's download errors, as Scrapy's own handlers do, and RequestRefusedError."""
@@ -221,7 +233,30 @@ def _checked_socket(address: tuple[Any, Any, int, str, tuple[Any, ...]]) -> sock
     passage = _passage.get()
     if passage is not None:
         passage.check(socket_address[0])
-    return socket.socket(family, kind, protocol)
+    return _Socket(family, kind, protocol)
+
+
+class _Socket(socket.socket):
+    """Socket whose EADDRNOTAVAIL means only that this machine has no port left."""
+
+    def connect(self, address: Any) -> None:
+        try:
+            super().connect(address)
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL or _has_own_address(self.family, address):
+                raise
+            # Linux says so, too, if IPv6 is off. The site has no other address then, or the next one is tried.
+            raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH)) from None
+
+
+def _has_own_address(family: int, address: Any) -> bool:
+    """Return whether this machine has an address from which it can reach the other one. Nothing is sent."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as datagrams:
+            datagrams.connect(address)
+    except OSError as error:
+        return error.errno != errno.EADDRNOTAVAIL
+    return True
 
 
 def _response_headers(response: aiohttp.ClientResponse) -> Headers:

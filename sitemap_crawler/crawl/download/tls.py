@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.download.proxies import Proxies
 from sitemap_crawler.exceptions import OptionError, ProxyError
+from sitemap_crawler.utils.shortage import ShortageError, lacking_descriptors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,12 +57,17 @@ def site_ssl_context(settings: BaseSettings, options: Options) -> ssl.SSLContext
 
 
 def _new_ssl_context(settings: BaseSettings) -> ssl.SSLContext:
-    if not _is_special(settings):
-        return ssl.create_default_context()
-    # Imported here: it imports Twisted's TLS.
-    from scrapy.utils.ssl import _make_ssl_context
+    if _is_special(settings):
+        # Imported here: it imports Twisted's TLS.
+        from scrapy.utils.ssl import _make_ssl_context
 
-    return _make_ssl_context(settings)
+        context = _make_ssl_context(settings)
+    else:
+        context = ssl.create_default_context()
+    if (shortage := lacking_descriptors()) is not None:
+        # OpenSSL is silent about files of authorities that it cannot open.
+        raise ShortageError(shortage)
+    return context
 
 
 def _is_special(settings: BaseSettings) -> bool:

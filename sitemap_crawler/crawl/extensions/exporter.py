@@ -11,9 +11,15 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemap_crawler.crawl.extensions.status import INTERVAL_SECONDS, StatusFile
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
+from sitemap_crawler.exceptions import FAILED
+from sitemap_crawler.report.report import failure_report
+from sitemap_crawler.utils.shortage import shortage_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from sitemap_crawler.publish.context import Ending
+    from sitemap_crawler.report.report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +54,6 @@ class Exporter:
     def _spider_closed(self, reason: str) -> None:
         if self._status_loop.running:
             self._status_loop.stop()
-        from sitemap_crawler.publish.conclude import conclude
-
         job = self._job
         further_requests = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = job.ending._replace(
@@ -59,7 +63,7 @@ class Exporter:
         )
         if self._status is not None:
             self._status.write_writing(job)
-        job.report = report = conclude(job.context, ending)
+        job.report = report = self._conclude(ending)
         report.deliver(job.options, private=job.options.has_secrets)
         if self._status is not None:
             self._status.write_done(job, report)
@@ -68,3 +72,14 @@ class Exporter:
         message = report.message.removeprefix(f"{report.outcome}; ")
         logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
         job.close()
+
+    def _conclude(self, ending: Ending) -> Report:
+        """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""
+        try:
+            from sitemap_crawler.publish.conclude import conclude
+        except Exception as error:
+            shortage = shortage_of(error)
+            if shortage is None:
+                raise
+            return failure_report(self._job.options, code=FAILED, message=ending.shortage or str(shortage))
+        return conclude(self._job.context, ending)

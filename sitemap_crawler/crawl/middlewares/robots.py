@@ -16,6 +16,7 @@ from sitemap_crawler.crawl.download.handler import RequestRefusedError
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
+from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
@@ -161,6 +162,8 @@ class RobotsMiddleware:
     async def _read(self, url: str) -> bytes | None:
         try:
             response = await self._fetch(url)
+        except RequestAbandonedError:
+            raise
         except Exception as error:
             refused = str(error) if isinstance(error, RequestRefusedError) else None
             raise RobotsUnavailableError(f"{url}: {describe_failure(error)}", refused=refused) from error

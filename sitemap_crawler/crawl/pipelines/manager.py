@@ -14,10 +14,11 @@ from scrapy.utils.misc import load_object
 
 from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH
 from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.middlewares.shortage import ends_crawl
 from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
 from sitemap_crawler.crawl.pipelines.in_process import InventoryPipeline
 from sitemap_crawler.crawl.pipelines.transfer import ExtractedValues, UnreadPage, apply_values, extracted_values
-from sitemap_crawler.exceptions import WorkerDiedError, WorkFailedError
+from sitemap_crawler.exceptions import WorkerDiedError, WorkerError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.utils.text import printable
 from sitemap_crawler.utils.workers.pool import WorkerPool, default_workers
@@ -88,14 +89,18 @@ class PagePipelineManager(ItemPipelineManager):
                 item.exclude(printable(f"DropItem: {error}")[:MAX_ERROR_LENGTH])
                 await _call(store, item)
             raise
-        except WorkerDiedError as error:
-            logger.error("cannot read %s: %s", item.queued.url, error)
-            item.mark_unreadable(str(error))
         except Exception as error:
-            if not isinstance(item, Page):
+            if not isinstance(item, Page) or self.crawler is None:
                 raise
-            logger.exception("cannot read %s", item.queued.url)
-            reason = str(error) if isinstance(error, WorkFailedError) else f"{type(error).__name__}: {error}"
+            url = item.queued.url
+            if ends_crawl(self.crawler, error, f"at the reading of {url}"):
+                # Nothing is stored: the next run fetches the page again.
+                return item
+            if isinstance(error, WorkerDiedError):
+                logger.error("cannot read %s: %s", url, error)
+            else:
+                logger.exception("cannot read %s", url)
+            reason = str(error) if isinstance(error, WorkerError) else f"{type(error).__name__}: {error}"
             item.mark_unreadable(printable(reason)[:MAX_ERROR_LENGTH])
         return await _call(store, item)
 

@@ -14,6 +14,7 @@ from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.crawl.middlewares.politeness import RequestPostponedError
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
+from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
 from sitemap_crawler.crawl.seed_sitemaps import read_seed_sitemaps
 from sitemap_crawler.crawl.startup import job_or_exit
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB, media_type
@@ -101,7 +102,8 @@ class SiteSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Page | Request]:
         """Make a Page of a request without a response: blocked by robots.txt, or unreachable after all retries."""
         request = failure.request  # type: ignore[attr-defined]
-        if isinstance(failure.value, RequestPostponedError) or self._ends_crawl(failure.value, request.url):
+        unsent = (RequestPostponedError, RequestAbandonedError)
+        if isinstance(failure.value, unsent) or self._ends_crawl(failure.value, request.url):
             return
         queued: QueuedUrl = request.meta[Meta.QUEUED]
         if isinstance(failure.value, ValueError) and queued.conditional:

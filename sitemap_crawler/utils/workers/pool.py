@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from sitemap_crawler.exceptions import SitemapCrawlerError, WorkerDiedError, WorkerStartError, WorkFailedError
+from sitemap_crawler.utils.shortage import Shortage, ShortageError
 from sitemap_crawler.utils.workers.process import Failure, encode, received_messages, start_worker
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ _Result = TypeVar("_Result")
 
 class _WorkerTracebackError(SitemapCrawlerError):
     """The traceback of another process as text: the cause of a WorkFailedError."""
+
+    def __init__(self, traceback: str, shortage: Shortage | None) -> None:
+        super().__init__(traceback)
+        self.__cause__ = None if shortage is None else ShortageError(shortage)
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
@@ -112,7 +117,7 @@ class WorkerPool(Generic[_Task, _Result]):
                     raise
                 continue
             if isinstance(answer, Failure):
-                raise WorkFailedError(answer.message) from _WorkerTracebackError(answer.traceback)
+                raise WorkFailedError(answer.message) from _WorkerTracebackError(answer.traceback, answer.shortage)
             result: _Result = answer
             return result
 
@@ -224,18 +229,23 @@ class Worker(asyncio.Protocol):
         self._transport.abort()
         self._kill()
 
-    def wait(self) -> str:
-        """Wait for the exit of the process and return how it ended, as the predicate of a sentence."""
+    def wait(self) -> tuple[str, bool]:
+        """Wait for the exit of the process.
+
+        Return how it ended, as the predicate of a sentence, and whether another process or the kernel has killed it.
+        """
         pid, self._pid = self._pid, 0
         if not pid:
-            return "has ended"
+            return "has ended", False
         try:
             status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         except ChildProcessError:
-            return "has ended"
+            return "has ended", False
         if self._timed_out:
-            return f"took longer than {MAX_TASK_SECONDS:.0f} s"
-        return f"ended with signal {-status}" if status < 0 else f"ended with status {status}"
+            return f"took longer than {MAX_TASK_SECONDS:.0f} s", False
+        if status >= 0:
+            return f"ended with status {status}", False
+        return f"ended with signal {-status}", -status == signal.SIGKILL
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -255,10 +265,12 @@ class Worker(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._kill()
-        how = self.wait()
+        how, is_killed = self.wait()
         answers, self._answers = self._answers, deque()
         # Only the first task had begun.
         reason: Exception = WorkerDiedError(f"the process that read it {how}") if self.ready else WorkerStartError()
+        # No page can have a process killed, except by the memory that it takes.
+        reason.__cause__ = ShortageError(Shortage.MEMORY) if is_killed else None
         for answer in answers:
             if not answer.done():
                 answer.set_exception(reason)

@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from sitemap_crawler.utils.runtime import parent_death_signal
+from sitemap_crawler.utils.shortage import Shortage, shortage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ class Failure(NamedTuple):
 
     message: str
     traceback: str
+    shortage: Shortage | None
 
 
 def start_worker(work: Callable[[Any], Any], prepare: Callable[[], None]) -> tuple[int, socket.socket]:
@@ -105,7 +107,7 @@ def _answer(work: Callable[[Any], Any], task: Any) -> tuple[bytes, bytes]:
         return encode(work(task))
     except Exception as error:
         message = "".join(traceback.format_exception_only(error)).strip()
-        return encode(Failure(message[:MAX_MESSAGE], traceback.format_exc()[-MAX_TRACEBACK:]))
+        return encode(Failure(message[:MAX_MESSAGE], traceback.format_exc()[-MAX_TRACEBACK:], shortage_of(error)))
 
 
 def encode(message: Any) -> tuple[bytes, bytes]:
