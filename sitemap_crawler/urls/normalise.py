@@ -23,6 +23,9 @@ MAX_STORED_URL = 8192
 Longer URLs are only counted. They come from traps and broken templates, and a sitemap cannot list them.
 """
 
+SESSION_PARAMETERS = ("phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid", "xtcsid", "___sid")
+"""Parameters with the id of a session: PHP, Java, ColdFusion, osCommerce, Zen Cart, xt:Commerce, Magento."""
+
 # Parameters that identify the visitor or the origin of the visit, and never the page. A trailing * matches any ending.
 # Ambiguous names are missing: `sid`, `ref`, `source` and `session_id` select content on some sites.
 TRACKING_PARAMETERS: tuple[str, ...] = (
@@ -35,8 +38,7 @@ TRACKING_PARAMETERS: tuple[str, ...] = (
     *("mc_cid", "mc_eid", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id"),
     # Visitors that move from one host to another
     *("_ga", "_gl"),
-    # Session ids: PHP, Java, ColdFusion, osCommerce, Zen Cart, xt:Commerce, Magento
-    *("phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid", "xtcsid", "___sid"),
+    *SESSION_PARAMETERS,
 )
 
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.feeds import link_of, url_of
 from sitemap_crawler.validation.findings import Issue
 from sitemap_crawler.validation.reading.detect import head_of, looks_like_text
 from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
 from sitemap_crawler.validation.reading.stream import Stream
+from sitemap_crawler.validation.rules.feeds import link_of, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.feeds import feed_issues, link_of, url_of
 from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, issue
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
     bare_name,
+    has_text_name,
     head_of,
     looks_like_html,
     looks_like_text,
@@ -20,8 +20,16 @@ from sitemap_crawler.validation.reading.detect import (
     namespace_problem,
 )
 from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
-from sitemap_crawler.validation.reading.stream import Readable, Stream
-from sitemap_crawler.validation.rules import SITEMAP_RULES, URL_RULES, Entry, entry_issues, loc_text
+from sitemap_crawler.validation.reading.stream import Readable, Stream, is_decoded
+from sitemap_crawler.validation.rules.entry import (
+    SITEMAP_RULES,
+    URL_RULES,
+    Entry,
+    entry_issues,
+    loc_text,
+    misplaced_in_root,
+)
+from sitemap_crawler.validation.rules.feeds import feed_issues, link_of, root_issues, url_of
 from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
 
 if TYPE_CHECKING:
@@ -101,6 +109,10 @@ class FileCheck:
             self._report(issue(exc.rule, f"the file {exc.message}"))
         if stream.gzipped and not bare_name(self.name).endswith(".gz"):
             self._report(issue("gzip-name", "the file is gzip, and its name does not end in .gz"))
+        if not stream.gzipped and stream.size and bare_name(self.name).endswith(".gz") and not is_decoded(source):
+            self._report(issue("not-gzip", "the file is not gzip"))
+        if self.kind == "text" and not has_text_name(self.name):
+            self._report(issue("text-name", "the file is a text sitemap"))
         self._check_whole()
         self.validation.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
 
@@ -166,13 +178,15 @@ class FileCheck:
             self._report(issue("not-a-sitemap", message, root.line))
         elif problem := namespace_problem(self.kind, root.namespace):
             self._report(issue("wrong-namespace", problem, root.line))
+        for stated in root_issues(root):
+            self._report(stated)
 
     def _check_entry(self, node: Node) -> None:
         is_index = self.kind == "sitemapindex"
         expected = "sitemap" if is_index else "url"
         if node.name != expected or node.namespace != self._namespace:
-            message = f"<{node.name}> does not belong in <{self.kind}>, which contains <{expected}> elements"
-            self._report(issue("unknown-element", message, node.line))
+            for problem in misplaced_in_root(node, self.kind, self._namespace):
+                self._report(problem)
             return
         self._urls += 1
         entry = Entry.from_node(node, self._namespace, self.validation.now)
@@ -193,7 +207,7 @@ class FileCheck:
         self._urls += 1
         link = link_of(node)
         loc = url_of(link) if link else ""
-        for problem in feed_issues(node):
+        for problem in feed_issues(node, self.validation.now):
             self._report(problem, loc or None)
         self._check_listed(loc, link.line if link else node.line)
 

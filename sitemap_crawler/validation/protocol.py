@@ -21,10 +21,14 @@ IMAGE_RETIRED = frozenset({"title", "caption", "geo_location", "license"})
 # https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
 VIDEO = "http://www.google.com/schemas/sitemap-video/1.1"
 VIDEO_REQUIRED = ("thumbnail_loc", "title", "description")
-VIDEO_RETIRED = frozenset({"category", "gallery_loc", "price"})
+# https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions
+VIDEO_RETIRED = frozenset({"category", "gallery_loc", "price", "tvshow"})
+PLAYER_RETIRED = frozenset({"allow_embed", "autoplay"})  # attributes of player_loc
 VIDEO_REPEATABLE = frozenset({"tag", "price", "content_segment_loc", "id"})
-# "tvshow", "id" and "content_segment_loc" are in the published schema only:
+# The published schema alone has "id", "content_segment_loc", the spellings of yes and no, and the length of a title:
 # https://www.google.com/schemas/sitemap-video/1.1/sitemap-video.xsd
+YES_NO = frozenset({"yes", "Yes", "YES", "no", "No", "NO"})
+MAX_VIDEO_TITLE = 100
 VIDEO_CHILDREN = VIDEO_RETIRED | {
     *VIDEO_REQUIRED,
     "content_loc",
@@ -41,7 +45,6 @@ VIDEO_CHILDREN = VIDEO_RETIRED | {
     "uploader",
     "live",
     "tag",
-    "tvshow",
     "id",
     "content_segment_loc",
 }
@@ -57,6 +60,7 @@ NEWS = "http://www.google.com/schemas/sitemap-news/0.9"
 MAX_NEWS = 1_000  # per file
 NEWS_DAYS = 2
 NEWS_REQUIRED = ("publication", "publication_date", "title")
+PUBLICATION_REQUIRED = ("name", "language")
 NEWS_RETIRED = frozenset({"access", "genres", "geo_locations", "keywords", "stock_tickers"})
 
 # https://developers.google.com/search/docs/specialty/international/localized-versions#sitemap
@@ -64,6 +68,8 @@ XHTML = "http://www.w3.org/1999/xhtml"
 
 # Retired: crawlers fetch all pages as a phone.
 MOBILE = "http://www.google.com/schemas/sitemap-mobile/1.0"
+
+RSS_VERSION = "2.0"  # https://www.sitemaps.org/protocol.html#otherformats
 
 # https://www.rfc-editor.org/rfc/rfc4287#section-2; Atom 0.3 is accepted too:
 # https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap#rss

@@ -140,12 +140,21 @@ _W3C = re.compile(
 )
 
 
+ONE_DAY = timedelta(days=1)
+CLOCK_TOLERANCE = ONE_DAY
+"""Maximum time by which a date may be ahead: the difference of time zones and of clocks."""
+WEB_BEGAN = datetime(1990, 12, 20, tzinfo=UTC)
+"""Time of the first web page: https://home.cern/science/computing/birth-web/short-history-web."""
+
+
 class Moment(NamedTuple):
-    """A parsed W3C datetime, or the problem of an invalid one."""
+    """A parsed date with or without a time, or the problem of an invalid one."""
 
     time: datetime | None
     """Beginning of the stated period, in UTC if no time is stated; None for an invalid datetime."""
     problem: str = ""
+    period: timedelta = timedelta(0)
+    """Length of the stated period, which may be a day, a month or a year."""
 
 
 @lru_cache(maxsize=4096)
@@ -160,9 +169,12 @@ def w3c_datetime(text: str) -> Moment:
     try:
         micro = int((fraction or "0")[:6].ljust(6, "0"))
         clock = (int(hour or 0), int(minute or 0), int(second or 0), micro)
-        return Moment(datetime(int(year), int(month or 1), int(day or 1), *clock, tzinfo=_zone(*offset)))
+        time = datetime(int(year), int(month or 1), int(day or 1), *clock, tzinfo=_zone(*offset))
     except ValueError:
         return Moment(None, "is a date, time or zone that does not exist")
+    if hour is not None:
+        return Moment(time)
+    return Moment(time, period=ONE_DAY * (1 if day else 31 if month else 366))
 
 
 def _zone(sign: str | None, hours: str | None, minutes: str | None) -> timezone:

@@ -123,7 +123,7 @@ VALID = {
     "alternates": page(
         f'<xhtml:link rel="alternate" hreflang="en" href="{PAGE}"/>'
         '<xhtml:link rel="alternate" hreflang="zh-Hant-TW" href="https://example.tw/a"/>'
-        '<xhtml:link rel="alternate" hreflang="es-419" href="https://example.com/es"/>'
+        '<xhtml:link rel="alternate" hreflang="es-MX" href="https://example.com/es"/>'
         f'<xhtml:link rel="alternate" hreflang="x-default" href="{PAGE}"/>'
     ),
     "mobile page": link('rel="alternate" media="only screen and (max-width: 640px)" href="https://m.example.com/a"'),

@@ -36,7 +36,7 @@ def looks_like_text(head: bytes, name: str) -> bool:
     content = _content(head)
     if content.startswith(b"<"):
         return False
-    return bare_name(name).removesuffix(".gz").endswith(".txt") or _TEXT.match(content) is not None
+    return has_text_name(name) or _TEXT.match(content) is not None
 
 
 def looks_like_xml(head: bytes) -> bool:
@@ -53,6 +53,11 @@ def looks_like_html(head: bytes) -> bool:
 def bare_name(name: str) -> str:
     """Return a file name or URL in lower case without its query, so that it ends in its suffix."""
     return name.partition("?")[0].lower()
+
+
+def has_text_name(name: str) -> bool:
+    """Return whether a file is named as a text sitemap must be, or has no name at all (standard input)."""
+    return name == "-" or bare_name(name).removesuffix(".gz").endswith(".txt")
 
 
 def _content(head: bytes) -> bytes:

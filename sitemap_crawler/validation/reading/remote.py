@@ -145,6 +145,8 @@ class Download:
         coding = ", ".join(response.headers.get_all("Content-Encoding") or ["identity"]).strip().lower()
         if coding not in {"identity", "gzip", "x-gzip"}:
             raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not requested")
+        self.decoded = coding != "identity"
+        """Whether the response had a content encoding: then the file itself is what `read` returns."""
         self._pieces = self._received() if coding == "identity" else decompress(self._received())
 
     def read(self, _size: int, /) -> bytes:

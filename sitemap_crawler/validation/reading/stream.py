@@ -23,6 +23,11 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+def is_decoded(source: Readable) -> bool:
+    """Return whether a server has sent the bytes with a content encoding that was removed."""
+    return bool(getattr(source, "decoded", False))
+
+
 class Stream:
     """Iterator over the decompressed content of a file, in pieces of at most PIECE_BYTES.
 

@@ -78,7 +78,7 @@ SETS: list[tuple[str, dict[str, str | bytes], set[tuple[str, str, str]]]] = [
     ("endless name", {"sitemap_xml": index(f"{BASE}sitemap-1.xml", f"{BASE}sitemap-2.xml.gz", BASE + "a" * 1000)},
      {(E, "missing-file", "sitemap.xml")}),
     ("foreign sitemap", {"sitemap_xml": index(f"{BASE}sitemap-1.xml", "https://cdn.example.net/docs/sitemap-2.xml.gz"),
-                         "sitemap__2_xml_gz": at("https://cdn.example.net/docs/x")},
+                         "sitemap__2_xml_gz": gzip.compress(at("https://cdn.example.net/docs/x").encode())},
      {(E, "index-child-foreign", "sitemap.xml")}),
     ("listed HTML", {"sitemap__1_xml": "<!doctype html><html/>"}, {(E, "not-a-sitemap", "sitemap-1.xml")}),
 ]  # fmt: skip

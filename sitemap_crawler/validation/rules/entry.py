@@ -6,20 +6,48 @@ To add a rule, write a function `Entry -> issues` and add it to `URL_RULES` or `
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.validation import extensions, protocol
+from sitemap_crawler.urls.normalise import SESSION_PARAMETERS, TRACKING_PARAMETERS
+from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import Issue, issue
-from sitemap_crawler.validation.values import WHITE_SPACE, Url, UrlProblem, parse_url, unescaped, w3c_datetime
+from sitemap_crawler.validation.rules.alternates import alternates
+from sitemap_crawler.validation.rules.elements import namespaces
+from sitemap_crawler.validation.rules.media import images, videos
+from sitemap_crawler.validation.rules.news import news
+from sitemap_crawler.validation.values import (
+    CLOCK_TOLERANCE,
+    WEB_BEGAN,
+    WHITE_SPACE,
+    Moment,
+    Url,
+    UrlProblem,
+    parse_url,
+    unescaped,
+    w3c_datetime,
+)
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sitemap_crawler.validation.reading.reader import Node
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*|\.[0-9]+)")  # https://www.w3.org/TR/xmlschema-2/#decimal
-_CLOCK_TOLERANCE = timedelta(days=1)
+# References that remain after the XML was read: the program escaped the URL twice.
+_REFERENCE = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-f]+);", re.IGNORECASE)
+
+
+def _parameters(names: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for parameters of a query, of a path (`;jsessionid=`), or after a & that was escaped twice."""
+    alternatives = "|".join(re.escape(name).replace(r"\*", "[^=&;#]*") for name in names)
+    return re.compile(rf"[?&;]({alternatives})(?:[=&;#]|$)", re.IGNORECASE)
+
+
+_PARAMETER = frozenset("?;")
+_SESSION = _parameters(SESSION_PARAMETERS)
+_TRACKING = _parameters(name for name in TRACKING_PARAMETERS if name not in SESSION_PARAMETERS)
 
 
 @dataclass(slots=True)
@@ -54,8 +82,16 @@ def loc_text(text: str, url: Url | UrlProblem, line: int) -> Iterator[Issue]:
     """Check a listed URL: a loc, a line of a text sitemap or a link of a feed."""
     if isinstance(url, UrlProblem):
         yield issue(url.rule, f"the URL {url.message}", line)
-    elif (char := unescaped(text)) is not None:
+        return
+    if (char := unescaped(text)) is not None:
         yield issue("loc-unescaped", f"the URL contains {char} that is not percent-encoded", line)
+    if _PARAMETER.isdisjoint(text):
+        return
+    if match := _REFERENCE.search(text):
+        yield issue("loc-escaped-twice", f"the URL contains {match[0]} after the XML was read", line)
+    for rule, pattern in (("loc-session-id", _SESSION), ("loc-tracking", _TRACKING)):
+        if match := pattern.search(text):
+            yield issue(rule, f"the URL has the parameter {match[1]}", line)
 
 
 def loc(entry: Entry) -> Iterator[Issue]:
@@ -73,22 +109,36 @@ def loc(entry: Entry) -> Iterator[Issue]:
 def lastmod(entry: Entry) -> Iterator[Issue]:
     """Check the lastmod of an entry."""
     for node in entry.core.get("lastmod", ())[:1]:
-        moment = w3c_datetime(node.value)
-        if moment.time is None:
-            yield issue("lastmod-invalid", f'lastmod "{node.value}" {moment.problem}', node.line)
-        elif moment.time > entry.now + _CLOCK_TOLERANCE:
-            yield issue("lastmod-future", f"lastmod {node.value} is in the future", node.line)
+        yield from moment_issues(node, w3c_datetime(node.value), "lastmod-invalid", entry.now)
+
+
+def moment_issues(node: Node, moment: Moment, rule_of_form: str, now: datetime) -> Iterator[Issue]:
+    """Check the date of the last change in an element."""
+    if moment.time is None:
+        yield issue(rule_of_form, f'{node.name} "{node.value}" {moment.problem}', node.line)
+    elif moment.time > now + CLOCK_TOLERANCE:
+        yield issue("lastmod-future", f"{node.name} is {node.value}", node.line)
+    elif moment.time + moment.period < WEB_BEGAN:
+        yield issue("lastmod-before-web", f"{node.name} is {node.value}", node.line)
 
 
 def hints(entry: Entry) -> Iterator[Issue]:
     """Check changefreq and priority of an entry."""
     for node in entry.core.get("changefreq", ())[:1]:
         if node.value not in protocol.CHANGE_FREQUENCIES:
-            allowed = "always, hourly, daily, weekly, monthly, yearly or never"
-            yield issue("changefreq-invalid", f'changefreq "{node.value}" is not one of {allowed}', node.line)
+            yield issue("changefreq-invalid", f'the changefreq is "{node.value}"', node.line)
     for node in entry.core.get("priority", ())[:1]:
         if not _DECIMAL.fullmatch(node.value) or not 0 <= float(node.value) <= 1:
-            yield issue("priority-invalid", f'priority "{node.value}" is not a number from 0.0 to 1.0', node.line)
+            yield issue("priority-invalid", f'the priority is "{node.value}"', node.line)
+
+
+def misplaced_in_root(node: Node, root: str, namespace: str) -> Iterator[Issue]:
+    """Report a child of the root element that is no entry. Elements of unknown extensions may stand there."""
+    if node.namespace in {namespace, protocol.CORE, ""}:
+        yield issue("unknown-element", f"<{node.name}> does not belong in <{root}>", node.line)
+    elif node.namespace in protocol.EXTENSIONS.values():
+        message = f"<{node.name}> stands directly in <{root}>, outside of an entry"
+        yield issue("unknown-extension-element", message, node.line)
 
 
 def _structure(allowed: frozenset[str]) -> Rule:
@@ -109,12 +159,18 @@ def _structure(allowed: frozenset[str]) -> Rule:
 
 def _extensions(entry: Entry) -> Iterator[Issue]:
     if entry.others:
-        for rule in extensions.RULES:
+        for rule in _EXTENSION_RULES:
             yield from rule(entry.others, entry.loc, entry.now)
 
 
+def _no_extensions(entry: Entry) -> Iterator[Issue]:
+    for nodes in entry.others.values():
+        yield issue("index-extension", f"<{nodes[0].name}> is an extension of pages", nodes[0].line)
+
+
+_EXTENSION_RULES = (namespaces, images, videos, news, alternates)
 URL_RULES: tuple[Rule, ...] = (_structure(protocol.URL_CHILDREN), loc, lastmod, hints, _extensions)
-SITEMAP_RULES: tuple[Rule, ...] = (_structure(protocol.SITEMAP_CHILDREN), loc, lastmod)
+SITEMAP_RULES: tuple[Rule, ...] = (_structure(protocol.SITEMAP_CHILDREN), loc, lastmod, _no_extensions)
 
 
 def entry_issues(entry: Entry, rules: tuple[Rule, ...]) -> Iterator[Issue]:

@@ -1,0 +1,1 @@
+"""Rules for one entry of a sitemap or feed."""
