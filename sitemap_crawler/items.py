@@ -48,6 +48,10 @@ class NoteKind(StrEnum):
     """1: the start page looks like a shell that scripts fill."""
     SOFT_404 = "soft-404"
     """Evidence that the page equals the answer to an address that cannot exist."""
+    WORDPRESS_API = "wordpress-api"
+    """URL of the API of WordPress, on one of the pages that name it."""
+    WORDPRESS_LIST = "wordpress-list"
+    """1: the page is made by WordPress and is none of its entries, such as the page of the latest posts."""
 
 
 Note = str | int | list[str]

@@ -322,7 +322,11 @@ class Options(BaseModel):
     max_seed_files: Annotated[
         int,
         Flag(cli=False),
-        Field(ge=1, le=1_000_000, description="maximum number of existing sitemaps that a run reads"),
+        Field(
+            ge=1,
+            le=1_000_000,
+            description="maximum number of existing sitemaps, and pages of lists of WordPress, that a run reads",
+        ),
     ] = 10_000
     max_seed_bytes: Annotated[
         int,

@@ -1,4 +1,7 @@
-"""Seed sitemaps: foreign sitemaps, named by robots.txt or the options. Their URLs are queued, their dates stored."""
+"""Seed sitemaps: foreign sitemaps, named by robots.txt or the options. Their URLs are queued, their dates stored.
+
+The lists of a WordPress site are read after them. They name its posts and pages, and date all entries.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,22 @@ from sitemap_crawler.extract.alternates import check_alternates
 from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
 from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.sitemaps import read_sitemap
+from sitemap_crawler.extract.wordpress import (
+    MAX_ANSWER_BYTES,
+    is_last_page,
+    list_urls,
+    names_pages,
+    next_page,
+    read_entries,
+    types_url,
+)
 from sitemap_crawler.inventory.alternates import delete_claims, store_claims
-from sitemap_crawler.inventory.named_dates import store_named_dates
+from sitemap_crawler.inventory.named_dates import store_named_dates, store_wordpress_dates, wordpress_apis
 from sitemap_crawler.inventory.publications import published_urls
-from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, Seed, SeedQueue
+from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, WORDPRESS, Seed, SeedQueue
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.lastmod import FEED, SITEMAP, Dated
+from sitemap_crawler.policy.lastmod import WORDPRESS as WORDPRESS_DATE
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.utils.text import printable
@@ -56,6 +69,9 @@ MAX_REDIRECTS = 5
 """Redirects that are followed to a sitemap."""
 MAX_LEVEL = 2
 """Indexes above a sitemap. An index must not list an index (https://www.sitemaps.org/protocol.html#index); some do."""
+LEVEL_OF_TYPES = 0
+LEVEL_OF_LISTS = 1
+"""Levels of the answers of WordPress: its types of entries, and the pages of their lists."""
 MAX_EXAMPLE_LENGTH = 80
 """Characters of an unusable entry that a problem shows."""
 MAX_CACHED_VERSIONS = 2_000
@@ -73,6 +89,8 @@ async def read_seed_sitemaps(crawler: Crawler) -> None:
         if reader.has_work:
             await _linked_pages_fetched(crawler)
             await reader.read()
+        await _linked_pages_fetched(crawler)
+        await reader.read_wordpress()
     except (SQLAlchemyError, PatternTimeoutError) as error:
         job_of(crawler).inventory_failed(error)
         EngineControl(crawler).close(CloseReason.INVENTORY_FAILED)
@@ -144,18 +162,36 @@ class _SeedReader:
         for url in self._chosen():
             self._queue.add(Seed(url, "--seed-sitemap", 0))
         self._queue.write()
-        while self._queue.waiting and not self._is_stopping():
-            seed = self._queue.waiting.popleft()
-            exceeded = self._exceeded_limit()
-            if exceeded is None:
-                await self._read_file(seed)
-            else:
-                problem = f"is not read, and neither are {len(self._queue.waiting):,} further ones: {exceeded}"
-                self._queue.write(seed._replace(done=True, problems=(problem,), transient=True))
-                self._queue.give_up()
+        await self._read_waiting()
         if self._files:
             message = "%d URLs in %d sitemaps, %d of them out of scope"
             logger.info(message, self._urls, self._files, self._outside)
+
+    async def read_wordpress(self) -> None:
+        """Read the lists of the WordPress sites whose API a page names, at the host of the start page only."""
+        if self._is_stopping():
+            return
+        origin = origin_of(self._job.start_url)
+        for api in wordpress_apis(self._job.store.connection):
+            url = types_url(api) if origin_of(api) == origin else None
+            if url is not None and not self._job.rules.is_excluded(url):
+                self._queue.add(Seed(url, WORDPRESS, LEVEL_OF_TYPES))
+        self._queue.write()
+        await self._read_waiting()
+
+    async def _read_waiting(self) -> None:
+        """Read what the queue holds, as far as the limits allow."""
+        while self._queue.waiting and not self._is_stopping():
+            seed = self._queue.waiting.popleft()
+            exceeded = self._exceeded_limit()
+            if exceeded is not None:
+                problem = f"is not read, and neither are {len(self._queue.waiting):,} further ones: {exceeded}"
+                self._queue.write(seed._replace(done=True, problems=(problem,), transient=seed.named_by != WORDPRESS))
+                self._queue.give_up()
+            elif seed.named_by == WORDPRESS:
+                await self._read_list(seed)
+            else:
+                await self._read_file(seed)
 
     def _exceeded_limit(self) -> str | None:
         """Return the limit that keeps the run from reading another sitemap, None if there is none."""
@@ -200,6 +236,41 @@ class _SeedReader:
             settled = seed._replace(done=True, problems=(problem,), transient=error.transient)
         if not self._is_stopping():
             self._queue.write(settled)
+
+    async def _read_list(self, seed: Seed) -> None:
+        """Fetch the types of entries, or one page of a list, and store the dates. A closed API is no problem."""
+        try:
+            response = await self._download(seed.url, max_bytes=MAX_ANSWER_BYTES)
+        except _UnreadSitemapError as error:
+            logger.debug("%s is not read: %s", seed.url, error)
+        else:
+            self._bytes += len(response.body)
+            if response.status == 200 and not self._is_stopping():
+                self._take_list(response, seed)
+        if not self._is_stopping():
+            self._queue.write(seed._replace(done=True))
+
+    def _take_list(self, response: Response, seed: Seed) -> None:
+        if seed.level == LEVEL_OF_TYPES:
+            for url in list_urls(seed.url, response.body):
+                self._queue.add(Seed(url, WORDPRESS, LEVEL_OF_LISTS))
+            return
+        entries = read_entries(response.body)
+        now = datetime.now(UTC)
+        pages: list[str] = []
+        dates: dict[str, Dated] = {}
+        for entry in entries:
+            page, date = self._pages.normalise(entry.url), credible(entry.modified, WORDPRESS_DATE, now)
+            if page is None or len(page) > MAX_STORED_URL or not self._job.rules.scope.admits(page):
+                continue
+            pages.append(page)
+            if date is not None:
+                dates[page] = Dated(date.moment.timestamp(), date.source)
+        if pages and names_pages(seed.url):
+            self._job.queue.add_from_sitemap(pages)
+        store_wordpress_dates(self._job.store.connection, self._job.run.id, dates)
+        if entries and not is_last_page(seed.url, len(entries), response.headers.get("X-WP-TotalPages")):
+            self._queue.add(Seed(next_page(seed.url), WORDPRESS, LEVEL_OF_LISTS))
 
     async def _take(self, response: Response, seed: Seed) -> Iterable[str]:
         """Queue the URLs in the file, and return its problems."""
@@ -294,12 +365,12 @@ class _SeedReader:
             url = target
         raise _UnreadSitemapError(f"it redirects more than {MAX_REDIRECTS} times", transient=False)
 
-    async def _download(self, url: str) -> Response:
+    async def _download(self, url: str, *, max_bytes: int = MAX_BYTES) -> Response:
         """Request one URL, without following redirects. Raises _UnreadSitemapError."""
         if self._is_stopping():
             raise _UnreadSitemapError("the crawl is ending", transient=True)
         self._crawler.stats.inc_value(Stat.SEED_REQUESTS)
-        request = Request(url, callback=NO_CALLBACK, meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: MAX_BYTES})
+        request = Request(url, callback=NO_CALLBACK, meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: max_bytes})
         try:
             return await self._crawler.engine.download_async(request)
         except BlockedByRobotsError as error:

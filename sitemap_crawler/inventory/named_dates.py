@@ -1,32 +1,50 @@
-"""The dates of pages that foreign sitemaps and feeds state, and the pages that they date at the end of a run."""
+"""The dates of pages that foreign sitemaps, feeds and the lists of WordPress state, and the pages that they date."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, Select, bindparam, cast, delete, func, select, update
+from sqlalchemy import Integer, Select, bindparam, case, cast, delete, func, literal_column, null, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.inventory.schema import named_dates, observations, runs, urls
-from sitemap_crawler.inventory.sql import RowStatement, batches_of_urls, url_key
-from sitemap_crawler.policy.lastmod import DAY_SECONDS, MAX_SHARE, MINUTE_SECONDS, Dated, SeenContent, settle_named_date
+from sitemap_crawler.inventory.sql import RowStatement, batches_of_urls, chunks, url_key
+from sitemap_crawler.items import NoteKind
+from sitemap_crawler.policy.lastmod import (
+    DAY_SECONDS,
+    MAX_SHARE,
+    MINUTE_SECONDS,
+    WORDPRESS,
+    Dated,
+    SeenContent,
+    settle_named_date,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
+MAX_PAGES_WITH_API = 1_000
+"""Maximum id of the pages whose notes are read for the API of WordPress. Each of its pages names the API."""
+MAX_APIS = 20
+"""Maximum number of WordPress sites whose lists a run reads."""
 _COLUMNS = ("url_id", "run", "sitemap", "source", "lastmod", "lastmod_day")
 _MINUTE = cast(named_dates.c.lastmod / MINUTE_SECONDS, Integer)
 
 
 def _store_statement() -> RowStatement:
-    """Return the statement that stores a date in place of one of an earlier run. In one run the first date counts."""
+    """Return the statement that stores a date in place of one of an earlier run.
+
+    In one run the first date counts, except that the database of WordPress knows more than any sitemap.
+    """
     statement = insert(named_dates)
     replace = statement.on_conflict_do_update(
         index_elements=[named_dates.c.url_id],
         set_={name: statement.excluded[name] for name in _COLUMNS},
-        where=named_dates.c.run < statement.excluded.run,
+        where=or_(
+            named_dates.c.run < statement.excluded.run, statement.excluded.source == literal_column(f"'{WORDPRESS}'")
+        ),
     )
     return RowStatement(replace, _COLUMNS)
 
@@ -51,6 +69,28 @@ def store_named_dates(connection: Connection, run: int, sitemap: str, dates: Map
         _STORE.execute(connection, rows)
 
 
+def store_wordpress_dates(connection: Connection, run: int, dates: Mapping[str, Dated]) -> None:
+    """Store the dates of entries by their URLs. Those of unknown URLs are dropped."""
+    by_key = {url_key(url): date for url, date in dates.items()}
+    known: dict[int, Dated] = {}
+    with connection.begin():
+        for chunk in chunks(list(by_key)):
+            rows = connection.execute(select(urls.c.id, urls.c.key).where(urls.c.key.in_(chunk)))
+            known.update((row.id, by_key[row.key]) for row in rows)
+    # All lists are judged together: a list of three pages may well be of one day.
+    store_named_dates(connection, run, WORDPRESS, known)
+
+
+def wordpress_apis(connection: Connection) -> list[str]:
+    """Return the URLs of the APIs of WordPress that the pages of the site name."""
+    note = observations.c.notes[NoteKind.WORDPRESS_API].as_string()
+    query = select(note).where(
+        observations.c.url_id <= MAX_PAGES_WITH_API, observations.c.notes.is_not(None), note.is_not(None)
+    )
+    with connection.begin():
+        return list(dict.fromkeys(connection.scalars(query.order_by(observations.c.url_id))))[:MAX_APIS]
+
+
 def settle_named_dates(connection: Connection, run: int) -> None:
     """Date the pages of the run by the credible dates in foreign sitemaps, where no page states its own."""
     with connection.begin():
@@ -64,7 +104,7 @@ def settle_named_dates(connection: Connection, run: int) -> None:
         for batch in batches_of_urls(connection, _pages_query()):
             rows = []
             for row in batch:
-                if not credible.believes(row.sitemap, row.named):
+                if row.is_list is not None or not credible.believes(row.sitemap, row.named):
                     continue
                 content = SeenContent(
                     fetched=row.fetched,
@@ -126,12 +166,14 @@ class _CredibleDates:
 
 def _pages_query() -> Select[Any]:
     seen = observations.c
+    # An entry may be shown as a list of others: its date is not that of the list.
+    is_list = case((named_dates.c.source == WORDPRESS, seen.notes[NoteKind.WORDPRESS_LIST].as_string()), else_=null())
     return (
         select(
             urls.c.id, urls.c.first_seen, runs.c.started,
             named_dates.c.sitemap, named_dates.c.source, named_dates.c.lastmod.label("named"),
             named_dates.c.lastmod_day.label("named_day"),
-            seen.fetched, seen.lastmod, seen.lastmod_source, seen.lastmod_day,
+            seen.fetched, seen.lastmod, seen.lastmod_source, seen.lastmod_day, is_list.label("is_list"),
         )
         .join(named_dates, named_dates.c.url_id == urls.c.id)
         .join(observations, seen.url_id == urls.c.id)

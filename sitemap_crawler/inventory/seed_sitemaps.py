@@ -21,6 +21,8 @@ START = "start"
 """Value of `named_by` for the robots.txt whose Sitemap lines were read."""
 REDIRECT = "redirect"
 """Value of `named_by` for the target of a redirect."""
+WORDPRESS = "wordpress"
+"""Value of `named_by` for the lists of WordPress. A site may close them, so nothing is missing without them."""
 
 
 class Seed(NamedTuple):
@@ -54,7 +56,7 @@ class SeedQueue:
         with connection.begin():
             rows = connection.execute(query).all()
         self.waiting = deque(Seed(row.url, row.named_by, row.level) for row in rows if not row.done)
-        self.named = [row.url for row in rows if row.level == 0 and row.named_by != START]
+        self.named = [row.url for row in rows if row.level == 0 and row.named_by not in (START, WORDPRESS)]
         """Sitemaps that robots.txt and the options name, and targets of their redirects, of an interrupted run."""
         self._known = {row.url for row in rows} | set(published)
         self._files = sum(row.named_by not in (START, REDIRECT) for row in rows)

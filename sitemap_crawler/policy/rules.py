@@ -94,6 +94,10 @@ class Rules:
             return Refusal(Reason.LIMIT, f"no known click path from the start page, limit {self._max_depth} clicks")
         return Refusal(Reason.LIMIT, f"{depth} clicks from the start page, limit {self._max_depth}")
 
+    def is_excluded(self, url: str) -> bool:
+        """Return whether `--exclude` forbids to fetch the URL."""
+        return self._matching(self._exclude, url, "--exclude") is not None
+
     def checks_traps(self, url: str) -> bool:
         """Return whether trap detection is on and `no_traps` does not exempt the URL."""
         return self._detects_traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))

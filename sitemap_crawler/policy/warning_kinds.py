@@ -47,7 +47,10 @@ class WarningKind(StrEnum):
     LINK_TO_REDIRECT = "link-to-redirect", "A link leads to a permanent redirect instead of its target."
     ONE_WAY_CANONICAL = "one-way-canonical", "The canonical does not name itself as canonical."
     SITEMAP_UNLISTABLE = "sitemap-unlistable", "An existing sitemap names a URL that cannot be listed."
-    SITEMAP_ONLY = "sitemap-only", "An existing sitemap names a listed page that no followed link leads to."
+    SITEMAP_ONLY = (
+        "sitemap-only",
+        "An existing sitemap, or a list of WordPress, names a listed page that no followed link leads to.",
+    )
     CONFLICTING_ALTERNATES = "conflicting-alternates", "Several URLs claim the same language version of a page."
     INVALID_ALTERNATE = "invalid-alternate", "A page names a language version by an unknown code, such as `en-UK`."
     ONE_WAY_ALTERNATE = "one-way-alternate", "A language version does not name the page that names it."

@@ -46,7 +46,9 @@ def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]
         message = f"a sitemap names it, and it can't be listed ({reason}: {evidence})"
         yield SiteWarning(WarningKind.SITEMAP_UNLISTABLE, url, message)
     for url in diagnostics.known_from_sitemaps_only():
-        yield SiteWarning(WarningKind.SITEMAP_ONLY, url, "only a sitemap names it, no followed link leads to it")
+        yield SiteWarning(
+            WarningKind.SITEMAP_ONLY, url, "only a sitemap or list names it, no followed link leads to it"
+        )
 
 
 def _note_warnings(url: str, notes: dict[NoteKind, Note], *, listed: bool) -> Iterator[SiteWarning]:

@@ -171,7 +171,7 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
                     "/dead",
                     "a sitemap names it, and it can't be listed (client-error: status 404)",
                 ),
-                ("sitemap-only", "/unlinked", "only a sitemap names it, no followed link leads to it"),
+                ("sitemap-only", "/unlinked", "only a sitemap or list names it, no followed link leads to it"),
             ],
         ),
     ],

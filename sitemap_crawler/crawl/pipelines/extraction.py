@@ -18,17 +18,21 @@ from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from sitemap_crawler.items import Page
+    from sitemap_crawler.extract.document import Document
+    from sitemap_crawler.items import Note, Page
     from sitemap_crawler.urls.normalise import Resolver
 
 READABLE_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 """Content types of pages with links and directives. Other types may be listed, by an option."""
 MAX_TITLE = 200
 """Maximum length in characters of a stored title, as feeds and tables show it."""
+MAX_APIS = 20
+"""Maximum number of WordPress sites of one crawl whose API a process notes. Most crawls have one."""
 MAX_KNOWN_RESOURCES = 10_000
 """Maximum number of scripts and style sheets that one process remembers."""
 
@@ -140,8 +144,12 @@ def _first_header(item: Page, name: str) -> str | None:
 class ContentPipeline(ReadingPipeline):
     """Pipeline for the fingerprint of the main content, the page's own date, and the title.
 
-    The fingerprint tells a change of the content from a new rendering of the same content.
+    The fingerprint tells a change of the content from a new rendering of the same content. Pages of WordPress get
+    notes: the URL of its API at the first page that names it, and whether the page is a list.
     """
+
+    def __init__(self) -> None:
+        self._apis: set[str] = set()
 
     def process_item(self, item: Page) -> Page:
         observation = item.observation
@@ -153,10 +161,24 @@ class ContentPipeline(ReadingPipeline):
             observation.fingerprint = fingerprint(item.document)
             observation.title = page_title(item.document)[:MAX_TITLE] or None
             observation.page_date = modified_date(item.document, now=observation.fetched)
+            self._note_wordpress(item.document, item.headers.get("link", ()), observation.notes)
         else:
             # Content that is not parsed changes whenever its bytes change.
             observation.fingerprint = observation.body_hash
         return item
+
+    def _note_wordpress(self, document: Document, link_headers: Sequence[str], notes: dict[NoteKind, Note]) -> None:
+        from sitemap_crawler.extract.wordpress import api_address, api_links, is_entry
+
+        links = api_links(document, link_headers)
+        if not links:
+            return
+        if not is_entry(links):
+            notes[NoteKind.WORDPRESS_LIST] = 1
+        api = api_address(document, links)
+        if api is not None and api not in self._apis and len(self._apis) < MAX_APIS and len(api) <= MAX_STORED_URL:
+            self._apis.add(api)
+            notes[NoteKind.WORDPRESS_API] = api
 
 
 class ImagesPipeline(ReadingPipeline):

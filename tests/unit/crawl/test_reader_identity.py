@@ -15,9 +15,9 @@ from tests.support.webserver import WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
-THIRD_READERS = "d994df730596"
-"""In inventories of the third version of the readers, with default options: a stored value, not a computed one."""
-WITH_ADDED_WITHOUT_LIKENESS = "989fac62a5d0"
+FOURTH_READERS = "06ee978d78a9"
+"""In inventories of the fourth version of the readers, with default options: a stored value, not a computed one."""
+WITH_ADDED_WITHOUT_LIKENESS = "ef82e8aba69c"
 
 
 def pipelines() -> dict[str, int | None]:
@@ -27,7 +27,7 @@ def pipelines() -> dict[str, int | None]:
 
 
 def test_observations_of_earlier_inventories_are_still_those_of_todays_readers() -> None:
-    assert readers_of(pipelines(), Options(start_url="https://example.com/")) == THIRD_READERS
+    assert readers_of(pipelines(), Options(start_url="https://example.com/")) == FOURTH_READERS
 
 
 def test_added_and_removed_pipelines_are_other_readers() -> None:
@@ -48,4 +48,4 @@ def test_a_crawl_stores_the_identifier_of_the_readers(program: Program, site: We
     site.pages["/"] = page()
     assert program.crawl(site.url(), "--state", "state.sqlite").code == 0
     with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
-        assert connection.execute("SELECT DISTINCT readers FROM observations").fetchall() == [(THIRD_READERS,)]
+        assert connection.execute("SELECT DISTINCT readers FROM observations").fetchall() == [(FOURTH_READERS,)]

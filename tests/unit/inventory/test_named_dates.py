@@ -9,12 +9,17 @@ import pytest
 from sqlalchemy import select, text
 
 from sitemap_crawler.extract.page_dates import PageDate
-from sitemap_crawler.inventory.named_dates import settle_named_dates, store_named_dates
+from sitemap_crawler.inventory.named_dates import (
+    settle_named_dates,
+    store_named_dates,
+    store_wordpress_dates,
+    wordpress_apis,
+)
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.runs import begin_run, finish_run
 from sitemap_crawler.inventory.schema import named_dates, observations, urls
 from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.items import Observation
+from sitemap_crawler.items import NoteKind, Observation
 from sitemap_crawler.policy.lastmod import Dated
 from sitemap_crawler.traps.detector import TrapDetector
 
@@ -160,6 +165,19 @@ def test_the_page_s_own_date_wins_and_last_modified_does_not(store: Store) -> No
     record(store, 1, page(1, page_date=PageDate(march, has_time=True, source="json-ld")), page(2, last_modified=march))
     name(store, 1, "map", JAN, FEB)
     assert settled(store) == {1: (MAR, "json-ld"), 2: (FEB, "sitemap")}
+
+
+def test_wordpress_knows_more_than_sitemaps_and_dates_no_list(store: Store) -> None:
+    listing = page(4, notes={NoteKind.WORDPRESS_LIST: 1})
+    record(store, 1, *pages(2, 3), listing, page(5, notes={NoteKind.WORDPRESS_API: f"{SITE}wp-json/"}))
+    dates = {f"{SITE}{number}": Dated(FEB + number * DAY, "wordpress") for number in (2, 4, 5, 9)}
+    store_wordpress_dates(store.connection, 1, dates)
+    name(store, 1, "map", JAN, JAN, JAN + DAY, MAR, first=2)
+    store_wordpress_dates(store.connection, 1, dates)
+    assert settled(store) == {
+        2: (FEB + 2 * DAY, "wordpress"), 3: (JAN, "sitemap"), 5: (FEB + 5 * DAY, "wordpress"),
+    }  # fmt: skip
+    assert wordpress_apis(store.connection) == [f"{SITE}wp-json/"]
 
 
 def test_what_is_no_page_has_no_date(store: Store) -> None:
