@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
@@ -72,6 +73,14 @@ def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def given_options(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that are on the command line; click gives None or () for the others."""
     return {name: value for name, value in values.items() if value is not None and value != ()}
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """Return the parts of a setting of `-s`. Raises OptionError."""
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise OptionError(f"-s {text}: write it as NAME=VALUE")
+    return name, value
 
 
 def print_error(code: int, message: str) -> int:

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sitemap_crawler.cli.common import given_options, inventory_options, model_options, one_line, print_outcome
+from sitemap_crawler.cli.common import (
+    given_options,
+    inventory_options,
+    model_options,
+    name_and_value,
+    one_line,
+    print_outcome,
+)
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.exceptions import USAGE, OptionError, SitemapCrawlerError
+from sitemap_crawler.exceptions import USAGE, SitemapCrawlerError
 from sitemap_crawler.utils.shortage import shortage_error_of
 
 if TYPE_CHECKING:
@@ -87,7 +94,7 @@ def crawl(
 ) -> int:
     """Crawl the site, decide, write its sitemap; continues an unfinished run by itself."""
     given = given_options(values)
-    scrapy_settings = dict(_name_and_value(text) for text in settings)
+    scrapy_settings = dict(name_and_value(text) for text in settings)
     if len(configs) > 1 or any(path.is_dir() for path in configs):
         from sitemap_crawler.cli.sites.command import crawl_sites
 
@@ -125,10 +132,3 @@ def write(start_url: str | None, state: str | None, config: Path | None, *, quie
     path = find_inventory(state=state, config=config, start_url=start_url)
     report = write_again(path, given, config=config)
     return print_outcome(report, quiet=quiet)
-
-
-def _name_and_value(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name:
-        raise OptionError(f"-s {text}: write it as NAME=VALUE")
-    return name, value

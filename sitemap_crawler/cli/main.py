@@ -1,9 +1,6 @@
-"""The command line: the group of commands, validate, and the exit code of every command."""
+"""The command line: the group of commands, and the exit code of every command."""
 
 from __future__ import annotations
-
-import json
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +9,10 @@ from sitemap_crawler.cli.common import PROGRAM, one_line, print_error
 from sitemap_crawler.cli.crawl import crawl, write
 from sitemap_crawler.cli.history import diff, runs
 from sitemap_crawler.cli.inventory import check_inventory, explain, pages
+from sitemap_crawler.cli.validate.command import validate
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE, SitemapCrawlerError
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.shortage import shortage_error_of
-from sitemap_crawler.utils.text import printable
-
-if TYPE_CHECKING:
-    from sitemap_crawler.validation.findings import ValidationReport
 
 
 def run() -> int:
@@ -52,33 +46,5 @@ def commands() -> None:
     """Crawls a web site within the scope of its sitemap and keeps its XML sitemaps true."""
 
 
-for command in (crawl, write, explain, pages, runs, diff, check_inventory):
+for command in (crawl, write, explain, pages, runs, diff, validate, check_inventory):
     commands.add_command(command)
-
-
-@commands.command()
-@click.argument("target", metavar="FILE|DIR|URL")
-@click.option("--json", "as_json", is_flag=True, help="print the findings as JSON")
-def validate(target: str, *, as_json: bool) -> int:
-    """Check sitemaps against the protocol: a file, a directory of them, or a URL."""
-    from sitemap_crawler.validation.targets import validate as check
-
-    report = check(target)
-    if as_json:
-        echo(json.dumps(report.to_json(), indent=2))
-    else:
-        _print_findings(report)
-    if report.valid:
-        return 0
-    return FAILED if as_json else print_error(FAILED, f"{target} is not valid: fix the errors above")
-
-
-def _print_findings(report: ValidationReport) -> None:
-    for finding in report.findings:
-        place = printable(finding.file) + (f":{finding.line}" if finding.line is not None else "")
-        url = f" {finding.url}" if finding.url else ""
-        echo(f"{place}: {finding.severity}: {finding.message} [{finding.rule}]{url}")
-    for rule, count in sorted(report.omitted().items()):
-        echo(f"{count:,} more findings of [{rule}] are not shown")
-    for file in report.files:
-        echo(f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes")

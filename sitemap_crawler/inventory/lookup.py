@@ -131,7 +131,7 @@ class Inventory:
         self.run = run
         """The latest run, open or ended."""
 
-    def find(self, wanted: Sequence[str]) -> dict[str, UrlRecord]:
+    def find(self, wanted: Collection[str]) -> dict[str, UrlRecord]:
         """Return the records of the known ones among these URLs."""
         keys = [url_key(url) for url in wanted]
         records = (record for chunk in chunks(keys) for record in self._records(_RECORD.where(urls.c.key.in_(chunk))))
@@ -144,6 +144,11 @@ class Inventory:
 
     def _records(self, query: Select[Any]) -> Iterator[UrlRecord]:
         yield from map(UrlRecord._make, self.connection.execute(query))
+
+    def notes_of(self, url_id: int) -> dict[str, Any]:
+        """Return the notes of the observation of a URL, by kind."""
+        notes = self.connection.scalar(select(observations.c.notes).where(observations.c.url_id == url_id))
+        return notes or {}
 
     def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the URLs by their ids."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, null, select, update
+from sqlalchemy import func, insert, null, select, union, update
 
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.observations import ObservationWriter
@@ -119,6 +119,19 @@ class Queue:
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
         return ids
+
+    def add_targets(self) -> None:
+        """Queue the targets of redirects and canonicals that were refused for their depth."""
+        with self._connection.begin():
+            named = union(
+                *(
+                    select(column).where(observations.c.run == self._run, column.is_not(None))
+                    for column in (observations.c.location, observations.c.refresh, observations.c.canonical)
+                )
+            )
+            query = select(urls.c.url).where(urls.c.state == int(UrlState.KNOWN), urls.c.id.in_(named))
+            targets = list(self._connection.scalars(query))
+        self.add_from_sitemap(targets)
 
     def update_depths(self) -> None:
         """Queue URLs that were refused for their depth and have a shorter path. Called when all else is fetched."""

@@ -181,21 +181,7 @@ class _Conclusion:
         """Decide and publish. `proved` says that the run counts when absence and lasting errors are judged."""
         context, report = self._context, self._report
         options = context.options
-        decisions = DecisionStore(
-            context.store,
-            context.run.id,
-            saw_everything=proved,
-            orphan_runs=options.orphan_runs,
-            keep_errors=options.keep_errors,
-        )
-        decider = Decider(
-            decisions.facts,
-            context.rules,
-            now=datetime.now(UTC).timestamp(),
-            find=decisions.find,
-            blocked=StoredRobots(self._connection, context.run.id, published=context.rules.to_public).evidence_against,
-            warn=lambda warning: context.warn(*warning),
-        )
+        decisions, decider = decider_of(context, proved=proved)
         decisions.save(self._counted(decider.decisions()))
         if options.alternates:
             store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
@@ -250,6 +236,29 @@ class _Conclusion:
         if outcome not in PUBLISHED:
             undo_run_marks(self._connection, self._context.run.id)
         finish_run(self._connection, self._context.run.id, outcome=outcome, ended_by=ended_by, now=now)
+
+
+def decider_of(context: RunContext, *, proved: bool) -> tuple[DecisionStore, Decider]:
+    """Return the store of the decisions of a run, and their maker. `proved` is that of `_decide_and_publish`."""
+    options = context.options
+    decisions = DecisionStore(
+        context.store,
+        context.run.id,
+        saw_everything=proved,
+        orphan_runs=options.orphan_runs,
+        keep_errors=options.keep_errors,
+    )
+    decider = Decider(
+        decisions.facts,
+        context.rules,
+        now=datetime.now(UTC).timestamp(),
+        find=decisions.find,
+        blocked=StoredRobots(
+            context.store.connection, context.run.id, published=context.rules.to_public
+        ).evidence_against,
+        warn=lambda warning: context.warn(*warning),
+    )
+    return decisions, decider
 
 
 def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Report:

@@ -62,6 +62,11 @@ class Finding:
                 "link": rule.link}  # fmt: skip
 
 
+def place_of(finding: Finding) -> str:
+    """Return file, line and column of a finding as text."""
+    return ":".join(str(part) for part in (printable(finding.file), finding.line, finding.column) if part is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """A checked file."""
@@ -91,17 +96,36 @@ class ValidationReport:
     def valid(self) -> bool:
         return all(RULES[rule].severity != "error" for rule in self.counts)
 
-    def omitted(self) -> Counter[str]:
-        """Return the number of findings of each rule that were counted and not kept."""
-        return self.counts - Counter(finding.rule for finding in self.findings)
+    def worst_first(self) -> list[tuple[str, int]]:
+        """Return the rules that were broken with the number of findings: errors first, then the frequent ones."""
+        return sorted(self.counts.items(), key=lambda item: (RULES[item[0]].severity, -item[1], item[0]))
 
-    def to_json(self) -> dict[str, Any]:
+    def shown(self, max_findings: int | None) -> tuple[Finding, ...]:
+        """Return the kept findings, at most `max_findings`, and then those of the worst rules."""
+        if max_findings is None or len(self.findings) <= max_findings:
+            return self.findings
+        rank = {rule: position for position, (rule, _) in enumerate(self.worst_first())}
+        return tuple(sorted(self.findings, key=lambda finding: rank[finding.rule])[:max_findings])
+
+    def left_out(self, max_findings: int | None) -> int:
+        """Return the number of findings that are counted and not among those shown."""
+        return self.counts.total() - len(self.shown(max_findings))
+
+    def to_json(self, *, max_findings: int | None = None) -> dict[str, Any]:
+        shown = self.shown(max_findings)
+        findings = [finding.to_json() for finding in shown]
         return {
             "target": " ".join(self.targets),
+            "targets": list(self.targets),
             "valid": self.valid,
             "files": [asdict(file) for file in self.files],
-            "findings": [finding.to_json() for finding in self.findings],
-            "counts": dict(sorted(self.counts.items())),
+            "errors": [finding for finding in findings if finding["severity"] == "error"],
+            "warnings": [finding for finding in findings if finding["severity"] == "warning"],
+            "findings": findings,
+            "findings_left_out": self.left_out(max_findings),
+            "counts": dict(self.worst_first()),
+            "statistics": self.statistics,
+            "recommendations": list(self.recommendations),
         }
 
 

@@ -71,7 +71,7 @@ def assert_refused(result: Result, code: int, *words: str) -> None:
         (["crawl", "http://127.0.0.1/", "--report", "absent/report.json"], ["report", "absent/report.json"]),
         (["crawl", "http://127.0.0.1/", "--log-file", "absent/run.log"], ["log_file", "absent/run.log"]),
         (["crwl"], ["crwl"]),
-        (["validate"], ["FILE|DIR|URL"]),
+        (["validate"], ["TARGET", "standard input"]),
         (["validate", "absent.xml"], ["absent.xml"]),
     ],
 )

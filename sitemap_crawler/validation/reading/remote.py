@@ -178,6 +178,10 @@ class Client:
         """Whether the time of the validation is over."""
         return time.monotonic() > self._until
 
+    def name(self, origin: str) -> None:
+        """Note that the robots.txt of the site names a sitemap at another origin, so that it may be asked."""
+        self._gate.name(origin)
+
     @contextmanager
     def open_url(self, url: str, origin: str | None = None) -> Iterator[Download]:
         """Open a URL that `parse_url` has accepted. With `origin`, redirects to other origins are refused.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 65_536
 """Maximum number of bytes that are read or decompressed at once."""
-_MAX_RAW_BYTES = MAX_BYTES + 1_048_576
+MAX_RAW_BYTES = MAX_BYTES + 1_048_576
 """Maximum number of bytes before decompression. Deflate never makes a file notably longer than its content."""
 
 
@@ -58,7 +58,7 @@ class Stream:
         total = 0
         while piece := self._source.read(PIECE_BYTES):
             total += len(piece)
-            if total > _MAX_RAW_BYTES:
+            if total > MAX_RAW_BYTES:
                 raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes")
             yield piece
 

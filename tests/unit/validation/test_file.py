@@ -292,7 +292,7 @@ def test_findings_of_one_rule_are_capped_and_counted(check: Check) -> None:
     report = check(urlset("<url/>" * 50))
     assert [finding.rule for finding in report.findings] == ["loc-missing"] * MAX_PER_RULE
     assert report.counts == {"loc-missing": 50}
-    assert report.omitted() == {"loc-missing": 50 - MAX_PER_RULE}
+    assert report.left_out(None) == 50 - MAX_PER_RULE
 
 
 def test_findings_are_capped_altogether_and_counted() -> None:
@@ -326,26 +326,34 @@ def test_an_issue_of_no_rule_is_refused() -> None:
 
 def test_json_has_stable_keys(check: Check, tmp_path: Path) -> None:
     content = at("https://example.com/#x")
-    assert json.loads(json.dumps(check(content).to_json())) == {
+    report = json.loads(json.dumps(check(content).to_json()))
+    finding = {
+        "severity": "error",
+        "rule": "loc-fragment",
+        "file": "sitemap.xml",
+        "line": 3,
+        "column": None,
+        "url": "https://example.com/#x",
+        "message": "the URL has the fragment #x",
+        "remedy": "Remove the # and all after it, and list the page once.",
+        "source": "Google",
+        "link": "https://developers.google.com/search/docs/crawling-indexing/url-structure",
+    }
+    (advice,) = report.pop("recommendations")
+    assert report == {
         "target": str(tmp_path / "sitemap.xml"),
+        "targets": [str(tmp_path / "sitemap.xml")],
         "valid": False,
         "files": [{"name": "sitemap.xml", "kind": "urlset", "urls": 1, "bytes": len(content)}],
-        "findings": [
-            {
-                "severity": "error",
-                "rule": "loc-fragment",
-                "file": "sitemap.xml",
-                "line": 3,
-                "column": None,
-                "url": "https://example.com/#x",
-                "message": "the URL has the fragment #x",
-                "remedy": "Remove the # and all after it, and list the page once.",
-                "source": "Google",
-                "link": "https://developers.google.com/search/docs/crawling-indexing/url-structure",
-            }
-        ],
+        "errors": [finding],
+        "warnings": [],
+        "findings": [finding],
+        "findings_left_out": 0,
         "counts": {"loc-fragment": 1},
+        "statistics": {"total_urls": 1, "duplicate_urls": 0, "files": 1, "bytes": len(content)},
     }
+    assert advice.keys() == {"rule", "rules", "priority", "message", "count", "examples"}
+    assert (advice["rule"], advice["count"], advice["examples"]) == ("loc-fragment", 1, ["https://example.com/#x"])
 
 
 # Limits

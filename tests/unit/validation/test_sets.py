@@ -167,11 +167,9 @@ def test_a_damaged_archive_of_a_directory_is_reported(folder: Folder) -> None:
         ("file:///etc/hostname", "neither http nor https"),
         ("https://example.com/a b.xml", "white space"),
         ("https://", "host or port"),
-        ("http://127.0.0.1:1/sitemap.xml", "can't be fetched"),
     ],
 )
-def test_an_unusable_target_is_named_in_one_line(target: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "*")
+def test_an_unusable_target_is_named_in_one_line(target: str, words: str) -> None:
     with pytest.raises(TargetError) as caught:
         validate(target)
     assert target in str(caught.value)

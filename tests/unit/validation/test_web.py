@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.exceptions import TargetError
-from sitemap_crawler.validation.targets import validate
+from sitemap_crawler.validation.targets import open_validation, validate
 from tests.support.sitemap_documents import (
     E,
     W,
@@ -156,9 +155,77 @@ def test_a_redirected_target_is_checked_at_its_final_url() -> None:
         ((301, {"Location": "/sitemap.xml"}, b""), "redirect"),
     ],
 )
-def test_an_unreachable_target_is_refused(answer: Answer, words: str) -> None:
-    with serving(lambda _site: {"/sitemap.xml": answer}) as site, pytest.raises(TargetError) as caught:
-        validate(f"{site}/sitemap.xml")
-    assert f"{site}/sitemap.xml" in str(caught.value)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_an_unreachable_target_is_a_finding(answer: Answer, words: str) -> None:
+    with serving(lambda _site: {"/sitemap.xml": answer}) as site:
+        report = validate(f"{site}/sitemap.xml")
+    (finding,) = report.findings
+    assert (finding.rule, finding.file, report.valid) == ("unreachable", f"{site}/sitemap.xml", False)
+    assert words in finding.message
+    assert "\n" not in finding.message
+
+
+def test_an_address_without_a_server_is_a_finding() -> None:
+    with serving(lambda _site: {}) as site:
+        pass
+    (finding,) = validate(f"{site}/sitemap.xml").findings
+    assert finding.rule == "unreachable"
+    assert "can't be fetched" in finding.message
+
+
+def html(_site: str) -> Answer:
+    return ok("<!doctype html><title>A site</title>")
+
+
+def test_the_address_of_a_site_stands_for_the_sitemaps_that_robots_txt_names() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/shop/": html(site),
+            "/robots.txt": ok(f"User-agent: *\nSitemap: {site}/a.xml\nSitemap: {site}/shop/b.xml\nSitemap: c.xml\n"),
+            "/a.xml": ok(index(f"{site}/a-1.xml")),
+            "/a-1.xml": ok(at(f"{site}/a")),
+            "/shop/b.xml": ok(at(f"{site}/shop/#b")),
+            "/sitemap.xml": ok(at(f"{site}/never")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/shop/")
+    assert [file.name.removeprefix(site) for file in report.files] == ["/a.xml", "/a-1.xml", "/shop/b.xml"]
+    assert {(found.rule, found.file.removeprefix(site)) for found in report.findings} == {
+        ("loc-fragment", "/shop/b.xml"),
+        ("unreachable", "/robots.txt"),
+    }
+
+
+@pytest.mark.parametrize("robots", [None, "User-agent: *\nDisallow: /x\n"])
+def test_without_such_lines_it_stands_for_sitemap_xml(robots: str | None) -> None:
+    def make(site: str) -> dict[str, Answer]:
+        answers = {"/": html(site), "/sitemap.xml": ok(at(f"{site}/a"))}
+        return answers if robots is None else {**answers, "/robots.txt": ok(robots)}
+
+    with serving(make) as site:
+        report = validate(f"{site}/")
+    assert [file.name for file in report.files] == [f"{site}/sitemap.xml"]
+    assert report.findings == ()
+
+
+def test_a_site_without_any_sitemap_is_a_finding() -> None:
+    with serving(lambda site: {"/": html(site)}) as site:
+        report = validate(f"{site}/")
+    assert [(found.rule, found.file) for found in report.findings] == [("unreachable", f"{site}/sitemap.xml")]
+
+
+def test_the_listed_urls_can_be_read_after_the_check() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        dated = at(f"{site}/b").replace("</loc>", "</loc><lastmod>2024-01-02</lastmod>")
+        return {
+            "/sitemap.xml": ok(index(f"{site}/s-1.xml", f"{site}/s-2.xml.gz")),
+            "/s-1.xml": ok(at(f"{site}/a")),
+            "/s-2.xml.gz": ok(gzip.compress(dated.encode())),
+        }
+
+    with serving(make) as site, open_validation([f"{site}/sitemap.xml"]) as validation:
+        for _ in range(2):
+            assert list(validation.listed_urls()) == [
+                (f"{site}/s-1.xml", 3, f"{site}/a", None),
+                (f"{site}/s-2.xml.gz", 3, f"{site}/b", "2024-01-02"),
+            ]

@@ -1,0 +1,1 @@
+"""The command `validate`, which joins the validator with the crawl and the inventory."""

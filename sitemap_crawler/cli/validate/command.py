@@ -1,0 +1,128 @@
+"""The command that judges sitemaps of any origin: the files alone, the live site, or an inventory beside them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sitemap_crawler.cli.common import given_options, model_options, name_and_value, print_error
+from sitemap_crawler.exceptions import FAILED
+from sitemap_crawler.utils.runtime import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitemap_crawler.validation.findings import ValidationReport
+    from sitemap_crawler.validation.targets import Validation
+
+FORMATS = ("text", "json", "github", "junit", "sarif")
+REQUEST_OPTIONS = (
+    "concurrency", "delay", "workers", "adaptive", "user_agent", "header", "auth", "client_certificate", "client_key",
+    "ca_file", "progress",
+)  # fmt: skip
+"""Options of a crawl that a check of the listed URLs has, too."""
+
+
+@click.command()
+@click.argument("targets", metavar="[TARGET]...", nargs=-1)
+@click.option("--check-urls", is_flag=True, help="request the listed URLs, and report those that can't be indexed")
+@click.option("--check-media", is_flag=True, help="with --check-urls: request the listed images and videos, too")
+@click.option(
+    "--sample", metavar="N", type=click.IntRange(1), help="with --check-urls: request a sample of N listed URLs"
+)
+@click.option(
+    "--against", metavar="STATE|URL", help="compare with the inventory of a crawl: its file, or the start URL"
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="form of the report  [default: text]")
+@click.option("--json", "as_json", is_flag=True, help="the same as --format json")
+@click.option(
+    "--fail-on", type=click.Choice(("error", "warning")), default="error", help="exit with 1 from this severity on  "
+    "[default: error]"
+)  # fmt: skip
+@click.option("--max-findings", metavar="N", type=click.IntRange(0), help="show at most N findings; all are counted")
+@click.option("--rules", is_flag=True, help="print all rules, and exit")
+@click.option("-s", "settings", metavar="NAME=VALUE", multiple=True, help="with --check-urls: any Scrapy setting")
+@click.option("-v", "--verbose", count=True, help="log more of the requests of --check-urls")
+@lambda command: model_options(command, only=REQUEST_OPTIONS)
+def validate(
+    targets: tuple[str, ...],
+    *,
+    check_urls: bool,
+    check_media: bool,
+    sample: int | None,
+    against: str | None,
+    form: str | None,
+    as_json: bool,
+    fail_on: str,
+    max_findings: int | None,
+    rules: bool,
+    settings: tuple[str, ...],
+    verbose: int,
+    **values: Any,
+) -> int:
+    """Judge sitemaps of any origin: files, directories, URLs, the sitemaps of a site, or - for standard input."""
+    if rules:
+        _print_rules()
+        return 0
+    if not targets:
+        raise click.UsageError("give at least one TARGET: a file, a directory, a URL, or - for standard input")
+    if as_json and form not in {None, "json"}:
+        raise click.UsageError(f"--json and --format {form} exclude each other: give one of them")
+    if (sample or check_media) and not check_urls:
+        raise click.UsageError(f"{'--sample' if sample else '--check-media'} needs --check-urls")
+    given = given_options(values)
+    if (given or settings) and not check_urls:
+        name = "-s" if settings else f"--{next(iter(given)).replace('_', '-')}"
+        raise click.UsageError(f"{name} needs --check-urls")
+    from sitemap_crawler.validation.targets import open_validation
+
+    with open_validation(targets) as validation:
+        stopped = None
+        if check_urls:
+            from sitemap_crawler.cli.validate.live_check import LiveCheck
+            from sitemap_crawler.crawl.listed import RequestOptions
+
+            request_options = RequestOptions(given, dict(map(name_and_value, settings)), verbose)
+            stopped = LiveCheck(validation, request_options, size=sample).run(media=check_media)
+        if against is not None:
+            _compare(validation, against)
+        report = validation.report()
+    for line in _lines(form or ("json" if as_json else "text"), report, max_findings=max_findings):
+        echo(line)
+    failed = bool(report.counts) if fail_on == "warning" else not report.valid
+    if stopped is not None and not failed:
+        return print_error(FAILED, f"{stopped}; run the same command again")
+    if not failed:
+        return 0
+    shown = targets[0] if len(targets) == 1 else f"one of the {len(targets)} targets"
+    if report.valid:
+        return print_error(FAILED, f"{shown} has warnings, and --fail-on is warning: see the findings")
+    return print_error(FAILED, f"{shown} is not valid: correct what the findings name")
+
+
+def _compare(validation: Validation, against: str) -> None:
+    """Add the differences from an inventory to the findings."""
+    from sitemap_crawler.cli.validate.against import against_issues
+    from sitemap_crawler.inventory.location import find_inventory
+    from sitemap_crawler.inventory.lookup import open_inventory
+
+    is_url = "://" in against and not against.startswith("sqlite:")
+    path = find_inventory(state=None if is_url else against, config=None, start_url=against if is_url else None)
+    with open_inventory(path) as inventory:
+        for listed, url, issue in against_issues(validation.listed_urls(), inventory):
+            validation.collector.add(listed.file if listed else str(path), issue, url)
+
+
+def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> Iterator[str]:
+    module = import_module(f"sitemap_crawler.validation.output.{form}")
+    lines: Iterator[str] = module.lines(report, max_findings=max_findings)
+    return lines
+
+
+def _print_rules() -> None:
+    from sitemap_crawler.validation.catalogue import RULES
+
+    for rule in RULES.values():
+        echo(f"{rule.id} ({rule.severity}, {rule.source}): {rule.problem} {rule.remedy} {rule.link}".rstrip())

@@ -1,0 +1,129 @@
+"""Comparison of the listed URLs with what the site answered: each is looked up in the inventory of a check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.items import NoteKind
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.report.explain import rules_of
+from sitemap_crawler.validation.findings import Issue, issue
+from sitemap_crawler.validation.values import w3c_datetime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sitemap_crawler.inventory.lookup import Inventory, UrlRecord
+    from sitemap_crawler.validation.listing import ListedUrl
+
+FOUND_AT_ONCE = 500
+"""Number of URLs that are looked up by one query."""
+MAX_CHAIN = 10
+"""Maximum number of redirects of a chain that a message names the end of."""
+LASTMOD_TOLERANCE_SECONDS = 86_400.0
+"""Difference from which on two dates contradict each other: one of them may be a day without a zone."""
+_SOFT_404 = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
+_RULES: dict[str | None, str] = {
+    Reason.REDIRECT: "live-redirect",
+    Reason.CLIENT_ERROR: "live-broken",
+    Reason.SERVER_ERROR: "live-unreachable",
+    Reason.UNREACHABLE: "live-unreachable",
+    Reason.NOINDEX: "live-noindex",
+    Reason.CANONICAL_ELSEWHERE: "live-canonical",
+    Reason.DUPLICATE_INDEX_FILE: "live-canonical",
+    Reason.BLOCKED_BY_ROBOTS: "live-blocked",
+    Reason.NOT_A_PAGE: "live-not-a-page",
+}
+
+
+class LiveComparison:
+    """Issues of listed URLs, by the inventory of a check."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        _, self._resolver = rules_of(inventory.run)
+        self.checked = 0
+        """Number of URLs that were judged."""
+        self.rules: Counter[str] = Counter()
+        """Number of issues by rule."""
+
+    def issues(self, listed: Iterable[ListedUrl]) -> Iterator[tuple[ListedUrl, Issue]]:
+        """Yield the issues of the listed URLs that were requested."""
+        for url, record in looked_up(self._inventory, self._resolver.normalise, listed):
+            if record is None or record.reason in {None, Reason.LIMIT}:
+                continue
+            self.checked += 1
+            for found in self._issues_of(url, record):
+                self.rules[found.rule] += 1
+                yield url, found
+
+    def _issues_of(self, listed: ListedUrl, record: UrlRecord) -> Iterator[Issue]:
+        rule = _RULES.get(record.reason)
+        if rule is not None:
+            yield issue(rule, self._message(record), listed.line)
+        elif record.decision == "listed":
+            notes = self._inventory.notes_of(record.id)
+            evidence = next((notes[kind] for kind in _SOFT_404 if kind in notes), None)
+            if evidence is not None:
+                yield issue(
+                    "live-soft-404", f"the page answers with status 200 and is an error page: {evidence}", listed.line
+                )
+            elif problem := lastmod_problem(listed.lastmod, record):
+                yield issue("live-lastmod", problem, listed.line)
+
+    def _message(self, record: UrlRecord) -> str:
+        evidence = record.evidence or record.reason or ""
+        if record.reason == Reason.REDIRECT:
+            return f"the URL redirects: {evidence}{self._end_of_chain(record)}"
+        if record.reason == Reason.DUPLICATE_INDEX_FILE:
+            return f"the page has the {evidence}"
+        return f"the URL is {record.reason}: {evidence}"
+
+    def _end_of_chain(self, record: UrlRecord) -> str:
+        """Return where a chain of redirects ends, as the end of a message."""
+        seen = {record.url}
+        target, first = record.redirects_to, record.redirects_to
+        for _ in range(MAX_CHAIN):
+            if target is None or target in seen:
+                break
+            seen.add(target)
+            answer = self._inventory.find([target]).get(target)
+            if answer is None or answer.last_fetched is None:
+                return "" if target == first else f", which ends at {target}"
+            if answer.redirects_to is None:
+                state = "" if answer.decision == "listed" else f" ({answer.reason}: {answer.evidence})"
+                if target == first:
+                    return state
+                return f", which ends at {target}{state}"
+            target = answer.redirects_to
+        return ", which is part of a loop" if target in seen else ""
+
+
+def looked_up(
+    inventory: Inventory, normalise: Callable[[str], str | None], listed: Iterable[ListedUrl]
+) -> Iterator[tuple[ListedUrl, UrlRecord | None]]:
+    """Yield each listed URL with its record; None for a URL that the inventory does not know."""
+    remaining = iter(listed)
+    while some := list(islice(remaining, FOUND_AT_ONCE)):
+        normal = [normalise(url.loc) for url in some]
+        known = inventory.find({url for url in normal if url is not None})
+        for url, wanted in zip(some, normal, strict=True):
+            yield url, known.get(wanted) if wanted is not None else None
+
+
+def lastmod_problem(lastmod: str | None, record: UrlRecord) -> str | None:
+    """Return how the lastmod of an entry contradicts the date that the page states; None if it does not."""
+    if lastmod is None or record.lastmod is None:
+        return None
+    stated = w3c_datetime(lastmod).time
+    if stated is None:
+        return None
+    seconds = record.lastmod - stated.timestamp()
+    if abs(seconds) <= LASTMOD_TOLERANCE_SECONDS:
+        return None
+    day = datetime.fromtimestamp(record.lastmod, UTC).date().isoformat()
+    side = "before" if seconds > 0 else "after"
+    return f"lastmod {lastmod} is {side} {day}, the date that the page states ({record.lastmod_source})"

@@ -1,0 +1,65 @@
+"""The report for people: the findings by rule with counts and examples, the recommendations, the files, a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.utils.text import printable
+from sitemap_crawler.validation.catalogue import RULES
+from sitemap_crawler.validation.findings import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitemap_crawler.validation.findings import Finding, ValidationReport
+
+EXAMPLES = 3
+"""Number of findings of one rule that are shown."""
+DEFAULT_MAX_FINDINGS = 100
+"""Number of findings that are shown in total, unless --max-findings says otherwise."""
+MAX_FILES = 20
+"""Number of files that are listed; the verdict counts all."""
+
+
+def lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
+    """Yield the lines of the report. The last one is the verdict."""
+    left = DEFAULT_MAX_FINDINGS if max_findings is None else max_findings
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    for rule_id, count in report.worst_first():
+        rule = RULES[rule_id]
+        yield f"{rule.severity}: {rule.problem} [{rule.id}] ({count:,})"
+        shown = by_rule.get(rule_id, [])[: min(EXAMPLES, max(left, 0))]
+        left -= len(shown)
+        for finding in shown:
+            yield f"  {place_of(finding)}: {finding.message}{f' {finding.url}' if finding.url else ''}"
+        if count > len(shown):
+            yield f"  … and {count - len(shown):,} more" if shown else f"  {count:,} not shown (--max-findings)"
+        yield f"  {rule.remedy}"
+    for recommendation in report.recommendations:
+        yield f"recommendation ({recommendation['priority']}): {recommendation['message']}"
+    for file in report.files[:MAX_FILES]:
+        yield f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes"
+    if len(report.files) > MAX_FILES:
+        yield f"… and {len(report.files) - MAX_FILES:,} more files"
+    yield verdict(report)
+
+
+def verdict(report: ValidationReport) -> str:
+    """Return the last line of the report."""
+    errors, warnings = (
+        sum(count for rule, count in report.counts.items() if RULES[rule].severity == severity)
+        for severity in ("error", "warning")
+    )
+    urls = sum(file.urls for file in report.files if file.kind != "sitemapindex")
+    parts = [
+        f"{errors:,} {_noun(errors, 'error')}" if errors else "",
+        f"{warnings:,} {_noun(warnings, 'warning')}" if warnings else "",
+        f"{urls:,} {_noun(urls, 'URL')} in {len(report.files):,} {_noun(len(report.files), 'file')}",
+    ]
+    return f"{'valid' if report.valid else 'not valid'}: {', '.join(filter(None, parts))}"
+
+
+def _noun(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"

@@ -1,0 +1,165 @@
+"""`validate --check-urls` and `--against`: what the site answers, and what a crawl knows, beside what is listed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.support.program import Program
+
+CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+IMAGE = "http://www.google.com/schemas/sitemap-image/1.1"
+
+
+def moved(target: str) -> Answer:
+    return Answer(status=301, headers={"Location": target})
+
+
+def site_pages() -> dict[str, Any]:
+    return {
+        "/robots.txt": Answer("User-agent: *\nDisallow: /private\n", content_type="text/plain"),
+        "/": page("/unlisted", title="Start"),
+        "/good": page("/unlisted", title="Good"),
+        "/gone": Answer(status=404),
+        "/broken": Answer(status=500),
+        "/moved": moved("/good"),
+        "/chain": moved("/chain-2"),
+        "/chain-2": moved("/gone"),
+        "/loop": moved("/loop-2"),
+        "/loop-2": moved("/loop"),
+        "/noindex": page(title="Hidden", head='<meta name="robots" content="noindex">'),
+        "/copy": page(title="Copy", head='<link rel="canonical" href="/good">'),
+        "/private": page(title="Private"),
+        "/style.css": Answer("a {}", content_type="text/css"),
+        "/guide.pdf": Answer("%PDF-1.4", content_type="application/pdf"),
+        "/lost": page(title="404 Page not found"),
+        "/dated": page(title="Dated", head='<meta property="article:modified_time" content="2024-05-01T10:00:00Z">'),
+        "/unlisted": page(title="Unlisted"),
+    }
+
+
+@pytest.fixture
+def site() -> Iterator[WebServer]:
+    with WebServer(site_pages()) as server:
+        yield server
+
+
+def entry(url: str, more: str = "") -> str:
+    return f"<url><loc>{url}</loc>{more}</url>"
+
+
+def write_sitemap(program: Program, entries: Sequence[str], name: str = "map.xml") -> None:
+    body = "\n".join(entries)
+    text = f'<?xml version="1.0"?>\n<urlset xmlns="{CORE}" xmlns:image="{IMAGE}">\n{body}\n</urlset>\n'
+    (program.directory / name).write_text(text, encoding="utf-8")
+
+
+def found(report: dict[str, Any]) -> set[tuple[str, str]]:
+    return {(finding["rule"], finding["url"]) for finding in report["findings"]}
+
+
+LISTED = (
+    "/", "/good", "/gone", "/broken", "/moved", "/chain", "/loop", "/noindex", "/copy", "/private", "/style.css",
+    "/guide.pdf", "/lost",
+)  # fmt: skip
+
+
+def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebServer) -> None:
+    dated = entry(site.url("/dated"), "<lastmod>2020-01-01</lastmod>")
+    write_sitemap(program, [*(entry(site.url(path)) for path in LISTED), dated])
+    result = program.run("validate", "map.xml", "--check-urls", "--json", "-s", "RETRY_TIMES=0")
+    report = json.loads(result.out)
+    assert result.code == 1
+    expected = {
+        "/gone": "live-broken", "/broken": "live-unreachable", "/moved": "live-redirect", "/chain": "live-redirect",
+        "/loop": "live-redirect", "/noindex": "live-noindex", "/copy": "live-canonical", "/private": "live-blocked",
+        "/style.css": "live-not-a-page", "/lost": "live-soft-404", "/dated": "live-lastmod",
+    }  # fmt: skip
+    assert found(report) == {(rule, site.url(path)) for path, rule in expected.items()}
+    messages = {finding["url"]: finding["message"] for finding in report["findings"]}
+    assert site.url("/good") in messages[site.url("/moved")]
+    assert f"ends at {site.url('/gone')} (client-error: status 404)" in messages[site.url("/chain")]
+    assert "loop" in messages[site.url("/loop")]
+    assert "2024-05-01" in messages[site.url("/dated")]
+    statistics = report["statistics"]
+    assert statistics["checked_urls"] == statistics["total_urls"] == len(LISTED) + 1
+    numbers = ("broken_urls", "redirect_urls", "noindex_urls", "blocked_urls", "valid_urls")
+    assert [statistics[name] for name in numbers] == [2, 3, 1, 1, 4]
+    lines = {finding["url"]: finding["line"] for finding in report["findings"]}
+    assert lines[site.url("/gone")] == 5
+    # No link is followed, and what robots.txt forbids is not asked for.
+    assert not {"/unlisted", "/private"} & set(site.paths())
+
+
+def test_a_sample_asks_for_its_number_of_urls_only(program: Program, site: WebServer) -> None:
+    site.pages.update({f"/p/{number}": page(title=f"P {number}") for number in range(60)})
+    write_sitemap(program, [entry(site.url(f"/p/{number}")) for number in range(60)])
+    result = program.run("validate", "map.xml", "--check-urls", "--sample", "12", "--json")
+    report = json.loads(result.out)
+    assert result.code == 0
+    assert len([path for path in site.paths() if path.startswith("/p/")]) == 12
+    shares = report["statistics"]["sample"]
+    assert (shares["checked"], shares["of"], shares["wrong"], shares["share_low"]) == (12, 60, 0, 0.0)
+    assert 0.1 < shares["share_high"] < 0.3
+
+
+def test_images_that_are_not_there(program: Program, site: WebServer) -> None:
+    site.pages["/here.png"] = Answer("png", content_type="image/png")
+    images = "".join(
+        f"<image:image><image:loc>{site.url(path)}</image:loc></image:image>" for path in ("/here.png", "/gone.png")
+    )
+    write_sitemap(program, [entry(site.url("/good"), images)])
+    report = json.loads(program.run("validate", "map.xml", "--check-urls", "--check-media", "--json").out)
+    assert found(report) == {("media-broken", site.url("/gone.png"))}
+    assert [finding["message"] for finding in report["findings"]] == ["the medium is not there: status 404"]
+
+
+def test_a_site_without_an_answer_is_named(program: Program) -> None:
+    with WebServer() as server:
+        url = server.url("/a")
+    write_sitemap(program, [entry(url)])
+    result = program.run("validate", "map.xml", "--check-urls", "--json", "-s", "RETRY_TIMES=0")
+    assert result.code == 1
+    assert {finding["rule"] for finding in json.loads(result.out)["findings"]} == {"live-incomplete"}
+
+
+def test_a_sitemap_beside_the_crawl_of_its_site(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page("/good", "/gone", "/noindex", "/unlisted", title="Start")
+    assert program.crawl(site.url(), "--dry-run").code == 0
+    write_sitemap(program, [entry(site.url(path)) for path in ("/", "/good", "/gone", "/noindex", "/elsewhere")])
+    result = program.run("validate", "map.xml", "--against", site.url(), "--json")
+    report = json.loads(result.out)
+    assert result.code == 1
+    assert found(report) == {
+        ("against-extra", site.url("/gone")),
+        ("against-extra", site.url("/noindex")),
+        ("against-extra", site.url("/elsewhere")),
+        ("against-missing", site.url("/unlisted")),
+    }
+    messages = {finding["url"]: finding["message"] for finding in report["findings"]}
+    assert "client-error: status 404" in messages[site.url("/gone")]
+    assert "noindex" in messages[site.url("/noindex")]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--sample", "3"], "--sample needs --check-urls"),
+        (["--check-media"], "--check-media needs --check-urls"),
+        (["--delay", "1"], "--delay needs --check-urls"),
+        (["--json", "--format", "junit"], "exclude each other"),
+        (["--against", "absent.sqlite"], "absent.sqlite"),
+        (["--against", "http://127.0.0.1:9/"], "http://127.0.0.1:9/"),
+    ],
+)
+def test_options_that_do_not_fit_are_one_line(program: Program, options: list[str], part: str) -> None:
+    write_sitemap(program, [entry("http://127.0.0.1:9/a")])
+    result = program.run("validate", "map.xml", *options)
+    assert (result.code, part in result.last_line) == (2, True)
