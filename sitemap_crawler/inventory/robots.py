@@ -46,5 +46,5 @@ class StoredRobots:
         if origin not in self._files:
             return None
         file, agent = self._files[origin]
-        rule = file.rule_against(url, agent)
+        rule = file.rule_against(url, agent, bounded=True)
         return rule and robots_evidence(origin, rule)

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import sqlite3
 from contextlib import closing
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -349,3 +350,19 @@ def test_another_origin_is_closed_by_itself(other: str) -> None:
         assert bench.refused == bench.closed == []
 
     run(scenario)
+
+
+def test_one_of_thousands_of_rules_of_single_letters_is_obeyed_and_named(program: Program, site: WebServer) -> None:
+    build(site)
+    patterns = [f"/*p*{'*'.join(letters)}*Z" for letters in product("abcdefghi", repeat=4)]
+    rules = "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    site.pages["/robots.txt"] = text(f"User-agent: *\n{rules}")
+    forbidden, allowed = "/pihgfedcbaZ", "/p/abcdefghi"
+    site.pages.update({"/": page(forbidden, allowed), forbidden: page(), allowed: page()})
+    result = program.crawl(site.url("/"), "--state", "state.sqlite")
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url("/"), site.url(allowed)]
+    assert sorted(site.paths()) == ["/", allowed, "/robots.txt"]
+    answer = program.run("explain", site.url(forbidden), "--state", "state.sqlite")
+    line = patterns.index("/*p*d*c*b*a*Z") + 2
+    assert f"Disallow: /*p*d*c*b*a*Z (line {line}, User-agent: *)" in answer.out

@@ -92,7 +92,7 @@ class SearchRobotsPipeline:
 
     def _blocking_rule(self, url: str) -> str | None:
         robots = self._job.robots.get(origin_of(url))
-        return robots.rule_against(url, SEARCH_ENGINE) if robots is not None else None
+        return robots.rule_against(url, SEARCH_ENGINE, bounded=True) if robots is not None else None
 
 
 class TrapsPipeline:

@@ -6,6 +6,7 @@ https://www.rfc-editor.org/rfc/rfc9309 and https://developers.google.com/crawlin
 from __future__ import annotations
 
 import time
+from itertools import islice, product
 
 import pytest
 from hypothesis import given, settings
@@ -720,6 +721,24 @@ def test_an_index_of_rules_names_the_same_rule(lines: list[tuple[str, str]], pat
         patched.setattr(robots_txt, "MAX_UNINDEXED_RULES", 0)
         indexed = RobotsTxt.parse(body)
         assert [indexed.rule_against(SITE + path, "anybot") for path in paths] == expected
+        patched.setattr(robots_txt, "MAX_COMPARED_PARTS", 4)
+        bounded = [indexed.rule_against(SITE + path, "anybot", bounded=True) for path in paths]
+        assert all(one in (None, exact) for one, exact in zip(bounded, expected, strict=True))
+        assert [indexed.rule_against(SITE + path, "anybot") for path in paths] == expected
+
+
+class PartCounter:
+    """Counter of the parts of all the rules that are compared with a path."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rules = self.parts = 0
+        self._matches = robots_txt._Rule.matches
+        monkeypatch.setattr(robots_txt._Rule, "matches", lambda rule, path: self._count(rule, path))
+
+    def _count(self, rule: robots_txt._Rule, path: str) -> bool:
+        self.rules += 1
+        self.parts += len(rule.parts)
+        return self._matches(rule, path)
 
 
 @pytest.mark.parametrize(
@@ -729,18 +748,46 @@ def test_an_index_of_rules_names_the_same_rule(lines: list[tuple[str, str]], pat
 def test_a_path_is_compared_with_few_of_many_rules(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = [pattern % number for number in range(10_000, 25_000)]
     robots = RobotsTxt.parse("\n".join(["User-agent: *", *map("Disallow: {}".format, rules)]).encode())
-    compared = 0
-
-    def count(rule: robots_txt._Rule, path: str) -> bool:
-        nonlocal compared
-        compared += 1
-        return matches(rule, path)
-
-    matches = robots_txt._Rule.matches
-    monkeypatch.setattr(robots_txt._Rule, "matches", count)
+    counter = PartCounter(monkeypatch)
     paths = [f"/docs/{number}/page-{number % 7}.html?x={number}" for number in range(100)]
     assert [robots.rule_against(SITE + path, "anybot") for path in paths] == [None] * 100
-    assert compared < 200
+    assert counter.rules < 200
     path = rules[77].replace("*", "/").removesuffix("$")
     path = path if path.startswith("/") else "/" + path
     assert robots.rule_against(SITE + path, "anybot") == f"Disallow: {rules[77]} (line 79, User-agent: *)"
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+# Parts of the patterns of up to 500 KiB of rules.
+LETTER_RULES = {
+    "two letters": ["".join(letters) for letters in product(LETTERS, repeat=2)],
+    "three letters": ["".join(letters) for letters in islice(product(LETTERS, repeat=3), 36_000)],
+    "ten letters": ["".join(letters) for letters in islice(product("abc", repeat=9), 17_000)],
+    "a thousand letters": [LETTERS * 25 + letter for letter in LETTERS],
+}
+
+
+@pytest.mark.parametrize("kind", LETTER_RULES)
+def test_work_for_a_path_is_bounded(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    patterns = [f"/*{'*'.join(letters)}*Z" for letters in LETTER_RULES[kind]]
+    robots = RobotsTxt.parse("\n".join(["User-agent: *", *map("Disallow: {}".format, patterns)]).encode())
+    counter = PartCounter(monkeypatch)
+    for path in ("/docs/page.html", "/" + LETTERS * 200, "/" + LETTERS[::-1] * 200):
+        counter.rules = counter.parts = 0
+        assert robots.rule_against(SITE + path, "anybot", bounded=True) is None
+        assert counter.parts <= robots_txt.MAX_COMPARED_PARTS
+        # What is fetched is decided by all rules, each compared once.
+        assert robots.rule_against(SITE + path, "anybot") is None
+        assert counter.rules <= 2 * len(patterns)
+    assert robots.rule_against(SITE + "/" + LETTERS * 200 + "Z", "anybot") is not None
+
+
+def test_the_longest_of_thousands_of_rules_decides() -> None:
+    letters = [f"Disallow: /*{'*'.join(one)}" for one in LETTER_RULES["three letters"]]
+    text = "\n".join(["User-agent: *", "Allow: /public/longest*abc", "Disallow: /private/longest*abc", *letters])
+    robots = RobotsTxt.parse(text.encode())
+    url = "/longest/" + LETTERS * 50
+    for bounded in (False, True):
+        assert robots.rule_against(f"{SITE}/public{url}", "anybot", bounded=bounded) is None
+        rule = robots.rule_against(f"{SITE}/private{url}", "anybot", bounded=bounded)
+        assert rule == "Disallow: /private/longest*abc (line 3, User-agent: *)"
