@@ -61,7 +61,9 @@ _SIZES = Action("high", "{count} files are above the limits of the protocol: spl
                 "an index")  # fmt: skip
 _RECIPROCAL = Action("medium", "{count} language versions do not name each other: every version lists "
                      "all versions, itself included")  # fmt: skip
+_INCOMPLETE = Action("medium", "the listed URLs were not all requested ({count} findings): run the check again")
 _BY_RULE: dict[str, Action] = {
+    "live-incomplete": _INCOMPLETE,
     "live-redirect": _REDIRECTS,
     "live-noindex": _BLOCKED,
     "live-canonical": _BLOCKED,

@@ -1,0 +1,152 @@
+"""The forms of a validation report, read back by the libraries that read them elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from junitparser import Failure, JUnitXml
+from sarif_pydantic import Sarif
+
+from sitemap_crawler.validation.catalogue import RULES
+from sitemap_crawler.validation.findings import Collector, FileReport, ValidationReport, issue
+from sitemap_crawler.validation.output import github, junit, sarif, text
+from sitemap_crawler.validation.output import json as json_output
+from sitemap_crawler.validation.recommendations import action_for, recommendations
+
+HOSTILE = 'https://example.com/<a>&"b"%0A::error::x,y:z'
+
+
+def report(*found: tuple[str, str, int | None, str | None, str]) -> ValidationReport:
+    """Return a report of findings: rule, file, line, URL, message. The set has one clean file more."""
+    collector = Collector()
+    for rule, file, line, url, message in found:
+        collector.add(file, issue(rule, message, line, None if line is None else 7), url)
+    files = tuple(FileReport(name, "urlset", 5, 1_000) for name in dict.fromkeys([*(f[1] for f in found), "clean.xml"]))
+    kept = collector.result()
+    advice = recommendations(collector.counts, kept)
+    return ValidationReport(("sitemaps",), files, kept, collector.counts, {"total_urls": 5 * len(files)}, advice)
+
+
+MIXED = report(
+    ("image-retired", "b.xml", 9, "https://example.com/b", "<image:title> is no longer read"),
+    *(("duplicate-loc", "a.xml", line, f"https://example.com/{line}", "listed twice") for line in range(1, 6)),
+    ("loc-fragment", "a, b.xml", 3, HOSTILE, "the URL has the fragment #x"),
+    ("live-incomplete", "a.xml", None, None, "12 URLs were not requested"),
+)
+
+
+def test_text_has_the_rules_worst_first_with_three_examples_and_a_verdict_at_the_end() -> None:
+    lines = list(text.lines(MIXED))
+    heads = [line for line in lines if line.startswith(("error:", "warning:"))]
+    assert heads == [
+        f"error: {RULES['duplicate-loc'].problem} [duplicate-loc] (5)",
+        f"error: {RULES['loc-fragment'].problem} [loc-fragment] (1)",
+        f"warning: {RULES['image-retired'].problem} [image-retired] (1)",
+        f"warning: {RULES['live-incomplete'].problem} [live-incomplete] (1)",
+    ]
+    start = lines.index(heads[0])
+    assert lines[start + 1 : start + 6] == [
+        "  a.xml:1:7: listed twice https://example.com/1",
+        "  a.xml:2:7: listed twice https://example.com/2",
+        "  a.xml:3:7: listed twice https://example.com/3",
+        "  … and 2 more",
+        f"  {RULES['duplicate-loc'].remedy}",
+    ]
+    assert lines[-1] == "not valid: 6 errors, 2 warnings, 20 URLs in 4 files"
+
+
+def test_text_of_valid_files() -> None:
+    assert list(text.lines(report())) == ["clean.xml: urlset, 5 URLs, 1,000 bytes", "valid: 5 URLs in 1 file"]
+
+
+@pytest.mark.parametrize("most", [0, 2, 4])
+def test_text_shows_at_most_so_many_findings_and_counts_all(most: int) -> None:
+    lines = list(text.lines(MIXED, max_findings=most))
+    assert sum(line.startswith("  ") and ": " in line and "xml" in line for line in lines) == most
+    assert sum(line.startswith(("error:", "warning:")) for line in lines) == 4
+    assert lines[-1] == "not valid: 6 errors, 2 warnings, 20 URLs in 4 files"
+
+
+def test_json_has_the_fixed_keys_and_says_what_it_leaves_out() -> None:
+    (document,) = json_output.lines(MIXED, max_findings=3)
+    parsed = json.loads(document)
+    keys = {"valid", "errors", "warnings", "statistics", "recommendations", "findings", "findings_left_out", "counts"}
+    assert keys <= parsed.keys()
+    assert parsed["findings"] == parsed["errors"]
+    assert [finding["rule"] for finding in parsed["errors"]] == ["duplicate-loc"] * 3
+    assert (parsed["warnings"], parsed["findings_left_out"]) == ([], 5)
+    assert parsed["counts"] == {"duplicate-loc": 5, "loc-fragment": 1, "image-retired": 1, "live-incomplete": 1}
+
+
+def test_junit_is_read_by_its_readers() -> None:
+    document = JUnitXml.fromstring("\n".join(junit.lines(MIXED)).encode())
+    (suite,) = document
+    cases = {(case.classname, case.name): case for case in suite}
+    assert set(cases) == {
+        ("a.xml", "duplicate-loc"), ("a, b.xml", "loc-fragment"), ("b.xml", "image-retired"),
+        ("a.xml", "live-incomplete"), ("clean.xml", "valid"),
+    }  # fmt: skip
+    failed = {key for key, case in cases.items() if any(isinstance(result, Failure) for result in case.result)}
+    assert failed == {("a.xml", "duplicate-loc"), ("a, b.xml", "loc-fragment")}
+    assert (suite.tests, suite.failures, suite.errors) == (5, 2, 0)
+    (failure,) = cases["a, b.xml", "loc-fragment"].result
+    assert f"line 3: the URL has the fragment #x {HOSTILE}" in failure.text
+
+
+def test_sarif_is_read_by_its_readers() -> None:
+    (document,) = sarif.lines(MIXED, max_findings=6)
+    parsed = Sarif.model_validate_json(document)
+    (run,) = parsed.runs
+    assert [result.rule_id for result in run.results] == ["duplicate-loc"] * 5 + ["loc-fragment"]
+    for result in run.results:
+        assert run.tool.driver.rules[result.rule_index].id == result.rule_id
+        assert result.level == RULES[result.rule_id].severity
+    (location,) = run.results[-1].locations
+    assert location.physical_location.artifact_location.uri == "a%2C%20b.xml"
+    assert (location.physical_location.region.start_line, location.physical_location.region.start_column) == (3, 7)
+    assert run.results[-1].message.text == f"the URL has the fragment #x {HOSTILE}"
+    assert json.loads(document)["runs"][0]["properties"] == {"findingsLeftOut": 2}
+
+
+def test_github_commands_hold_no_character_of_a_site_that_ends_or_begins_one() -> None:
+    hostile = report(("loc-fragment", "a,b:c%.xml", 3, HOSTILE, "one\r\n::warning::two"))
+    finding, notice = github.lines(hostile)
+    properties, _, message = finding.removeprefix("::error ").partition("::")
+    assert properties == "file=a%2Cb%3Ac%25.xml,line=3,col=7,title=loc-fragment"
+    assert "\r" not in message
+    assert "%0A::error::x,y:z" not in message.replace("%250A", "")
+    assert notice.startswith("::notice title=sitemap-crawler::not valid: 1 error")
+    assert all("\n" not in line for line in (finding, notice))
+
+
+def test_each_rule_has_one_action() -> None:
+    for rule in RULES:
+        assert "{count}" in action_for(rule).message
+        assert action_for(rule).message.format(count="7")[-1] != "."
+
+
+def test_recommendations_join_findings_and_put_what_gains_most_first() -> None:
+    advice = recommendations(MIXED.counts, MIXED.findings)
+    assert [(entry["rule"], entry["priority"], entry["count"]) for entry in advice] == [
+        ("loc-fragment", "high", 1),
+        ("duplicate-loc", "medium", 5),
+        ("live-incomplete", "medium", 1),
+        ("image-retired", "low", 1),
+    ]
+    joined = report(
+        ("live-noindex", "a.xml", 1, "https://example.com/1", "x"),
+        ("live-blocked", "a.xml", 2, "https://example.com/2", "x"),
+        ("live-blocked", "a.xml", 3, "https://example.com/3", "x"),
+    ).recommendations
+    (entry,) = joined
+    assert (entry["rule"], entry["rules"], entry["count"]) == ("live-blocked", ["live-blocked", "live-noindex"], 3)
+    assert entry["examples"] == [f"https://example.com/{number}" for number in (1, 2, 3)]
+
+
+def test_no_form_writes_what_a_file_holds_unescaped() -> None:
+    wild = report(("loc-fragment", "a.xml", 3, "https://example.com/\x1b[31m\x07", "bell \x07 and \x1b]0;x\x07"))
+    for module in (text, github, junit, sarif, json_output):
+        written = "\n".join(module.lines(wild))
+        assert "\x1b" not in written
+        assert "\x07" not in written
