@@ -26,42 +26,100 @@ class Action(NamedTuple):
 
 
 _BY_FAMILY: dict[Family, Action] = {
-    "file": Action("high", "{count} problems keep files from being read as they are meant: correct "
-                   "the program that writes them before anything else"),
-    "gzip": Action("high", "{count} compressed files are damaged or misnamed: upload them again"),
-    "index": Action("high", "{count} sitemaps of an index are missing or misplaced: an index lists the "
-                    "addresses of existing sitemaps of its own site"),
-    "url": Action("high", "{count} URLs are not in the form that search engines accept: have the program that "
-                  "writes the sitemap encode and complete them"),
-    "lastmod": Action("medium", "{count} lastmod values are wrong: search engines ignore the dates of a "
-                      "sitemap that is wrong too often; omit a date that is not known"),
-    "hints": Action("low", "{count} values of changefreq or priority are wrong: Google ignores both elements, "
-                    "so leave them out"),
-    "text": Action("medium", "{count} lines of a text sitemap are not URLs: write one URL in each line"),
-    "feed": Action("medium", "{count} entries of a feed are incomplete: give each a link and a date"),
-    "image": Action("medium", "{count} images are described wrongly: each needs the address of its file"),
-    "video": Action("medium", "{count} values of videos are missing or wrong: such videos are not shown in "
-                    "search results"),
-    "news": Action("medium", "{count} values of news articles are missing or wrong: such articles are not "
-                   "taken into news"),
-    "hreflang": Action("medium", "{count} language versions are named wrongly: search engines ignore them"),
-    "set": Action("medium", "{count} URLs are listed twice or in two spellings: list each page once, at "
-                  "its canonical URL"),
-    "live": Action("high", "{count} URLs can't be indexed as they are: remove them from the sitemap or "
-                   "repair the pages"),
-    "against": Action("high", "{count} pages differ from the crawl: regenerate the sitemap from it"),
-}  # fmt: skip
-_REDIRECTS = Action("high", "{count} URLs redirect: list their targets")
-_BLOCKED = Action("high", "{count} URLs must not be indexed, by noindex, canonical or robots.txt: "
-                  "remove them, or change the pages")  # fmt: skip
-_DATES = Action("high", "the dates are those of the generation, not of the pages ({count} findings): "
-                "write the time at which each page changed, or none")  # fmt: skip
-_RETIRED = Action("low", "{count} elements are no longer read: leave them out, the files become smaller")
-_SIZES = Action("high", "{count} files are above the limits of the protocol: split them and list the parts in "
-                "an index")  # fmt: skip
-_RECIPROCAL = Action("medium", "{count} language versions do not name each other: every version lists "
-                     "all versions, itself included")  # fmt: skip
-_INCOMPLETE = Action("medium", "the listed URLs were not all requested ({count} findings): run the check again")
+    "file": Action(
+        "high",
+        "files that can't be read as they are meant ({count} findings): correct the program that writes them "
+        "before anything else",
+    ),
+    "gzip": Action(
+        "high",
+        "compressed files that are damaged or misnamed ({count}): write or upload them again",
+    ),
+    "index": Action(
+        "high",
+        "sitemaps of an index that are missing or misplaced ({count}): list the addresses of existing "
+        "sitemaps of the same site",
+    ),
+    "url": Action(
+        "high",
+        "URLs that search engines do not accept as written ({count}): have the program that writes the "
+        "sitemap encode and complete them",
+    ),
+    "lastmod": Action(
+        "medium",
+        "wrong values of lastmod ({count}): omit a date that is not known, because search engines ignore all "
+        "dates of a sitemap that is wrong too often",
+    ),
+    "hints": Action(
+        "low",
+        "wrong values of changefreq or priority ({count}): leave both elements out, Google ignores them",
+    ),
+    "text": Action(
+        "medium",
+        "lines of a text sitemap that are no URL ({count}): write one URL in each line",
+    ),
+    "feed": Action(
+        "medium",
+        "incomplete entries of a feed ({count}): give each a link and a date",
+    ),
+    "image": Action(
+        "medium",
+        "images that are described wrongly ({count}): give each the address of its file",
+    ),
+    "video": Action(
+        "medium",
+        "videos with missing or wrong values ({count}): complete them, or search results will not show these videos",
+    ),
+    "news": Action(
+        "medium",
+        "articles with missing or wrong values ({count}): complete them, or news will not take these articles",
+    ),
+    "hreflang": Action(
+        "medium",
+        "language versions that are named wrongly ({count}): use a language code, and a region code if "
+        "needed, and an absolute URL",
+    ),
+    "set": Action(
+        "medium",
+        "URLs that are listed twice or in two spellings ({count}): list each page once, at its canonical URL",
+    ),
+    "live": Action(
+        "high",
+        "URLs that can't be indexed as they are ({count}): remove them from the sitemap or repair the pages",
+    ),
+    "against": Action(
+        "high",
+        "differences from the crawl ({count}): write the sitemap from its inventory, or look up why with explain",
+    ),
+}
+_REDIRECTS = Action(
+    "high",
+    "URLs that redirect ({count}): list their targets",
+)
+_BLOCKED = Action(
+    "high",
+    "URLs that must not be indexed, by noindex, canonical or robots.txt ({count}): remove them, or change the pages",
+)
+_DATES = Action(
+    "high",
+    "dates that are not those of the pages ({count} findings): write the time at which each page changed, or none",
+)
+_RETIRED = Action(
+    "low",
+    "elements that are no longer read ({count}): leave them out, the files become smaller",
+)
+_SIZES = Action(
+    "high",
+    "files above the limits of the protocol ({count}): split them and list the parts in an index",
+)
+_RECIPROCAL = Action(
+    "medium",
+    "language versions that do not name each other ({count}): let every version list all versions, itself included",
+)
+_INCOMPLETE = Action(
+    "medium",
+    "listed URLs that were not requested ({count} findings): run the check again",
+)
 _BY_RULE: dict[str, Action] = {
     "live-incomplete": _INCOMPLETE,
     "live-redirect": _REDIRECTS,

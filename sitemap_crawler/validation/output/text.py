@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.utils.text import printable
 from sitemap_crawler.validation.catalogue import RULES
 from sitemap_crawler.validation.findings import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sitemap_crawler.validation.findings import Finding, ValidationReport
 
@@ -17,6 +17,7 @@ EXAMPLES = 3
 """Number of findings of one rule that are shown."""
 DEFAULT_MAX_FINDINGS = 100
 """Number of findings that are shown in total, unless --max-findings says otherwise."""
+_LIVE = {"broken_urls": "broken", "redirect_urls": "redirecting", "noindex_urls": "noindex", "blocked_urls": "blocked"}
 MAX_FILES = 20
 """Number of files that are listed; the verdict counts all."""
 
@@ -43,7 +44,19 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
         yield f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes"
     if len(report.files) > MAX_FILES:
         yield f"… and {len(report.files) - MAX_FILES:,} more files"
+    yield from _live(report.statistics)
     yield verdict(report)
+
+
+def _live(statistics: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the requests of a live check show, if there were any."""
+    if "checked_urls" not in statistics:
+        return
+    found = ", ".join(f"{statistics[name]:,} {noun}" for name, noun in _LIVE.items() if statistics.get(name))
+    yield f"requested: {statistics['checked_urls']:,} URLs{f', of them {found}' if found else ''}"
+    if share := statistics.get("sample"):
+        bounds = f"between {share['share_low']:.1%} and {share['share_high']:.1%}"
+        yield f"sample: {share['wrong']:,} of {share['checked']:,} URLs are wrong, so of all {share['of']:,} {bounds}"
 
 
 def verdict(report: ValidationReport) -> str:

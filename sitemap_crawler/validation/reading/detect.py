@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "rss": "rss", "feed": "atom"}
 _HEAD_BYTES = 1_024
 """Number of leading bytes that are enough to detect the kind of a file."""
-_HTML = re.compile(rb"(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
+_HTML = re.compile(rb"(?:<\?xml[^>]*+>\s*+)?+(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
 _TEXT = re.compile(rb"https?://", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 

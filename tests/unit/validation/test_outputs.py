@@ -60,6 +60,18 @@ def test_text_of_valid_files() -> None:
     assert list(text.lines(report())) == ["clean.xml: urlset, 5 URLs, 1,000 bytes", "valid: 5 URLs in 1 file"]
 
 
+def test_text_says_what_the_live_site_answered_and_the_bounds_of_a_sample() -> None:
+    shares = {"checked": 200, "of": 10_000, "wrong": 5, "share_low": 0.0107, "share_high": 0.0567}
+    statistics = {"checked_urls": 200, "broken_urls": 3, "redirect_urls": 2, "noindex_urls": 0, "sample": shares}
+    plain = report()
+    lines = text.lines(ValidationReport(plain.targets, plain.files, (), plain.counts, statistics))
+    assert list(lines)[1:] == [
+        "requested: 200 URLs, of them 3 broken, 2 redirecting",
+        "sample: 5 of 200 URLs are wrong, so of all 10,000 between 1.1% and 5.7%",
+        "valid: 5 URLs in 1 file",
+    ]
+
+
 @pytest.mark.parametrize("most", [0, 2, 4])
 def test_text_shows_at_most_so_many_findings_and_counts_all(most: int) -> None:
     lines = list(text.lines(MIXED, max_findings=most))

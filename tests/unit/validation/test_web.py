@@ -173,7 +173,7 @@ def test_an_address_without_a_server_is_a_finding() -> None:
 
 
 def html(_site: str) -> Answer:
-    return ok("<!doctype html><title>A site</title>")
+    return ok('<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html/>')
 
 
 def test_the_address_of_a_site_stands_for_the_sitemaps_that_robots_txt_names() -> None:
