@@ -123,8 +123,10 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise OptionError(f"cannot read the site file {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise OptionError(f"the site file {path} is not UTF-8: save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise OptionError(f"the site file {path} is not TOML: {error}: write each option as name = value") from error
+    except (ValueError, RecursionError) as error:
+        # The parser raises ValueError for a number of thousands of digits, and RecursionError for as many brackets.
+        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "a number or a list in it is too long"
+        raise OptionError(f"the site file {path} is not TOML: {reason}: write each option as name = value") from error
     settings = values.pop("settings", {})
     if not isinstance(settings, dict):
         raise OptionError(f"{path}: settings must be a table of Scrapy settings: write [settings]")

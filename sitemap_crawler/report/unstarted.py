@@ -32,7 +32,7 @@ def site_file_values(site_file: Path | None) -> dict[str, Any]:
         return {}
     try:
         values = tomllib.loads(site_file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if isinstance(values.get("report"), str):
         values["report"] = str(site_file.parent / values["report"])
@@ -54,7 +54,7 @@ def write_unstarted(values: Mapping[str, Any], error: Exception, *, code: int, s
     path = Path(text)
     message = printable(str(error))
     private = any(values.get(name) for name in SECRET_OPTIONS)
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         if not (_is_report(path) if path.exists() else not isinstance(error, FileConflictError)):
             return
         if sites:

@@ -62,6 +62,8 @@ _NEWLINES_AND_TABS = str.maketrans("", "", "\t\n\r")
 _NOT_IN_QUERY = re.compile("[^!$-;=?-~]+")
 # Checked before the parser is called, which would copy the megabytes of a `data:` URL.
 _OTHER_SCHEME = re.compile("(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+# The URL Standard allows hosts such as `'x'`, `.` and `a..b`, which no name server knows.
+_USABLE_ORIGIN = re.compile(r"https?://(?:\[[0-9a-f:.]++\]|[a-z0-9_-]++(?:\.[a-z0-9_-]++)*+)(?::[0-9]++)?+/")
 _CREDENTIALS = re.compile(r"(https?:[/\\]*+)([^/\\?#]*)@", re.IGNORECASE)
 _WINDOWS_NUMBER = re.compile(r"windows-(?=\d+\Z)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -88,7 +90,7 @@ class Resolver:
     A normalised URL is resolved by the URL Standard and has these properties:
 
     - no fragment, no user, no password
-    - host in lower case and punycode without a final dot; no default port
+    - host in lower case and punycode without a final dot, of letters, digits, hyphens and underscores; no default port
     - no dot segments
     - escapes of unreserved characters decoded, all other escapes in upper case; a % that does not begin an escape
       written as %25
@@ -223,7 +225,10 @@ class Resolver:
         url, inherited, _ = url.partition("#")[0].partition("?")
         if inherited and not mark:
             return base
-        url = self._normal_path(_without_final_dot(_without_userinfo(url)))
+        url = _without_final_dot(_without_userinfo(url))
+        if _USABLE_ORIGIN.match(url) is None:
+            return None
+        url = self._normal_path(url)
         query = self._normal_query(query, charset)
         return f"{url}?{query}" if query else url
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.exceptions import GzipError
@@ -30,7 +31,8 @@ def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:
     """Decompress the pieces of a gzip file and yield pieces of at most `max_piece_bytes`.
 
     A gzip file may consist of several members and may be padded with zero bytes (RFC 1952, section 2.2; gzip(1)). A
-    decompression bomb costs no more memory than one piece: the caller limits the total. Raises GzipError.
+    decompression bomb costs no more memory than one piece: the caller limits the total. Raises GzipError after the
+    content before the damage.
     """
     decompressor = zlib.decompressobj(_GZIP_WBITS)
     complete_members = 0
@@ -43,9 +45,11 @@ def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:
                 if not data:
                     break
                 decompressor, in_member = zlib.decompressobj(_GZIP_WBITS), True
+            before = decompressor.copy()
             try:
                 out = decompressor.decompress(data, max_piece_bytes)
             except zlib.error as error:
+                yield from _before_damage(before, data, max_piece_bytes)
                 raise _gzip_error(error, complete_members) from None
             if out:
                 yield out
@@ -57,6 +61,17 @@ def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:
                 break
     if in_member:
         raise GzipError("truncated")
+
+
+def _before_damage(decompressor: zlib._Decompress, data: bytes, max_piece_bytes: int) -> Iterator[bytes]:
+    """Yield what can be decompressed of damaged data. zlib drops the output of a call that finds the damage."""
+    out = bytearray()
+    with suppress(zlib.error):
+        for position in range(len(data)):
+            out += decompressor.decompress(data[position : position + 1])
+            if len(out) >= max_piece_bytes:
+                break
+    yield bytes(out[:max_piece_bytes])
 
 
 def _gzip_error(error: zlib.error, complete_members: int) -> GzipError:

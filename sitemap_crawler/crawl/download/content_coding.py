@@ -84,6 +84,8 @@ class _Zlib:
         self._has_begun = False
         self._held_back = b""
         """A byte that may be the first of another gzip member."""
+        self._has_ended = False
+        """Whether other data has followed a member."""
 
     @property
     def is_complete(self) -> bool:
@@ -106,9 +108,13 @@ class _Zlib:
         """Return whether `data` continues a member or begins another. Other data is ignored, as browsers do."""
         if not self._object.eof:
             return True
+        if self._has_ended:
+            return False
         if data == GZIP_MAGIC[:1]:
             self._held_back = data
+            return False
         if not data.startswith(GZIP_MAGIC):
+            self._has_ended = True
             return False
         self._object = zlib.decompressobj(self._wbits)
         return True

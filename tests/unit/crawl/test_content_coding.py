@@ -55,6 +55,12 @@ def test_codings_are_decoded_from_the_last_to_the_first() -> None:
     assert decoded("gzip,gzip", gzip.compress(gzip.compress(b"hello"))) == b"hello"
 
 
+@pytest.mark.parametrize("step", [1, 2, 3, 5, 7, 1_000_000])
+def test_a_gzip_member_after_other_data_is_ignored(step: int) -> None:
+    assert decoded("gzip", gzip.compress(b"a") + b"\0\0" + gzip.compress(b"b"), step=step) == b"a"
+    assert decoded("gzip", gzip.compress(b"a") + b"\x1f" + gzip.compress(b"b"), step=step) == b"a"
+
+
 def test_gzip_members_are_joined_and_trailing_data_is_ignored() -> None:
     assert decoded("gzip", gzip.compress(b"a") + gzip.compress(b"b")) == b"ab"
     assert decoded("gzip", gzip.compress(b"a") + b"\0\0 padding") == b"a"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,22 @@ def test_content_before_the_damage_is_yielded() -> None:
         for piece in gunzip([FILE, b"garbage"], max_piece_bytes=10**6):
             out.append(piece)  # noqa: PERF402 - list() would lose them
     assert b"".join(out) == TEXT
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 50, 10**6])
+@pytest.mark.parametrize("max_piece_bytes", [100, 10**6])
+def test_content_before_damage_in_the_same_piece_is_yielded(piece_bytes: int, max_piece_bytes: int) -> None:
+    half = len(FILE) // 2
+    out = []
+    with pytest.raises(GzipError):  # noqa: PT012 - the pieces before the error are the point
+        for piece in gunzip(pieces_of(FILE[:half] + b"\xff" * 500, piece_bytes), max_piece_bytes=max_piece_bytes):
+            out.append(piece)  # noqa: PERF402 - list() would lose them
+    assert max(map(len, out)) <= max_piece_bytes
+    # zlib's own decompression up to the damage, byte by byte.
+    decompressor = zlib.decompressobj(31)
+    expected = decompressor.decompress(FILE[:half])
+    assert len(expected) > 1_000
+    assert b"".join(out).startswith(expected)
 
 
 def test_a_bomb_is_decompressed_piece_by_piece() -> None:

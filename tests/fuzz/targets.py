@@ -1,0 +1,265 @@
+"""All targets by name, and those of whole files: robots.txt, sitemaps, compressed bodies, site files, inventories."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tempfile
+import zlib
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import brotli
+from pydantic import SecretStr
+
+from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.sources import read_site_file
+from sitemap_crawler.crawl.download.content_coding import BodyDecoder
+from sitemap_crawler.exceptions import CodingError, InputError, InventoryError
+from sitemap_crawler.extract import sitemaps
+from sitemap_crawler.extract.alternates import MAX_ALTERNATES, check_alternates
+from sitemap_crawler.extract.sitemap_xml import MAX_LOC_LENGTH, SitemapEntry
+from sitemap_crawler.inventory.damage import find_damage
+from sitemap_crawler.policy import robots_txt
+from sitemap_crawler.policy.robots_txt import RobotsTxt, product_token
+from sitemap_crawler.sitemap.entry import Entry
+from sitemap_crawler.sitemap.serialiser import Serialiser
+from sitemap_crawler.sitemap.shard import EMPTY_SIZE, Shard
+from sitemap_crawler.urls.normalise import Resolver
+from sitemap_crawler.validation.files import FileCheck, Validation
+from tests.fuzz.engine import PropertyError, Target
+from tests.fuzz.mutation import words_of
+from tests.fuzz.pages import check_page
+from tests.fuzz.texts import BASE, check_addresses, check_dates, check_spellings, check_texts, check_urls, text_of
+from tests.support.codings import deflated, zstd
+
+MAX_RULE_LENGTH = 300
+"""Characters of the text of a rule, as `RobotsTxt.rule_against` promises."""
+_PATHS = ("/", "/robots.txt", "/private/a.html", "/a/b/c?d=e&f", "/%7Ea/%2F?x=%2F", "/index.php?id=1", "/a$", "/*")
+_AGENTS = ("sitemap-crawler", "Googlebot", "*", "Mozilla/5.0 (compatible; bingbot/2.0)", "")
+
+
+def check_robots(data: bytes) -> Any:
+    """Read a robots.txt. The index of many rules answers as the comparison with each rule does."""
+    robots = RobotsTxt.parse(data)
+    with mock.patch.object(robots_txt, "MAX_UNINDEXED_RULES", -1):
+        indexed = RobotsTxt.parse(data)
+        urls = [f"https://example.com{path}" for path in _PATHS]
+        resolve = Resolver().resolve
+        written = [line.partition(":")[2].strip() for line in text_of(data).splitlines()[:20]]
+        urls += [url for path in written if (url := resolve(path.replace("*", "x").rstrip("$"), BASE))]
+        with_index = [indexed.rule_against(url, agent) for agent in _AGENTS for url in urls]
+    answers = [robots.rule_against(url, agent) for agent in _AGENTS for url in urls]
+    if answers != with_index:
+        raise PropertyError(f"the index finds other rules: {answers} {with_index}")
+    for answer in filter(None, answers):
+        if len(answer) > MAX_RULE_LENGTH or not answer.isprintable():
+            raise PropertyError(f"the rule is {answer!r}")
+    delays = [robots.crawl_delay(agent) for agent in _AGENTS]
+    if any(delay is not None and not 0 <= delay < 1e9 for delay in delays):
+        raise PropertyError(f"the delays are {delays}")
+    if len(robots.sitemaps) > robots_txt.MAX_SITEMAPS or max(map(len, robots.sitemaps), default=0) > 8_192:
+        raise PropertyError("too many sitemaps, or too long ones")
+    product_token(text_of(data))
+    return answers, delays, [url.encode() for url in robots.sitemaps]
+
+
+def check_sitemap(data: bytes) -> Any:
+    """Read a sitemap. The result does not depend on the size of the pieces."""
+    whole = _read(data)
+    # The first piece decides on the charset.
+    with mock.patch.object(sitemaps, "_charset", return_value="utf-8"):
+        expected = _read(data)
+        for size in (7, 64):
+            with mock.patch.object(sitemaps, "PIECE_BYTES", size):
+                pieces = _read(data)
+            if pieces != expected:
+                raise PropertyError(f"in pieces of {size} bytes the sitemap is {pieces}, and as a whole {expected}")
+    if whole is None:
+        return None
+    entries: list[SitemapEntry] = whole[0]
+    for entry in entries:
+        if len(entry.loc) > MAX_LOC_LENGTH or len(entry.alternates) > MAX_ALTERNATES:
+            raise PropertyError(f"{entry} is too long")
+        if entry.alternates:
+            check_alternates(entry.alternates)
+    return whole
+
+
+def _read(data: bytes) -> Any:
+    file = sitemaps.read_sitemap(data)
+    if file is None:
+        return None
+    entries = list(chain.from_iterable(file))
+    return entries, file.is_index, file.is_feed, file.damage, file.too_long
+
+
+def check_validator(data: bytes) -> Any:
+    """Validate a file. Every finding is one printable line."""
+    validation = Validation(datetime(2024, 6, 1, tzinfo=UTC))
+    FileCheck(validation, "sitemap.xml", "").check(io.BytesIO(data))
+    findings = validation.collector.result()
+    for finding in findings:
+        if not finding.message.isprintable() or not (finding.url or "").isprintable():
+            raise PropertyError(f"{finding} cannot be printed")
+    return findings, [file.urls for file in validation.files]
+
+
+def check_writer(data: bytes) -> Any:
+    """Write a sitemap of URLs, one a line, each with the lines after it as images, and read it by both readers."""
+    lines = text_of(data).split("\n")
+    urls = list(dict.fromkeys(url for line in lines if (url := Resolver().resolve(line, BASE))))
+    entries = [Entry(url, "2024-05-01", images=tuple(urls[number + 1 : number + 3])) for number, url in enumerate(urls)]
+    file = io.BytesIO()
+    file.close = lambda: None  # type: ignore[method-assign]
+    shard = Shard(file, max_urls=50_000, max_bytes=1_000_000, gzip=len(lines) % 2 == 0)
+    serialiser = Serialiser(1_000_000 - EMPTY_SIZE)
+    written: list[str] = []
+    for batch in serialiser.batches(entries):
+        for loc, body in zip(batch.locs, batch.data, strict=True):
+            if shard.fits(len(body)):
+                shard.add(body)
+                written.append(loc)
+    shard.finalise()
+    content = file.getvalue()
+    found = _read(content)
+    normal = Resolver().normalise
+    expected = [normal(url) for url in written]
+    if [normal(entry.loc) for entry in found[0]] != [_as_read(url) for url in expected] or found[3] is not None:
+        raise PropertyError(f"{expected} are read as {found}")
+    if not written:
+        return None
+    errors = [finding for finding in check_validator(content)[0] if finding.severity == "error"]
+    if [one for one in errors if one.rule not in ("foreign-origin", "outside-directory")]:
+        raise PropertyError(f"the sitemap is not valid: {errors}")
+    return found
+
+
+def _as_read(url: str | None) -> str | None:
+    """Return the URL as it comes back: the writer percent-encodes more than the normal form does."""
+    from sitemap_crawler.sitemap.escaping import rfc3986
+
+    return Resolver().normalise(rfc3986(url)) if url else None
+
+
+_CODINGS = ("gzip", "deflate", "br", "zstd", "gzip, br", "br, gzip", "x-gzip,identity", "identity")
+MAX_DECODED = 100_000
+
+
+def check_coding(data: bytes) -> Any:
+    """Decode a body. Its first byte names the coding. The result does not depend on the size of the pieces."""
+    coding, body = _CODINGS[data[0] % len(_CODINGS)] if data else "", data[1:]
+    results = [_decode(coding, body, size) for size in (len(body) or 1, 1_000, 3)]
+    for decoded, _ in results:
+        if len(decoded) > MAX_DECODED:
+            raise PropertyError(f"{len(decoded):,} decoded bytes")
+    # The library for zstd notices some damage only if it gets all bytes at once.
+    if "zstd" not in coding and len({problem for _, problem in results}) > 1:
+        raise PropertyError(f"in pieces the body is {[problem for _, problem in results]}")
+    if results[0][1] is None and len({decoded for decoded, _ in results}) > 1:
+        raise PropertyError("in pieces the body is another one")
+    return results[0]
+
+
+def _decode(coding: str, body: bytes, size: int) -> tuple[bytes, str | None]:
+    decoder = BodyDecoder(coding)
+    decoded = b""
+    try:
+        for start in range(0, len(body), size):
+            decoded += decoder.decode(body[start : start + size], MAX_DECODED - len(decoded))
+            if len(decoded) >= MAX_DECODED:
+                return decoded, None
+        decoder.finish()
+    except CodingError as error:
+        return decoded, type(error).__name__
+    return decoded, None
+
+
+def coded_bodies() -> list[bytes]:
+    text = b"<html><body>" + b"A page. " * 200 + b"</body></html>"
+    bomb = bytes(3_000_000)
+    made = [
+        gzip.compress(text, mtime=0), zlib.compress(text), brotli.compress(text), zstd.compress(text),
+        gzip.compress(brotli.compress(text), mtime=0), brotli.compress(gzip.compress(text, mtime=0)),
+        gzip.compress(text, mtime=0) + gzip.compress(text, mtime=0), text,
+    ]  # fmt: skip
+    order = (0, 1, 2, 3, 5, 4, 6, 7)
+    bodies = [bytes((number,)) + made[position] for number, position in enumerate(order)]
+    bodies += [b"\x01" + deflated(text), b"\0" + gzip.compress(bomb, mtime=0), b"\x02" + brotli.compress(bomb)]
+    bodies += [b"\x03" + zstd.compress(bomb), b"\0" + gzip.compress(b"", mtime=0), b"\x02" + brotli.compress(b"")]
+    return [*bodies, b"\x03" + zstd.compress(b"")]
+
+
+def compressed_sitemaps() -> list[bytes]:
+    (path,) = (path for path in SITEMAP.files() if path.name == "urlset.xml")
+    text = path.read_bytes()
+    return [gzip.compress(text, mtime=0), gzip.compress(text, mtime=0) * 2, text.decode().encode("utf-16")]
+
+
+def check_site_file(data: bytes) -> Any:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "site.toml")
+        path.write_bytes(data)
+        try:
+            values, settings = read_site_file(path)
+            options = Options.parse({"start_url": "https://example.com/", **values})
+        except InputError as error:
+            message = str(error).replace(directory, "")
+            message.encode("utf-8", "backslashreplace")
+            return type(error).__name__, message
+    return _plain(options.model_dump(), directory), _plain(settings, directory)
+
+
+def _plain(value: Any, directory: str) -> Any:
+    def replaced(other: Any) -> str:
+        secret = isinstance(other, SecretStr)
+        return other.get_secret_value() if secret else str(other).replace(directory, "")
+
+    return json.dumps(value, default=replaced, sort_keys=True).replace(directory, "")
+
+
+def check_inventory_file(data: bytes) -> Any:
+    """Look for damage in a file that begins as an inventory does."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "inventory.sqlite")
+        path.write_bytes(data)
+        try:
+            return [place.replace(directory, "") for place in find_damage(path)]
+        except InventoryError as error:
+            return str(error).replace(directory, "")
+
+
+def inventories() -> list[bytes]:
+    from sitemap_crawler.inventory.schema import SCHEMA_VERSION
+    from tests.support.stored_inventory import stored_inventory
+
+    found = []
+    for version in range(4, SCHEMA_VERSION + 1):
+        with tempfile.TemporaryDirectory() as directory:
+            found.append(stored_inventory(Path(directory, "inventory.sqlite"), version).read_bytes())
+    return found
+
+
+SITEMAP = Target("sitemap", check_sitemap, words_of("extract/sitemap_xml.py"), compressed_sitemaps, (100_000, 1_000))
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("page", check_page, words_of("extract/**/*.py"), max_calls=(200_000, 2_000), max_output=(100_000, 200)),
+        Target("robots", check_robots, words_of("policy/robots_txt.py"), max_calls=(200_000, 1_000)),
+        SITEMAP,
+        Target("validator", check_validator, words_of("validation/*.py")),
+        Target("writer", check_writer),
+        Target("dates", check_dates, words_of("extract/dates.py")),
+        Target("urls", check_urls, words_of("urls/normalise.py")),
+        Target("addresses", check_addresses),
+        Target("spellings", check_spellings, words_of("urls/spelling.py")),
+        Target("texts", check_texts),
+        Target("coding", check_coding, made=coded_bodies, max_output=(200_000, 100)),
+        Target("site-file", check_site_file, words_of("config/*.py")),
+        Target("inventory-file", check_inventory_file, made=inventories),
+    )
+}
