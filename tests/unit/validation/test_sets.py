@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +21,6 @@ from tests.support.sitemap_documents import (
     index,
     news,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Folder = Callable[..., str]
 
@@ -193,3 +190,12 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "sitemap.xml")
     with pytest.raises(TargetError, match="not a regular file"):
         validate(str(tmp_path / "sitemap.xml"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file whose first read fails")
+def test_a_file_that_cannot_be_read_is_reported(folder: Folder, tmp_path: Path) -> None:
+    target = folder(**SHARDS)
+    (tmp_path / "sitemap-1.xml").unlink()
+    (tmp_path / "sitemap-1.xml").symlink_to("/proc/self/mem")
+    report = validate(f"{target}/sitemap.xml")
+    assert [(finding.rule, finding.file) for finding in report.findings] == [("unreadable", "sitemap-1.xml")]

@@ -229,3 +229,11 @@ def test_the_listed_urls_can_be_read_after_the_check() -> None:
                 (f"{site}/s-1.xml", 3, f"{site}/a", None),
                 (f"{site}/s-2.xml.gz", 3, f"{site}/b", "2024-01-02"),
             ]
+
+
+def test_sitemaps_beyond_the_time_of_a_validation_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.validation.reading.remote.MAX_SECONDS", -1)
+    with serving(lambda site: {"/sitemap.xml": ok(index(f"{site}/s-1.xml"))}) as site:
+        [finding] = validate(f"{site}/sitemap.xml").findings
+    assert (finding.severity, finding.rule) == (E, "not-checked")
+    assert f"{site}/s-1.xml" in finding.message
