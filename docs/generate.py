@@ -1,5 +1,5 @@
 """The parts of the reference that are made from the code whenever the documents are built: tables of options, reasons,
-warnings and of the keys of JSON files.
+warnings, rules of `validate` and of the keys of JSON files.
 
 `python docs/generate.py` prints them all.
 """
@@ -7,6 +7,7 @@ warnings and of the keys of JSON files.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pydantic_core import to_jsonable_python
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
+from sitemap_crawler.validation.catalogue import FAMILIES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,6 +64,26 @@ def warnings_table() -> str:
     return _table(("kind", "meaning"), [(f"`{kind}`", kind.description) for kind in WarningKind], escape=False)
 
 
+def rules_tables() -> str:
+    """Return the rules of `validate`, a table for each family."""
+    parts = []
+    for family, title in FAMILIES.items():
+        rows = [
+            (f"`{rule.id}`", rule.severity, f"{rule.problem} {rule.remedy}",
+             f"[{rule.source}]({rule.link})" if rule.link else rule.source)
+            for rule in RULES.values() if rule.family == family
+        ]  # fmt: skip
+        parts.append(
+            f"## {title}\n\n{_table(('rule', 'severity', 'meaning', 'source'), map(_literal, rows), escape=False)}"
+        )
+    return "\n".join(parts)
+
+
+def _literal(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a row whose elements of XML are shown, not read as HTML."""
+    return tuple(re.sub(r"<[^>]+>", r"`\g<0>`", text) for text in row)
+
+
 def schema(name: str) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
     return loaded
@@ -105,6 +127,7 @@ def parts() -> dict[str, str]:
         "settings.md": options_table(command_line=False),
         "reasons.md": reasons_table(),
         "warnings.md": warnings_table(),
+        "rules.md": rules_tables(),
         "report.md": keys_table("report"),
         "sites-report.md": keys_table("sites-report"),
         "status.md": keys_table("status"),

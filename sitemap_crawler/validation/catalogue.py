@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,8 +12,24 @@ Family = Literal[
     "file", "url", "lastmod", "hints", "index", "gzip", "text", "feed",
     "image", "video", "news", "hreflang", "set", "live", "against",
 ]  # fmt: skip
-FAMILIES: tuple[Family, ...] = get_args(Family)
-"""The families of rules, in the order of the documentation."""
+FAMILIES: dict[Family, str] = {
+    "file": "Files and XML",
+    "url": "URLs",
+    "lastmod": "lastmod",
+    "hints": "changefreq and priority",
+    "index": "Indexes",
+    "gzip": "gzip",
+    "text": "Text sitemaps",
+    "feed": "RSS and Atom",
+    "image": "Images",
+    "video": "Videos",
+    "news": "News",
+    "hreflang": "Language versions",
+    "set": "The whole set",
+    "live": "The live site",
+    "against": "Comparison with a crawl",
+}
+"""Titles of the families of rules, in the order of the documentation."""
 
 
 class Rule(NamedTuple):

@@ -18,6 +18,7 @@ from sitemap_crawler.cli.main import commands
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
+from sitemap_crawler.validation.catalogue import FAMILIES, RULES
 from tests.support.documents import documents, name_of
 from tests.support.paths import ROOT
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 SITE_FILE = ROOT / "settings" / "site.toml"
 SCHEMAS = ("report", "sites-report", "status")
-PARTS = ("options", "settings", "reasons", "warnings", "report", "sites-report", "status")
+PARTS = ("options", "settings", "reasons", "warnings", "rules", "report", "sites-report", "status")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,13 @@ def test_options_that_have_a_flag_are_in_the_table_of_the_command_line(generate:
 def test_every_reason_and_warning_has_a_meaning(generate: ModuleType) -> None:
     assert [name for name, _ in rows(generate.reasons_table())] == [f"`{reason}`" for reason in Reason]
     assert [name for name, _ in rows(generate.warnings_table())] == [f"`{kind}`" for kind in WarningKind]
+
+
+def test_every_rule_of_validate_is_in_the_reference(generate: ModuleType) -> None:
+    tables = generate.rules_tables()
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", tables, re.MULTILINE) == list(RULES)
+    assert re.findall(r"^## (.+)$", tables, re.MULTILINE) == list(FAMILIES.values())
+    assert {line.count(" | ") for line in tables.splitlines() if line.startswith("|")} == {3}
     for text in (*(reason.traits.description for reason in Reason), *(kind.description for kind in WarningKind)):
         assert re.fullmatch(r"(robots\.txt |[A-Z0-9`]).{10,}\.", text), text
 

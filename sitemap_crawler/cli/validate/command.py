@@ -122,7 +122,11 @@ def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> 
 
 
 def _print_rules() -> None:
-    from sitemap_crawler.validation.catalogue import RULES
+    from sitemap_crawler.validation.catalogue import FAMILIES, RULES
 
-    for rule in RULES.values():
-        echo(f"{rule.id} ({rule.severity}, {rule.source}): {rule.problem} {rule.remedy} {rule.link}".rstrip())
+    for family, title in FAMILIES.items():
+        echo(f"{title}\n")
+        for rule in RULES.values():
+            if rule.family == family:
+                source = f"{rule.source}: {rule.link}" if rule.link else rule.source
+                echo(f"  {rule.id} ({rule.severity})\n    {rule.problem}\n    {rule.remedy}\n    {source}\n")

@@ -6,14 +6,13 @@ import ast
 import re
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from sitemap_crawler.validation.catalogue import FAMILIES, RULES
 from sitemap_crawler.validation.targets import validate
-from tests.support.paths import PACKAGE
+from tests.support.paths import PACKAGE, ROOT
 from tests.support.sitemap_documents import (
     BASE,
     CORE,
@@ -34,6 +33,7 @@ from tests.support.sitemap_documents import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 NOT_YET_USED = {
     *("scheme-twin", "www-twin", "slash-twin", "lastmod-all-equal", "lastmod-generated", "priority-all-equal"),
@@ -344,13 +344,14 @@ PAIRS = [
 ]  # fmt: skip
 
 ELSEWHERE = {
-    "unreadable": "test_sets.py",
-    "unreachable": "test_web.py",
-    "download-failed": "test_web.py",
-    "redirected": "test_web.py",
-    "not-checked": "test_web.py",
-    "duplicates-unchecked": "test_file.py",
-    "index-child-outside": "test_web.py",
+    "unreadable": "unit/validation/test_sets.py",
+    "unreachable": "unit/validation/test_web.py",
+    "download-failed": "unit/validation/test_web.py",
+    "redirected": "unit/validation/test_web.py",
+    "not-checked": "unit/validation/test_web.py",
+    "index-child-outside": "unit/validation/test_web.py",
+    "duplicates-unchecked": "unit/validation/test_file.py",
+    **{rule.id: "crawl/test_validate_live.py" for rule in RULES.values() if rule.family in {"live", "against"}},
 }
 """Rules whose pairs need a server, a damaged disk or a long time, and the module with their test."""
 
@@ -358,7 +359,7 @@ ELSEWHERE = {
 def test_each_rule_has_its_pair() -> None:
     assert RULES.keys() - NOT_YET_USED - {pair.rule for pair in PAIRS} == ELSEWHERE.keys()
     for rule, module in ELSEWHERE.items():
-        assert f'"{rule}"' in (Path(__file__).parent / module).read_text(encoding="utf-8")
+        assert f'"{rule}"' in (ROOT / "tests" / module).read_text(encoding="utf-8")
 
 
 def found_in(files: Files | Callable[[], Files], directory: Path) -> set[tuple[str, str]]:
