@@ -123,8 +123,8 @@ class Reason(StrEnum):
     UNREACHABLE = (
         "unreachable",
         _Traits(
-            "No answer, after the retries.",
-            start_page_remedy="the server does not answer: check the address and the network",
+            "No answer, after the retries; or none with a page: a 304, not modified, to a request without conditions.",
+            start_page_remedy="the server sends no page: check the address, the network and the server",
             hint="unreachable",
             hint_position=7,
             is_error=True,

@@ -370,4 +370,13 @@ def test_a_304_to_the_first_request_is_an_error(program: Program, site: WebServe
     site.pages.update({"/": page("/a"), "/a": Answer(status=304)})
     assert crawl(program, site)["excluded"] == {"unreachable": 1}
     explained = json.loads(program.run("explain", site.url("/a"), "--state", "state.db", "--json").out)
-    assert explained["evidence"] == "the answer is 304, to a request without conditions"
+    evidence = "status 304, not modified, to a request without conditions: the server sends no page"
+    assert (explained["decision"], explained["reason"], explained["evidence"]) == ("excluded", "unreachable", evidence)
+    assert f"not listed: unreachable ({evidence})" in program.run("explain", site.url("/a"), "--state", "state.db").out
+
+
+def test_a_start_page_that_answers_304_says_so(program: Program, site: WebServer) -> None:
+    site.pages["/"] = Answer(status=304)
+    result = program.crawl(site.url("/"), "--state", "state.db")
+    assert result.code == 3
+    assert "304, not modified, to a request without conditions" in result.last_line

@@ -42,6 +42,9 @@ _UNUSED = {
 }
 """Settings of components of Scrapy that are left out, each with its replacement."""
 
+UNASKED_304 = "status 304, not modified, to a request without conditions: the server sends no page"
+"""Evidence for a page whose server answers 304 although the request had no conditions."""
+
 
 class SiteSpider(Spider):
     name = "site"
@@ -90,7 +93,7 @@ class SiteSpider(Spider):
             observation.not_modified = True
         elif response.status == 304:
             # It says nothing about the page, and is no redirect.
-            observation.status, observation.error = None, "the answer is 304, to a request without conditions"
+            observation.status, observation.error = None, UNASKED_304
         elif 300 <= response.status < 400:
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
