@@ -140,12 +140,23 @@ class Options(BaseModel):
         bool, Flag(crawling=True), Field(description="follow links with rel=nofollow and links of nofollow pages")
     ] = False
     max_pages: Annotated[
-        int | None, Flag(metavar="N"), Field(ge=1, le=2**40, description="end the run after N fetched URLs")
+        int | None,
+        Flag(metavar="N"),
+        Field(
+            ge=1,
+            le=2**40,
+            description="end the run after N fetched URLs; other pages of earlier runs keep their decision",
+        ),
     ] = None
     max_depth: Annotated[
         int | None,
         Flag(metavar="N", remembered=True),
-        Field(ge=0, le=2**40, description="fetch only URLs at most N clicks from the start page"),
+        Field(
+            ge=0,
+            le=2**40,
+            description="fetch only URLs at most N clicks from the start page; deeper pages of earlier runs keep their "
+            "decision",
+        ),
     ] = None
     subdomains: Annotated[
         bool,
