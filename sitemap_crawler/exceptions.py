@@ -26,6 +26,7 @@
     ├── NotPublishedError                3
     │   ├── PublicationRefusedError
     │   ├── NothingToPublishError
+    │   ├── ForeignFilesError
     │   └── IndexOverflowError
     ├── NotFinishedError                 4
     │   ├── RetryLaterError
@@ -163,6 +164,10 @@ class PublicationRefusedError(NotPublishedError):
 
 class NothingToPublishError(NotPublishedError):
     """The set has no entry."""
+
+
+class ForeignFilesError(NotPublishedError):
+    """The output directory has the files of another site."""
 
 
 class IndexOverflowError(NotPublishedError):

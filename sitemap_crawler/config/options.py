@@ -48,7 +48,7 @@ MAX_RUNS = 1_000_000
 """Maximum value of options that count runs. It is enough for a million nightly runs."""
 _BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
 _URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
-UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "dry_run", "report"))
+UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "take_over", "dry_run", "report"))
 """Options of `write` that the inventory does not store."""
 SECRET_OPTIONS = ("header", "auth", "client_certificate")
 """Options that give access to pages which are not for everybody."""
@@ -306,6 +306,9 @@ class Options(BaseModel):
     full: Annotated[bool, Flag(), Field(description="download everything again, without conditional requests")] = False
     fresh: Annotated[bool, Flag(), Field(description="discard an unfinished run and start a new one")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
+    take_over: Annotated[
+        bool, Flag(), Field(description="replace the files in the output directory although they list another site")
+    ] = False
     dry_run: Annotated[bool, Flag(), Field(description="decide and report, but publish nothing")] = False
     report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
     status: Annotated[

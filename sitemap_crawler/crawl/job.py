@@ -16,7 +16,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.run import begin_or_resume, plan_run, remaining_pause_seconds
 from sitemap_crawler.crawl.throttle import HostThrottles
-from sitemap_crawler.exceptions import InventoryError, OutputError, SitemapCrawlerError, UntrustedLinkError
+from sitemap_crawler.exceptions import (
+    ForeignFilesError,
+    InventoryError,
+    OutputError,
+    SitemapCrawlerError,
+    UntrustedLinkError,
+)
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.inventory.queue import Queue
@@ -26,6 +32,7 @@ from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import Ending, RunContext
+from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.urls.normalise import host_of, origin_of
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+    from sqlalchemy import Connection
 
     from sitemap_crawler.config.options import Options
     from sitemap_crawler.inventory.store import Store
@@ -202,12 +210,18 @@ class Job:
 def open_job(options: Options, *, readers: str) -> Job:
     """Open the inventory, begin or resume and plan its run, and return the job of this process.
 
-    `readers` identifies the readers of pages, see `readers_of`. Raises InventoryError, OutputError and RetryLaterError.
+    `readers` identifies the readers of pages, see `readers_of`. Raises InventoryError, OutputError, ForeignFilesError
+    and RetryLaterError.
     """
     if not options.dry_run:
         _check_output(options.output, entry_name(options.entry_url))
-    store = open_store(state_path(options), private=options.has_secrets)
+    path = state_path(options)
+    if not path.exists():
+        # A site that is refused leaves no inventory behind.
+        _check_owner(None, options)
+    store = open_store(path, private=options.has_secrets)
     try:
+        _check_owner(store.connection, options)
         return _open_job(options, store, readers=readers)
     except Exception as error:
         store.close()
@@ -277,6 +291,15 @@ def _check_output(directory: Path, name: str) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"cannot write to the output directory {directory}: {reason}; choose another -o") from error
+
+
+def _check_owner(connection: Connection | None, options: Options) -> None:
+    """Raise ForeignFilesError if the live files are those of another site. The address may still move a little: the
+    start page may redirect to https, www or its directory. The end of the run checks again."""
+    directory = options.output / host_of(options.start_url) if options.subdomains else options.output
+    problem = owner_problem(connection, options, directory=directory, sitemap_url=options.entry_url)
+    if problem is not None:
+        raise ForeignFilesError(problem)
 
 
 def job_of(crawler: Crawler) -> Job:

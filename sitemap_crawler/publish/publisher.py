@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from urllib.parse import urlsplit
 
 from sitemap_crawler.config.types import Format
-from sitemap_crawler.exceptions import PublicationRefusedError
+from sitemap_crawler.exceptions import ForeignFilesError, PublicationRefusedError
 from sitemap_crawler.inventory.publications import (
     Publications,
     changes_since_published,
@@ -19,6 +19,7 @@ from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.entries import Entries
+from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.report.report import change_row
 from sitemap_crawler.sitemap.feed import FEEDS, MAX_ITEMS, ChangedPage, Channel
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
@@ -166,7 +167,14 @@ class Publisher:
             context.warn(WarningKind.ENTRY_TOO_LARGE, loc, EXTRAS_TOO_LARGE)
 
     def _approve(self, listed: int) -> None:
-        """Check the guards again after entries that are too large were left out. Raises PublicationRefusedError."""
+        """Check the guards again: entries that are too large were left out, and the directory is locked only now.
+
+        Raises PublicationRefusedError, ForeignFilesError.
+        """
+        output, sitemap_url = self._sitemap_set.output, self._sitemap_set.sitemap_url
+        problem = owner_problem(self._connection, self._options, directory=output, sitemap_url=sitemap_url)
+        if problem is not None:
+            raise ForeignFilesError(problem)
         omitted = self._sitemap_set.listed - listed
         if omitted > 0:
             problem = publish_problem(self._options, listed=listed, published=self._sitemap_set.published)

@@ -16,6 +16,7 @@ from sitemap_crawler.inventory.runs import undo_run_marks
 from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, url_index
 from sitemap_crawler.inventory.template_images import store_template_images
 from sitemap_crawler.policy.guards import publish_problem
+from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.publish.publisher import Publisher, SitemapSet, count_of_pages
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import host_of
@@ -143,7 +144,10 @@ class _RunPublisher:
         return row
 
     def _problem(self, sitemap_set: SitemapSet) -> str | None:
-        return publish_problem(self._options, listed=sitemap_set.listed, published=sitemap_set.published)
+        problem = publish_problem(self._options, listed=sitemap_set.listed, published=sitemap_set.published)
+        return problem or owner_problem(
+            self._connection, self._options, directory=sitemap_set.output, sitemap_url=sitemap_set.sitemap_url
+        )
 
     def _publish(self, sitemap_set: SitemapSet) -> Publisher:
         context = self._context

@@ -1,0 +1,92 @@
+"""The owner of live files: the site whose pages they list. A site does not replace the files of another one.
+
+The files themselves name their owner, not a record next to them. So the answer is right for another user's files, on
+another machine, after a loss of the inventory, and after the inventory or the output directory has moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.config.types import Format
+from sitemap_crawler.inventory.publications import Publications
+from sitemap_crawler.sitemap.escaping import rfc3986, unescape
+from sitemap_crawler.sitemap.names import Names
+from sitemap_crawler.urls.normalise import Resolver, directory_of
+from sitemap_crawler.urls.spelling import without_variant
+from sitemap_crawler.utils.directories import Directory, open_destination
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.config.options import Options
+
+HEAD_BYTES = 1 << 16
+"""Bytes of a live file in which URLs are searched: some hundred URLs. No file of ours has one outside its scope."""
+_LISTED_URL = {
+    Format.XML: re.compile(rb"<loc>\s*+(?:<!\[CDATA\[)?+\s*+(https?://[^<\]\s]++)[<\]\s]"),
+    Format.TXT: re.compile(rb"^(https?://\S++)\s", re.MULTILINE),
+    Format.RSS: re.compile(rb"<link>\s*+(https?://[^<\s]++)\s*+</link>"),
+    Format.ATOM: re.compile(rb'<link rel="alternate" href="(https?://[^"]++)"'),
+}
+
+
+def owner_problem(connection: Connection | None, options: Options, *, directory: Path, sitemap_url: str) -> str | None:
+    """Return why the set of `sitemap_url` may not replace the files in `directory`: they list pages of another site.
+
+    The http, https, www and apex addresses of a site are one site. Files that the inventory has published, with the
+    same bytes, are its own although the addresses of the site have changed since. `connection` is None before there is
+    an inventory. A file that is missing, cannot be read or names no URL has no owner.
+    """
+    if options.take_over or options.dry_run:
+        return None
+    names = Names.for_sitemap(sitemap_url)
+    for form in options.format:
+        entry = names.entry if form is Format.XML else names.other_format(str(form))
+        try:
+            parent, name = open_destination(directory / entry)
+            with parent:
+                url = _foreign_url(parent, name, form, own_directory=directory_of(sitemap_url))
+                if url is None or (connection and _has_published(connection, directory, entry, parent, name)):
+                    continue
+        except OSError:
+            continue
+        return (
+            f"{directory / entry} is of another site, it lists {printable(url)}: give this site another -o, or "
+            "--take-over to replace the files; they are untouched"
+        )
+    return None
+
+
+def _foreign_url(directory: Directory, name: str, form: Format, *, own_directory: str) -> str | None:
+    """Return the first URL in the file that is outside the directory of our own entry file, or None."""
+    own = _comparable(own_directory)
+    with directory.open_file(name) as file:
+        head = file.read(HEAD_BYTES)
+    return next((url for url in _listed_urls(head, form) if not _comparable(url).startswith(own)), None)
+
+
+def _comparable(url: str) -> str:
+    return without_variant(rfc3986(url))
+
+
+def _listed_urls(head: bytes, form: Format) -> Iterator[str]:
+    normalise = Resolver(()).normalise
+    for match in _LISTED_URL[form].finditer(head):
+        text = match[1].decode(errors="replace")
+        url = normalise(text if form is Format.TXT else unescape(text))
+        if url is not None:
+            yield url
+
+
+def _has_published(connection: Connection, output: Path, entry: str, directory: Directory, name: str) -> bool:
+    """Return whether the file has the bytes that the inventory published as `entry` in `output`."""
+    recorded = {file.name: file.sha256 for file in Publications(connection, output, entry).files()}
+    with directory.open_file(name) as file:
+        return recorded.get(entry) == hashlib.file_digest(file, "sha256").hexdigest()
