@@ -133,7 +133,7 @@ def check_listed(
     job = begin(start)
     if isinstance(job, Report):
         raise CrawlStoppedError(job.message)
-    outcome = CheckOutcome("the check was stopped before its first request", {})
+    outcome = CheckOutcome("the check was stopped at once", {})
     try:
         if request_options.verbosity < 1:
             quieten_scrapy()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
+import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.webserver import Answer, WebServer, page
+from tests.support.gated_site import Gate
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,6 +151,50 @@ def test_a_sitemap_beside_the_crawl_of_its_site(program: Program, site: WebServe
     messages = {finding["url"]: finding["message"] for finding in report["findings"]}
     assert "client-error: status 404" in messages[site.url("/gone")]
     assert "noindex" in messages[site.url("/noindex")]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_the_check_with_what_is_known(program: Program, site: WebServer, times: int) -> None:
+    gate = Gate(30)
+
+    def gone(_request: LoggedRequest) -> Answer:
+        gate.pass_through()
+        return Answer(status=404)
+
+    site.pages.update({f"/p/{number}": gone for number in range(100)})
+    write_sitemap(program, [entry(site.url(f"/p/{number}")) for number in range(100)])
+    process = subprocess.Popen(
+        program.command("validate", "map.xml", "--check-urls", "--json"),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert gate.reached.wait(60)
+        process.send_signal(signal.SIGINT)
+        if times == 1:
+            gate.open()
+        while times == 2 and process.poll() is None:
+            # Only a later signal stops a check that waits for answers.
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.3)
+        out, err = process.communicate(timeout=60)
+    finally:
+        gate.open()
+        process.kill()
+        process.communicate()
+    report = json.loads(out)
+    (line,) = err.splitlines()
+    assert (process.returncode, "map.xml is not valid" in line or "were not checked" in line) == (1, True)
+    rules = Counter(finding["rule"] for finding in report["findings"])
+    assert rules["live-incomplete"] == 1
+    checked = report["statistics"]["checked_urls"]
+    assert report["counts"].get("live-broken", 0) == checked
+    if times == 1:
+        assert 22 <= checked < 100
 
 
 @pytest.mark.parametrize(
