@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import FileConflictError, OptionError, UntrustedLinkError
 from sitemap_crawler.sitemap.names import Names
-from sitemap_crawler.utils.replace import check_replaceable, real_path
+from sitemap_crawler.utils.replace import check_replaceable, open_appended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +49,7 @@ def check_writable(name: str, path: Path) -> None:
         if path.exists() and not os.access(path, os.W_OK):
             raise OptionError(f"cannot write {name} {path}: permission denied")
         if name == "log_file":
-            if path.is_file():
-                real_path(path)
-            path.open("a").close()
+            os.close(open_appended(path))
     except UntrustedLinkError:
         raise
     except OSError as error:

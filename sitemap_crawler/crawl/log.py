@@ -1,14 +1,23 @@
-"""Filters of the log: Scrapy's lines for every request and item appear only at the level DEBUG."""
+"""The log: its file, and filters. Scrapy's lines for every request and item appear only at the level DEBUG."""
 
 from __future__ import annotations
 
 import logging
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.logformatter import LogFormatter
+from scrapy.utils.log import TopLevelFormatter
+
+from sitemap_crawler.exceptions import OutputError, UntrustedLinkError
+from sitemap_crawler.utils.replace import open_appended
+from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
 
 
 _VERBOSE_LOGGERS = (
@@ -42,6 +51,70 @@ def quieten_asyncio() -> None:
 def _is_no_exit(record: logging.LogRecord) -> bool:
     exits = bool(record.exc_info and record.exc_info[0] is SystemExit)
     return not exits and not record.getMessage().startswith("Task was destroyed but it is pending")
+
+
+class LogFile(logging.Handler):
+    """Handler that appends to a file. It holds no buffer: what cannot be written is lost, and costs nothing later."""
+
+    def __init__(self, path: Path, *, encoding: str, truncates: bool) -> None:
+        """Open the file. Raises UntrustedLinkError, OSError."""
+        super().__init__()
+        self._path = path
+        self._encoding = encoding
+        self.descriptor = open_appended(path)
+        self._is_cut = False
+        """Whether the last line was written in part."""
+        self._has_failed = False
+        if truncates:
+            os.ftruncate(self.descriptor, 0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = self.format(record)
+        except Exception:
+            self.handleError(record)
+            return
+        start = "\n" if self._is_cut else ""
+        data = f"{start}{line}\n".encode(self._encoding, "backslashreplace")
+        try:
+            while data:
+                data = data[os.write(self.descriptor, data) :]
+                self._is_cut = bool(data)
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """Say the first time that lines are lost. The log is no result of the crawl, so the crawl goes on."""
+        if self._has_failed:
+            return
+        self._has_failed = True
+        with suppress(OSError):
+            remedy = "free disk space; the crawl goes on, and its log has gaps"
+            echo(f"cannot write the log file {self._path}: {error.strerror}; {remedy}", err=True)
+
+
+def open_log_file(settings: Settings) -> None:
+    """Have the log written to the file of the setting LOG_FILE by our handler. Raises OutputError.
+
+    Scrapy's handler follows links that others have planted, and prints a traceback for each line on a full disk.
+    """
+    path = Path(settings["LOG_FILE"])
+    try:
+        file = LogFile(
+            path, encoding=settings["LOG_ENCODING"] or "utf-8", truncates=not settings.getbool("LOG_FILE_APPEND")
+        )
+    except UntrustedLinkError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot write log_file {path}: {reason}; give another file, or free disk space") from error
+    file.setFormatter(logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
+    file.setLevel(settings["LOG_LEVEL"])
+    if settings.getbool("LOG_SHORT_NAMES"):
+        file.addFilter(TopLevelFormatter(["scrapy"]))
+    settings.set("LOG_INSTALL_ROOT_HANDLER", value=False, priority="cmdline")
+    logging.root.setLevel(logging.NOTSET)
+    logging.root.addHandler(file)
 
 
 class QuietLogFormatter(LogFormatter):

@@ -10,7 +10,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 from sitemap_crawler.crawl.engine import SiteCrawler
 from sitemap_crawler.crawl.extensions import exporter
-from sitemap_crawler.crawl.log import quieten_asyncio, quieten_scrapy
+from sitemap_crawler.crawl.log import open_log_file, quieten_asyncio, quieten_scrapy
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import begin
 from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
@@ -60,6 +60,8 @@ def run_crawl(start: Start, *, verbosity: int) -> Report:
 
 def _start_process(settings: Settings, job: Job) -> BaseException | None:
     try:
+        if settings["LOG_FILE"]:
+            open_log_file(settings)
         process = AsyncCrawlerProcess(settings)
         crawler = SiteCrawler(SiteSpider, settings)
     except CANNOT_START as error:

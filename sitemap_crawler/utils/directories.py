@@ -56,6 +56,12 @@ class Directory:
     def owner(self) -> int:
         return os.fstat(self.descriptor).st_uid
 
+    @property
+    def is_private(self) -> bool:
+        """Whether only this user and root can write the directory."""
+        status = os.fstat(self.descriptor)
+        return status.st_uid in (os.geteuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
     def status(self, name: str) -> os.stat_result | None:
         """Return the status of a name itself, also that of a link; None if it does not exist."""
         try:
@@ -248,8 +254,7 @@ def _read_link(directory: Directory, name: str) -> Link | None:
                 os.close(descriptor)
         else:
             text = os.readlink(name, dir_fd=directory.descriptor)
-    is_private = above.st_uid in (os.geteuid(), 0) and not above.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return Link(path, text, status.st_uid, status.st_nlink == 1, is_private)
+    return Link(path, text, status.st_uid, status.st_nlink == 1, directory.is_private)
 
 
 def _proc_device() -> int | None:

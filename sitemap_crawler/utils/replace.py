@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, BufferedWriter, FileIO
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+from sitemap_crawler.exceptions import UntrustedLinkError
 from sitemap_crawler.utils.directories import Directory, destination_in, open_destination, open_directory
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _SUFFIX = ".sitemap-crawler-tmp"
 _TOKEN_BYTES = 6
 _TEMPORARY_NAME = re.compile(rf"\.(?P<name>.+)\.[0-9a-f]+{re.escape(_SUFFIX)}", re.DOTALL)
 _NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPENDED_FILE = os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LOCK_FILE = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -264,6 +266,30 @@ def lock_file(path: Path, *, private: bool = False) -> int:
     except BaseException:
         os.close(descriptor)
         raise
+    return descriptor
+
+
+def open_appended(path: Path) -> int:
+    """Open a file to append to it, or create it, and return its descriptor. Raises UntrustedLinkError, OSError."""
+    directory, name = open_destination(path)
+    with directory:
+        directory.file_status(name)
+        try:
+            descriptor = os.open(name, _APPENDED_FILE, 0o666, dir_fd=directory.descriptor)
+        except OSError as error:
+            error.filename = str(directory.path / name)
+            raise
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise FileExistsError(errno.EEXIST, "Not a regular file", str(path))
+            if status.st_nlink > 1 and status.st_uid != directory.owner and not directory.is_private:
+                # Where the kernel allows it, a stranger can give any file a second name.
+                reason = "it has a second name (hard link), and another user can write its directory; remove it"
+                raise UntrustedLinkError(errno.EPERM, reason, str(path))
+        except BaseException:
+            os.close(descriptor)
+            raise
     return descriptor
 
 

@@ -365,7 +365,6 @@ EXCEPTIONS = {
         ],
         "SQLite writes the copy itself, by its path, in a directory of mode 0700",
     ),
-    ("config/paths.py", "open"): "a log file is appended to, never replaced; the logging module opens it by its name",
 }
 
 
