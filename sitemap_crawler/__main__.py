@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 
-from sitemap_crawler.exceptions import FAILED, INTERRUPTED
-from sitemap_crawler.utils.runtime import (
-    Phase,
-    flush_standard_streams,
-    open_standard_streams,
-    set_garbage_collection,
-)
-from sitemap_crawler.utils.shortage import shortage_of
+from sitemap_crawler.utils.stopping import MESSAGE, exit_at_signals
 
 
 def main() -> None:
     """Run the command line and exit with its exit code."""
+    exit_at_signals()
+    # Imported here: a signal in the first moments shall find its handler.
+    from sitemap_crawler.exceptions import FAILED, INTERRUPTED
+    from sitemap_crawler.utils.runtime import (
+        Phase,
+        flush_standard_streams,
+        open_standard_streams,
+        set_garbage_collection,
+    )
+    from sitemap_crawler.utils.shortage import shortage_of
+
     set_garbage_collection(Phase.IMPORTS)
     open_standard_streams()
     try:
@@ -23,7 +27,7 @@ def main() -> None:
 
         code = run()
     except KeyboardInterrupt:
-        sys.stderr.write("sitemap-crawler: interrupted; run the same command to continue\n")
+        sys.stderr.write(f"sitemap-crawler: {MESSAGE}\n")
         code = INTERRUPTED
     except Exception as error:
         shortage = shortage_of(error)

@@ -13,6 +13,7 @@ from sitemap_crawler.cli.validate.command import validate
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE, SitemapCrawlerError
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.shortage import shortage_error_of
+from sitemap_crawler.utils.stopping import MESSAGE, interrupt_at_signals
 
 
 def run() -> int:
@@ -22,7 +23,7 @@ def run() -> int:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.Abort:
-        code = print_error(INTERRUPTED, "interrupted; run the same command to continue")
+        code = print_error(INTERRUPTED, MESSAGE)
     except click.exceptions.NoArgsIsHelpError as error:
         echo(error.format_message(), err=True)
         code = USAGE
@@ -42,8 +43,12 @@ def run() -> int:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name=PROGRAM)
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Crawls a web site within the scope of its sitemap and keeps its XML sitemaps true."""
+    if context.invoked_subcommand != crawl.name:
+        # A crawl gets handlers of its own when it begins.
+        interrupt_at_signals()
 
 
 for command in (crawl, write, explain, pages, runs, diff, validate, check_inventory):

@@ -83,5 +83,5 @@ def run_process(process: AsyncCrawlerProcess, crawler: SiteCrawler, **arguments:
 
 def _stop_on_hangup() -> None:
     """Let SIGHUP, which the end of a terminal sends, stop the crawl like SIGTERM. Under nohup it stays ignored."""
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))

@@ -131,6 +131,72 @@ def test_a_stop_while_the_crawl_opens_is_not_lost(
     assert program.crawl(site.url("/")).report["listed"] == PAGES
 
 
+STOPPED_AT_IMPORT = """
+import os, signal, sys
+
+def stop(event, arguments):
+    if event == "import" and arguments[0] == os.environ["AT"]:
+        for _ in range(int(os.environ["TIMES"])):
+            os.kill(os.getpid(), getattr(signal, os.environ["STOP"]))
+
+sys.addaudithook(stop)
+"""
+INTERRUPTED = "sitemap-crawler: interrupted; run the same command to continue\n"
+
+
+def run_stopped_at_import(
+    program: Program, *arguments: str, module: str, stop: signal.Signals, times: int = 1, under_nohup: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run the program. It gets a signal when it begins to import the module."""
+    (program.directory / "sitecustomize.py").write_text(STOPPED_AT_IMPORT)
+    added = {"PYTHONPATH": str(program.directory), "AT": module, "STOP": stop.name, "TIMES": str(times)}
+    return subprocess.run(
+        program.command(*arguments),
+        cwd=program.directory,
+        env={**program.environment(), **added},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) if under_nohup else None,
+    )
+
+
+@pytest.mark.parametrize("module", ["sitemap_crawler.exceptions", "click", "pydantic", "scrapy.crawler", "aiohttp"])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_the_first_second_is_one_line(
+    program: Program, site: WebServer, module: str, stop: signal.Signals
+) -> None:
+    """Before Scrapy has its handlers."""
+    done = run_stopped_at_import(program, "crawl", site.url("/"), module=module, stop=stop)
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", INTERRUPTED)
+    assert site.paths() == []
+
+
+def test_a_second_signal_in_the_first_second_changes_nothing(program: Program, site: WebServer) -> None:
+    done = run_stopped_at_import(program, "crawl", site.url("/"), module="scrapy.crawler", stop=signal.SIGINT, times=2)
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", INTERRUPTED)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_another_command_is_one_line(program: Program, site: WebServer, stop: signal.Signals) -> None:
+    site.pages["/"] = page()
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    done = run_stopped_at_import(
+        program, "write", "--state", "state.db", module="sitemap_crawler.sitemap.stage", stop=stop
+    )
+    # click ends the line on which a terminal shows ^C.
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"\n{INTERRUPTED}")
+
+
+@pytest.mark.parametrize("module", ["click", "sitemap_crawler.publish.conclude"])
+def test_the_end_of_a_terminal_stops_nothing_under_nohup(program: Program, site: WebServer, module: str) -> None:
+    site.pages["/"] = page()
+    arguments = ["crawl", site.url("/"), "-q"]
+    done = run_stopped_at_import(program, *arguments, module=module, stop=signal.SIGHUP, under_nohup=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[subprocess.Popen[str]]) -> None:
     gate = Gate(1)
     build(site, gate)

@@ -1,0 +1,54 @@
+"""What SIGINT, SIGTERM and SIGHUP do before a crawl has handlers of its own, and in commands without a crawl.
+
+This module imports next to nothing, because it is the first to run.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 4
+"""Exit code of an interrupted command, as in `exceptions.py`."""
+MESSAGE = "interrupted; run the same command to continue"
+
+
+def exit_at_signals() -> None:
+    """Have a signal end the process at once, with one line.
+
+    An exception would be lost in places: Python drops one that is raised while it calls a destructor, and imports have
+    many of them. Nothing has to be cleaned up: a process may also be killed at any instant.
+    """
+    _handle(_exit)
+
+
+def interrupt_at_signals() -> None:
+    """Have a signal raise KeyboardInterrupt, so that a command removes its temporary files."""
+    _handle(_interrupt)
+
+
+def _handle(handler: Callable[[int, Any], None]) -> None:
+    for number in SIGNALS:
+        # nohup ignores SIGHUP, and a shell without job control ignores SIGINT for jobs in the background.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _exit(_number: int, _frame: Any) -> NoReturn:
+    try:
+        os.write(2, f"sitemap-crawler: {MESSAGE}\n".encode())
+    except OSError:
+        # Standard error is closed or full.
+        pass
+    finally:
+        # Not sys.exit: it raises an exception.
+        os._exit(INTERRUPTED)
+
+
+def _interrupt(_number: int, _frame: Any) -> NoReturn:
+    raise KeyboardInterrupt
