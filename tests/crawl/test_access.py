@@ -43,6 +43,54 @@ def other() -> Iterator[WebServer]:
         yield server
 
 
+def modes(program: Program, *names: str) -> dict[str, int]:
+    return {name: (program.directory / name).stat().st_mode & 0o777 for name in names}
+
+
+FILES = ("state.db", "state.db.lock", "report.json", "status.json")
+
+
+@pytest.mark.parametrize("earlier", [None, 0o640, 0o604])
+def test_files_of_a_run_with_secrets_are_private(program: Program, site: WebServer, earlier: int | None) -> None:
+    """So are those that replace files of an earlier run, whatever their mode was."""
+    site.pages["/"] = page()
+    options = ["--state", "state.db", "--status", "status.json"]
+    if earlier is not None:
+        assert program.crawl(site.url("/"), *options).code == 0
+        for name in FILES:
+            (program.directory / name).chmod(earlier)
+    assert program.crawl(site.url("/"), *options, "--auth", LOGIN).code == 0
+    assert modes(program, *FILES) == dict.fromkeys(FILES, 0o600)
+    # `write` knows no secrets, but the mode of the inventory.
+    (program.directory / "report.json").chmod(0o644)
+    assert program.run("write", "--state", "state.db", "--report", "report.json").code == 0
+    assert modes(program, *FILES) == dict.fromkeys(FILES, 0o600)
+
+
+def test_the_owner_of_a_private_lock_is_private(program: Program, site: WebServer) -> None:
+    seen: list[dict[str, int]] = []
+    names = ("state.db.owner", "state.db-wal", "status.json")
+
+    def answer(_request: LoggedRequest) -> Answer:
+        seen.append(modes(program, *names))
+        return Answer(page())
+
+    site.pages["/"] = answer
+    options = ["--state", "state.db", "--status", "status.json", "--header", f"X-Preview: {TOKEN}"]
+    assert program.crawl(site.url("/"), *options).code == 0
+    assert seen == [dict.fromkeys(names, 0o600)]
+
+
+def test_report_and_status_keep_the_mode_of_the_file_that_they_replace(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    options = ["--state", "state.db", "--status", "status.json"]
+    assert program.crawl(site.url("/"), *options).code == 0
+    (program.directory / "report.json").chmod(0o640)
+    (program.directory / "status.json").chmod(0o604)
+    assert program.crawl(site.url("/"), *options).code == 0
+    assert modes(program, "report.json", "status.json") == {"report.json": 0o640, "status.json": 0o604}
+
+
 def everything_written(program: Program, result: Result) -> bytes:
     """Return all that a run leaves: the content of all its files, and its output."""
     files = [path.read_bytes() for path in program.directory.rglob("*") if path.is_file()]
