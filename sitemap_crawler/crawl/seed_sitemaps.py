@@ -132,9 +132,8 @@ class _SeedReader:
         self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known, max_files=max_files)
         for url in self._queue.named:
             self._job.gate.name(origin_of(url))
-        self._files = self._bytes = self._urls = self._outside = 0
-        """Sitemaps that were read, their bytes, URLs in them, and those out of scope."""
-        self._until = time.monotonic() + self._job.options.max_seed_time
+        self._files = self._urls = self._outside = 0
+        """Sitemaps that were read, URLs in them, and those out of scope."""
 
     @property
     def has_work(self) -> bool:
@@ -195,10 +194,10 @@ class _SeedReader:
 
     def _exceeded_limit(self) -> str | None:
         """Return the limit that keeps the run from reading another sitemap, None if there is none."""
-        options = self._job.options
-        if self._bytes >= options.max_seed_bytes:
+        options, spent = self._job.options, self._queue.spent
+        if spent.bytes >= options.max_seed_bytes:
             return f"SITEMAP_MAX_SEED_BYTES is {options.max_seed_bytes:,}"
-        if time.monotonic() >= self._until:
+        if spent.seconds >= options.max_seed_time:
             return f"SITEMAP_MAX_SEED_TIME is {options.max_seed_time:g} s"
         return None
 
@@ -224,6 +223,7 @@ class _SeedReader:
     async def _read_file(self, seed: Seed) -> None:
         """Fetch and read one sitemap, and settle it in the inventory."""
         self._files += 1
+        began = time.monotonic()
         try:
             response = await self._fetch(seed)
             problems = () if response is None else await self._take(response, seed)
@@ -234,21 +234,20 @@ class _SeedReader:
             if not error.transient:
                 self._delete_claims(seed)
             settled = seed._replace(done=True, problems=(problem,), transient=error.transient)
-        if not self._is_stopping():
-            self._queue.write(settled)
+        self._settle(settled, began=began)
 
     async def _read_list(self, seed: Seed) -> None:
         """Fetch the types of entries, or one page of a list, and store the dates. A closed API is no problem."""
+        began = time.monotonic()
         try:
             response = await self._download(seed.url, max_bytes=MAX_ANSWER_BYTES)
         except _UnreadSitemapError as error:
             logger.debug("%s is not read: %s", seed.url, error)
         else:
-            self._bytes += len(response.body)
+            self._queue.spent = self._queue.spent.plus(size=len(response.body))
             if response.status == 200 and not self._is_stopping():
                 self._take_list(response, seed)
-        if not self._is_stopping():
-            self._queue.write(seed._replace(done=True))
+        self._settle(seed._replace(done=True), began=began)
 
     def _take_list(self, response: Response, seed: Seed) -> None:
         if seed.level == LEVEL_OF_TYPES:
@@ -272,9 +271,15 @@ class _SeedReader:
         if entries and not is_last_page(seed.url, len(entries), response.headers.get("X-WP-TotalPages")):
             self._queue.add(Seed(next_page(seed.url), WORDPRESS, LEVEL_OF_LISTS))
 
+    def _settle(self, seed: Seed, *, began: float) -> None:
+        """Write that a sitemap needs no reading any more. `began` is the time of time.monotonic() at its request."""
+        if not self._is_stopping():
+            self._queue.spent = self._queue.spent.plus(seconds=time.monotonic() - began)
+            self._queue.write(seed)
+
     async def _take(self, response: Response, seed: Seed) -> Iterable[str]:
         """Queue the URLs in the file, and return its problems."""
-        self._bytes += len(response.body)
+        self._queue.spent = self._queue.spent.plus(size=len(response.body))
         file = read_sitemap(response.body)
         if file is None:
             self._delete_claims(seed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, exists, insert, or_, select
 
-from sitemap_crawler.inventory.schema import seeds
+from sitemap_crawler.inventory.schema import meta, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +23,9 @@ REDIRECT = "redirect"
 """Value of `named_by` for the target of a redirect."""
 WORDPRESS = "wordpress"
 """Value of `named_by` for the lists of WordPress. A site may close them, so nothing is missing without them."""
+
+_SPENT = ("seeds_run", "seeds_bytes", "seeds_seconds")
+"""Names in `meta` of a run, and of what it has spent."""
 
 
 class Seed(NamedTuple):
@@ -38,7 +41,17 @@ class Seed(NamedTuple):
     problems: tuple[str, ...] = ()
     """One line for each problem."""
     transient: bool = False
-    """Whether a transient error left the sitemap unread, so that its URLs are unknown."""
+    """Whether a transient error or a limit left the sitemap unread, so that its URLs are unknown."""
+
+
+class Spent(NamedTuple):
+    """Bytes and seconds that a run has spent on reading sitemaps, in all its processes."""
+
+    bytes: int = 0
+    seconds: float = 0.0
+
+    def plus(self, *, size: int = 0, seconds: float = 0.0) -> Spent:
+        return Spent(self.bytes + size, self.seconds + seconds)
 
 
 class SeedQueue:
@@ -61,6 +74,8 @@ class SeedQueue:
         self._known = {row.url for row in rows} | set(published)
         self._files = sum(row.named_by not in (START, REDIRECT) for row in rows)
         self._added: list[Seed] = []
+        self.spent = load_spent(connection, run)
+        """Written with the sitemaps."""
 
     def knows(self, url: str) -> bool:
         return url in self._known
@@ -75,7 +90,7 @@ class SeedQueue:
             self._files += 1
             if self._files > self._max_files:
                 problem = f"is not read, and neither are further ones: a run reads at most {self._max_files:,} sitemaps"
-                seed = seed._replace(done=True, problems=(problem,))
+                seed = seed._replace(done=True, problems=(problem,), transient=seed.named_by != WORDPRESS)
         self._known.add(seed.url)
         self._added.append(seed)
 
@@ -90,18 +105,35 @@ class SeedQueue:
             for seed in settled:
                 self._connection.execute(delete(seeds).where(seeds.c.run == self._run, seeds.c.url == seed.url))
             self._connection.execute(insert(seeds), [self._row(seed) for seed in written.values()])
+            store_spent(self._connection, self._run, self.spent)
         self._known.update(seed.url for seed in settled)
         self.waiting.extend(seed for seed in written.values() if not seed.done)
         self._added = []
 
     def give_up(self) -> None:
         """Mark all that wait as done and unread."""
-        self.write(*(seed._replace(done=True, transient=True) for seed in self.waiting))
+        self.write(*(seed._replace(done=True, transient=seed.named_by != WORDPRESS) for seed in self.waiting))
         self.waiting.clear()
 
     def _row(self, seed: Seed) -> dict[str, Any]:
         row = {"run": self._run, "url": seed.url, "named_by": seed.named_by, "level": seed.level}
         return {**row, "done": seed.done, "problem": "\n".join(seed.problems) or None, "passing": seed.transient}
+
+
+def load_spent(connection: Connection, run: int) -> Spent:
+    """Return what the run has spent before."""
+    query = select(meta.c.name, meta.c.value).where(meta.c.name.in_(_SPENT))
+    with connection.begin():
+        values = {row.name: float(row.value) for row in connection.execute(query)}
+    stored_run, size, seconds = (values.get(name, 0.0) for name in _SPENT)
+    return Spent(int(size), seconds) if stored_run == run else Spent()
+
+
+def store_spent(connection: Connection, run: int, spent: Spent) -> None:
+    """Store what the run has spent, within the caller's transaction."""
+    connection.execute(delete(meta).where(meta.c.name.in_(_SPENT)))
+    values = zip(_SPENT, (run, spent.bytes, spent.seconds), strict=True)
+    connection.execute(insert(meta), [{"name": name, "value": repr(value)} for name, value in values])
 
 
 def seed_problems(connection: Connection, run: int) -> Iterator[tuple[str, str]]:

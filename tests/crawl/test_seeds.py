@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sitemap_crawler.inventory.seed_sitemaps import seeds_complete
+from sitemap_crawler.inventory.seed_sitemaps import load_spent, seeds_complete, store_spent
 from sitemap_crawler.inventory.store import open_store
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -249,6 +249,10 @@ def test_no_more_files_than_a_run_reads(program: Program, site: WebServer) -> No
     assert seed_warnings(result) == [
         (site.url("/3.xml"), "is not read, and neither are further ones: a run reads at most 3 sitemaps")
     ]
+    # The URLs in the others are unknown, so their absence proves nothing.
+    store = open_store(program.directory / "state.sqlite")
+    assert not seeds_complete(store.connection, 1)
+    store.close()
 
 
 def test_a_limit_of_pages_is_one_of_sitemaps(program: Program, site: WebServer) -> None:
@@ -261,7 +265,7 @@ def test_a_limit_of_pages_is_one_of_sitemaps(program: Program, site: WebServer) 
     ("setting", "read", "reason"),
     [
         ("SITEMAP_MAX_SEED_BYTES=100", 2, "SITEMAP_MAX_SEED_BYTES is 100"),
-        ("SITEMAP_MAX_SEED_TIME=0.000001", 0, "SITEMAP_MAX_SEED_TIME is 1e-06 s"),
+        ("SITEMAP_MAX_SEED_TIME=0.000001", 1, "SITEMAP_MAX_SEED_TIME is 1e-06 s"),
     ],
 )
 def test_a_run_ends_reading_sitemaps(program: Program, site: WebServer, setting: str, read: int, reason: str) -> None:
@@ -276,6 +280,53 @@ def test_a_run_ends_reading_sitemaps(program: Program, site: WebServer, setting:
     store = open_store(program.directory / "state.sqlite")
     assert not seeds_complete(store.connection, 1)
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("setting", "limit"),
+    [("SITEMAP_MAX_SEED_BYTES", 100), ("SITEMAP_MAX_SEED_TIME", 60), ("SITEMAP_MAX_SEED_FILES", 2)],
+)
+def test_limits_hold_for_a_run_and_not_for_a_process(
+    program: Program, site: WebServer, setting: str, limit: int
+) -> None:
+    names = [f"/{number}.xml" for number in range(1, 8)]
+    site.pages.update({name: xml(urlset([site.url(f"/hidden{name[:2]}")])) for name in names})
+    options = [text for name in names for text in ("--seed-sitemap", site.url(name))]
+    options += ["-s", f"{setting}={limit}"]
+    stop_at("/2.xml", signal.SIGINT, program, site, *options)
+    if setting == "SITEMAP_MAX_SEED_TIME":
+        # The first process had 61 seconds for its sitemaps.
+        store = open_store(program.directory / "state.sqlite")
+        spent = load_spent(store.connection, 1)
+        assert spent.seconds > 0
+        with store.connection.begin():
+            store_spent(store.connection, 1, spent._replace(seconds=61.0))
+        store.close()
+    result = crawl(program, site, *options)
+    assert result.report["run"] == 1
+    read = [path for path in site.paths() if path.endswith(".xml")]
+    # The first one was read, the second one is requested again after the stop.
+    assert read == (["/1.xml", "/2.xml"] if setting == "SITEMAP_MAX_SEED_TIME" else ["/1.xml", "/2.xml", "/2.xml"])
+    assert len(seed_warnings(result)) == 1
+
+
+def test_the_time_for_sitemaps_begins_with_the_first_one(program: Program, site: WebServer) -> None:
+    """Pages that are fetched before take hours on a large site."""
+    site.pages["/linked"] = slow(page())
+    site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-s", "SITEMAP_MAX_SEED_TIME=0.9")
+    assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+    assert seed_warnings(result) == []
+
+
+def slow(answer: Any) -> Callable[[LoggedRequest], Answer]:
+    """Return a page whose response takes longer than the sitemaps of the test may."""
+
+    def wait(_: LoggedRequest) -> Answer:
+        threading.Event().wait(1.0)
+        return Answer(answer)
+
+    return wait
 
 
 def test_our_own_sitemap_is_no_source_but_its_predecessor_is(program: Program, site: WebServer) -> None:
