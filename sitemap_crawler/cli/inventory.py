@@ -75,6 +75,7 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
         "redirects to": facts["redirects_to"],
         "canonical": facts["canonical"],
         "linked from": explanation.linked,
+        "links": explanation.links,
         "depth": _depth(facts),
         "lastmod": facts["lastmod"] and facts["lastmod"] + source,
         "first seen": facts["first_seen"],

@@ -460,6 +460,11 @@ class Options(BaseModel):
         Flag(cli=False, crawling=True),
         Field(ge=1_000, le=2**40, description="maximum number of bytes of a body that are read, uncompressed"),
     ] = 15_000_000
+    max_links: Annotated[
+        int,
+        Flag(cli=False, crawling=True),
+        Field(ge=1, le=500_000, description="maximum number of links of one page that are kept, the first ones"),
+    ] = 50_000
 
     @model_validator(mode="before")
     @classmethod

@@ -45,6 +45,9 @@ READERS_VERSION = 4
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
 """Options that decide what the readers find on a page."""
+LATER_READING_OPTIONS = ("max_links",)
+"""Reading options that inventories of earlier versions do not know. Only another value than the default counts, so
+that the hashes in those inventories stay valid."""
 
 
 def remaining_pause_seconds(options: Options, connection: Connection) -> float:
@@ -121,6 +124,7 @@ def readers_of(pipelines: Mapping[Any, int | None], options: Options) -> str:
     """
     names = sorted(_pipeline_name(pipeline) for pipeline, order in pipelines.items() if order is not None)
     values = options.model_dump(mode="json", include=set(READING_OPTIONS))
+    values |= options.model_dump(mode="json", include=set(LATER_READING_OPTIONS), exclude_defaults=True)
     described = json.dumps([READERS_VERSION, names, values], sort_keys=True)
     return blake2b(described.encode(), digest_size=6).hexdigest()
 

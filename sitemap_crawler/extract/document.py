@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sitemap_crawler.extract.parser import (
+    MAX_REFERENCES,
     decide_charset,
     parse_tree,
     reaches_depth_limit,
     to_utf8,
     without_attribute_flood,
     without_early_end,
+    without_tag_flood,
     without_xhtml_prefixes,
 )
 
@@ -119,8 +121,8 @@ class Document:
     """Elements with a tag in BLOCK_TAGS, in document order."""
     resolver: ResolverProtocol
     is_cut_off: bool
-    """Whether the parse ended early, at a too deep element or at a tag with too many attributes. The rest of the page
-    is lost, with its links."""
+    """Whether the parse ended early, at a too deep element, after too many tags or at a tag with too many attributes.
+    The rest of the page is lost, with its links."""
     may_have_microdata: bool
     json_ld: JsonLd | None = None
     """The JSON-LD of the page; `None` until `structured_data` has parsed it."""
@@ -148,11 +150,16 @@ class Document:
         return self._link_elements
 
 
-def parse_document(body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol) -> Document | None:
-    """Return the parsed page, or `None` for a body without any element."""
+def parse_document(
+    body: bytes, *, url: str, content_type: str, resolver: ResolverProtocol, max_references: int = MAX_REFERENCES
+) -> Document | None:
+    """Return the parsed page, or `None` for a body without any element.
+
+    The page is read up to the tag number `max_references` that may refer to a URL.
+    """
     charset = decide_charset(body, content_type)
     markup = without_early_end(without_xhtml_prefixes(to_utf8(body, charset), content_type))
-    bounded = without_attribute_flood(markup)
+    bounded = without_tag_flood(without_attribute_flood(markup), max_references=max_references)
     root = parse_tree(bounded)
     if root is None:
         return None

@@ -42,33 +42,43 @@ _REFRESH_URL = re.compile(r"url[ \t\n\f\r]*+=[ \t\n\f\r]*+", re.IGNORECASE)
 
 
 class Links(NamedTuple):
-    """Absolute URLs without duplicates. Neither field holds the URL of the page itself."""
+    """Absolute URLs without duplicates. Neither tuple holds the URL of the page itself."""
 
     follow: tuple[str, ...]
     nofollow: tuple[str, ...]
     """URLs that only `nofollow` links name."""
+    is_cut: bool = False
+    """Whether the page has more links, which were left out."""
 
 
-def find_links(document: Document, link_headers: Sequence[str]) -> Links:
+def find_links(document: Document, link_headers: Sequence[str], *, max_links: int) -> Links:
     """Return the links of the page: of `a`, `area`, `link`, frames and headers, each kind in document order.
 
-    The canonical and the target of a refresh are not links: `find_canonical` and `refresh_target` return them.
+    At most the first `max_links` URLs are returned. The canonical and the target of a refresh are not links:
+    `find_canonical` and `refresh_target` return them.
     """
-    follow: dict[str, None] = {}
-    nofollow: dict[str, None] = {}
+    # Whether each URL is followed. The page itself comes first, so that it does not count as one of the links.
+    links = {document.url: True}
     resolve, base, charset = document.resolver.resolve, document.base, document.charset
     for reference, is_followed in _link_references(document).items():
         url = resolve(reference, base, charset)
-        if url is not None:
-            (follow if is_followed else nofollow)[url] = None
+        if url is not None and (is_followed or url not in links):
+            links[url] = is_followed
+            if len(links) > max_links + 1:
+                break
     for target in _header_targets(link_headers):
         # A reference in a header is relative to the URL of the response, not to <base>: RFC 8288, section 3.2.
         url = resolve(target, document.url, "utf-8")
         if url is not None:
-            follow[url] = None
-    follow.pop(document.url, None)
-    nofollow.pop(document.url, None)
-    return Links(tuple(follow), tuple(url for url in nofollow if url not in follow))
+            links[url] = True
+    del links[document.url]
+    is_cut = len(links) > max_links
+    if is_cut:
+        links = dict(islice(links.items(), max_links))
+    follow = tuple([url for url, is_followed in links.items() if is_followed])
+    if len(follow) == len(links):
+        return Links(follow, (), is_cut)
+    return Links(follow, tuple([url for url, is_followed in links.items() if not is_followed]), is_cut)
 
 
 def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]:

@@ -34,6 +34,7 @@ from sitemap_crawler.inventory.schema import (
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
@@ -196,6 +197,17 @@ class Inventory:
         blob = self.connection.scalar(query.where(urls.c.key == url_key(url)))
         ids = [url_id for url_id, _ in zip(decode_links(blob or b""), range(limit), strict=False)]
         return list(self.urls_of(ids).values())
+
+    def kept_links(self, wanted: Sequence[str]) -> dict[str, int]:
+        """Return those of the pages whose links were cut, each with the number of links that were kept."""
+        kept = observations.c.notes[NoteKind.MANY_LINKS].as_integer()
+        query = select(urls.c.url, kept).join(observations, observations.c.url_id == urls.c.id)
+        keys = [url_key(url) for url in wanted]
+        return {
+            url: number
+            for chunk in chunks(keys)
+            for url, number in self.connection.execute(query.where(urls.c.key.in_(chunk), kept.is_not(None)))
+        }
 
     def nofollow_page(self, url: str) -> str | None:
         """Return the first page with a nofollow link to a URL that nothing else names, or None."""

@@ -56,9 +56,13 @@ class WarningKind(StrEnum):
     ONE_WAY_ALTERNATE = "one-way-alternate", "A language version does not name the page that names it."
     UNLISTED_ALTERNATE = "unlisted-alternate", "A page names a language version that is not listed."
     LONG_BODY = "long-body", "A page is larger than `SITEMAP_MAX_BODY`; only its beginning was read."
+    MANY_LINKS = (
+        "many-links",
+        "A page has more links than `SITEMAP_MAX_LINKS`; only the first ones were followed and count.",
+    )
     DEEP_PAGE = (
         "deep-page",
-        "A page is nested too deeply, or has a tag with too many attributes, to be read completely.",
+        "A page is nested too deeply, or has too many tags or a tag with too many attributes, to be read completely.",
     )
     INCOMPLETE_VIDEO = "incomplete-video", "A video lacks a value that a sitemap requires."
     INCOMPLETE_NEWS = "incomplete-news", "A news article lacks a value that a sitemap requires."

@@ -47,6 +47,8 @@ class Explanation:
     """What leads or led to the URL, in words; None for the start page and for an unknown URL."""
     nearest: dict[str, Any] | None = None
     """The facts of the nearest known URL; None if the URL itself is known."""
+    links: str | None = None
+    """What was left out of the links of the page, in words."""
 
 
 def explain(inventory: Inventory, text: str) -> Explanation:
@@ -57,7 +59,9 @@ def explain(inventory: Inventory, text: str) -> Explanation:
     known = inventory.find(urls)
     record = next((known[url] for url in urls if url in known), None)
     if record is not None:
-        return Explanation(facts_of(record, inventory, rules), run.start_url, _linked(record))
+        kept = inventory.kept_links([record.url]).get(record.url)
+        links = f"only the first {kept:,} were kept (SITEMAP_MAX_LINKS)" if kept else None
+        return Explanation(facts_of(record, inventory, rules), run.start_url, _linked(record), links=links)
     reason, evidence = _why_unknown(urls[0], inventory, rules)
     nearest = _nearest(urls[0], inventory, rules, resolver)
     facts = dict.fromkeys(KEYS)
@@ -144,7 +148,10 @@ def _why_unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | No
     page = inventory.nofollow_page(url)
     if page is not None:
         return None, f"only nofollow links, first on {page}"
-    return None, _CAUSES_BY_ENDING.get(inventory.run.ended_by or "", "the crawl has not finished")
+    cause = _CAUSES_BY_ENDING.get(inventory.run.ended_by or "", "the crawl has not finished")
+    for page, kept in inventory.kept_links(_parents(url, rules)).items():
+        cause += f"; only the first {kept:,} links of {page} were kept (SITEMAP_MAX_LINKS)"
+    return None, cause
 
 
 _CAUSES_BY_ENDING = {
@@ -167,8 +174,8 @@ def _nearest(url: str, inventory: Inventory, rules: Rules, resolver: Resolver) -
 
 def _most_similar(url: str, inventory: Inventory, rules: Rules) -> UrlRecord | None:
     """Return the most similar link of the nearest known parent with a similar link, else the nearest known parent."""
-    directories = [*takewhile(rules.scope.admits, directories_above(url)), directory_of(rules.start_url)]
-    known = inventory.find([*directories, *(directory[:-1] for directory in directories), rules.start_url])
+    directories = _directories(url, rules)
+    known = inventory.find(_parents(url, rules))
     nearest_parent = None
     for directory in dict.fromkeys(directories):
         for page in (directory, directory[:-1], rules.start_url if rules.start_url.startswith(directory) else ""):
@@ -179,6 +186,17 @@ def _most_similar(url: str, inventory: Inventory, rules: Rules) -> UrlRecord | N
             if closest is not None:
                 return inventory.find([closest]).get(closest)
     return nearest_parent
+
+
+def _directories(url: str, rules: Rules) -> list[str]:
+    """Return the directories above a URL within the scope, and that of the start page."""
+    return [*takewhile(rules.scope.admits, directories_above(url)), directory_of(rules.start_url)]
+
+
+def _parents(url: str, rules: Rules) -> list[str]:
+    """Return the possible URLs of the pages above a URL, and the start page."""
+    directories = _directories(url, rules)
+    return [*directories, *(directory[:-1] for directory in directories), rules.start_url]
 
 
 def _closest(url: str, directory: str, candidates: list[str]) -> str | None:

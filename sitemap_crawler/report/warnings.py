@@ -142,10 +142,14 @@ _NOTE_RULES = {
     NoteKind.LONG_BODY: _NoteRule(
         WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
     ),
+    NoteKind.MANY_LINKS: _NoteRule(
+        WarningKind.MANY_LINKS,
+        lambda note: [f"only its first {note:,} links were kept (SITEMAP_MAX_LINKS): pages may be missing"],
+    ),
     NoteKind.DEEP_PAGE: _NoteRule(
         WarningKind.DEEP_PAGE,
         lambda _: [
-            "was not read to its end, as it is nested too deeply or a tag has too many attributes: links may be missing"
+            "was not read to its end, as it is nested too deeply, or it or a tag holds too much: links may be missing"
         ],
     ),
     NoteKind.INCOMPLETE_VIDEO: _NoteRule(WarningKind.INCOMPLETE_VIDEO, _values),

@@ -69,7 +69,9 @@ def test_an_unchanged_site_costs_nothing(program: Program, site: WebServer) -> N
     )
 
 
-@pytest.mark.parametrize("options", [["--full"], ["--follow-nofollow"], ["-s", "SITEMAP_MAX_BODY=1000000"]])
+@pytest.mark.parametrize(
+    "options", [["--full"], ["--follow-nofollow"], ["-s", "SITEMAP_MAX_BODY=1000000"], ["-s", "SITEMAP_MAX_LINKS=100"]]
+)
 def test_everything_is_read_again_when_asked_or_when_the_readers_are_others(
     program: Program, site: WebServer, options: list[str]
 ) -> None:

@@ -33,6 +33,8 @@ MAX_TITLE = 200
 """Maximum length in characters of a stored title, as feeds and tables show it."""
 MAX_APIS = 20
 """Maximum number of WordPress sites of one crawl whose API a process notes. Most crawls have one."""
+MAX_NAMED = 4
+"""Number of tags that are read for each link that is kept: pages name many URLs several times."""
 MAX_KNOWN_RESOURCES = 10_000
 """Maximum number of scripts and style sheets that one process remembers."""
 
@@ -59,8 +61,16 @@ class _ResolvingPipeline(ReadingPipeline):
         return cls(spider.resolver)
 
 
-class DocumentPipeline(_ResolvingPipeline):
-    """Pipeline that parses the body, once, and finds the links."""
+class DocumentPipeline(ReadingPipeline):
+    """Pipeline that parses the body, once, and finds the links, at most `max_links` of a page."""
+
+    def __init__(self, resolver: Resolver, *, max_links: int) -> None:
+        self._resolver, self._max_links = resolver, max_links
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DocumentPipeline:
+        spider: Any = crawler.spider
+        return cls(spider.resolver, max_links=job_of(crawler).options.max_links)
 
     def process_item(self, item: Page) -> Page:
         body, item.body = item.body, None
@@ -80,9 +90,15 @@ class DocumentPipeline(_ResolvingPipeline):
         from sitemap_crawler.extract.diagnostics import looks_like_script_shell
         from sitemap_crawler.extract.document import parse_document
         from sitemap_crawler.extract.links import find_links, refresh_target
+        from sitemap_crawler.extract.parser import MAX_REFERENCES
 
-        content_type = next(iter(item.headers.get("content-type", ())), "")
-        document = parse_document(body, url=item.queued.url, content_type=content_type, resolver=self._resolver)
+        document = parse_document(
+            body,
+            url=item.queued.url,
+            content_type=next(iter(item.headers.get("content-type", ())), ""),
+            resolver=self._resolver,
+            max_references=max(MAX_REFERENCES, MAX_NAMED * self._max_links),
+        )
         if document is None:
             return
         item.document, item.is_document = document, True
@@ -92,8 +108,10 @@ class DocumentPipeline(_ResolvingPipeline):
         if item.is_start and looks_like_script_shell(document):
             observation.notes[NoteKind.SCRIPT_SHELL] = 1
         observation.refresh = observation.refresh or refresh_target(document)
-        links = find_links(document, item.headers.get("link", ()))
+        links = find_links(document, item.headers.get("link", ()), max_links=self._max_links)
         item.links, item.nofollow_links = links.follow, links.nofollow
+        if links.is_cut:
+            observation.notes[NoteKind.MANY_LINKS] = len(links.follow) + len(links.nofollow)
 
 
 class IndexabilityPipeline(_ResolvingPipeline):

@@ -5,6 +5,7 @@ The pipelines of `extraction.py`, which need the page only, may run in worker pr
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.engine import EngineControl
@@ -15,10 +16,14 @@ from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.urls.scope import redirect_of_start
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from scrapy.crawler import Crawler
 
-    from sitemap_crawler.items import Page
+    from sitemap_crawler.items import Page, QueuedUrl
 
+SLICE_LINKS = 10_000
+"""Number of links of a page that are stored at a time. To store them takes up to a fifth of a second."""
 SEARCH_ENGINE = "Googlebot"
 """Robot of the search engine that renders most pages, and so fetches their scripts and style sheets."""
 
@@ -116,6 +121,7 @@ class InventoryPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._turn = asyncio.Lock()
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
 
@@ -123,9 +129,36 @@ class InventoryPipeline:
     def from_crawler(cls, crawler: Crawler) -> InventoryPipeline:
         return cls(crawler)
 
-    def process_item(self, item: Page) -> Page:
-        observation, job = item.observation, self._job
+    def process_item(self, item: Page) -> Page | Awaitable[Page]:
+        """Store the page, at once or, with many links, in slices between which the event loop runs."""
         links, nofollow_links = self._split_links(item)
+        if len(links) > SLICE_LINKS:
+            return self._store_in_slices(item, links, nofollow_links)
+        self._store(item, links, nofollow_links)
+        return item
+
+    async def _store_in_slices(self, item: Page, links: tuple[str, ...], nofollow_links: tuple[str, ...]) -> Page:
+        # One page at a time: the event loop runs after each slice, whatever the number of such pages.
+        async with self._turn:
+            for start in range(0, len(links), SLICE_LINKS):
+                if self._engine.is_closing:
+                    # Only an interrupted run closes while a page is in processing. The next process fetches it again.
+                    return item
+                self._add_links(item.queued, links[start : start + SLICE_LINKS])
+                await asyncio.sleep(0)
+            self._store(item, links, nofollow_links)
+            await asyncio.sleep(0)
+        return item
+
+    def _add_links(self, queued: QueuedUrl, links: tuple[str, ...]) -> None:
+        if self._job.ending.failure is None:
+            try:
+                self._job.queue.add_links(queued.id, links, depth=queued.depth)
+            except Exception as error:
+                self._fail(error)
+
+    def _store(self, item: Page, links: tuple[str, ...], nofollow_links: tuple[str, ...]) -> None:
+        observation, job = item.observation, self._job
         for name in ("location", "refresh", "canonical"):
             url = getattr(observation, name)
             if url is not None and not self._storable((url,)):
@@ -135,14 +168,16 @@ class InventoryPipeline:
             try:
                 job.queue.record(observation, depth=item.queued.depth, links=links, nofollow_links=nofollow_links)
             except Exception as error:
-                job.inventory_failed(error)
-                self._engine.close(CloseReason.INVENTORY_FAILED)
+                self._fail(error)
         job.listable += _looks_listable(item)
         # A URL that robots.txt forbids was counted when it was leased, but it is no fetched page.
         job.fetched -= observation.blocked_by is not None
         job.done += observation.blocked_by is None
         item.document = None
-        return item
+
+    def _fail(self, error: Exception) -> None:
+        self._job.inventory_failed(error)
+        self._engine.close(CloseReason.INVENTORY_FAILED)
 
     def _split_links(self, item: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the links that the crawl follows, and the links that it does not follow."""

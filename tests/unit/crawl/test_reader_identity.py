@@ -37,6 +37,13 @@ def test_added_and_removed_pipelines_are_other_readers() -> None:
     assert readers_of({**chosen, "mine.Added": 950, likeness: None}, options) == WITH_ADDED_WITHOUT_LIKENESS
 
 
+def test_an_option_that_came_later_counts_with_another_value_only() -> None:
+    url = "https://example.com/"
+    assert readers_of(pipelines(), Options(start_url=url, max_links=50_000)) == FOURTH_READERS
+    fewer, more = (readers_of(pipelines(), Options(start_url=url, max_links=number)) for number in (49_999, 50_001))
+    assert len({FOURTH_READERS, fewer, more}) == 3
+
+
 def test_a_pipeline_of_the_same_name_elsewhere_is_another_reader() -> None:
     options = Options(start_url="https://example.com/")
     other = {"mine.ImagesPipeline": 300}

@@ -17,6 +17,10 @@ from tests.support.reading_page import page
 HERE = "https://example.com/docs/"
 
 
+def links_of(document, link_headers, *, max_links=50_000):
+    return find_links(document, link_headers, max_links=max_links)
+
+
 @pytest.mark.parametrize(
     ("markup", "follow"),
     [
@@ -49,7 +53,7 @@ HERE = "https://example.com/docs/"
     ],
 )
 def test_finds_links(markup, follow):
-    assert find_links(page(markup), ()) == Links(tuple(HERE + link for link in follow), ())
+    assert links_of(page(markup), ()) == Links(tuple(HERE + link for link in follow), ())
 
 
 @pytest.mark.parametrize(
@@ -70,12 +74,12 @@ def test_finds_links(markup, follow):
     ],
 )
 def test_nofollow_holds_unless_another_link_follows(markup, links):
-    assert find_links(page(markup), ()) == links
+    assert links_of(page(markup), ()) == links
 
 
 def test_a_base_makes_fragments_and_empty_references_links_to_it():
     document = page("<base href=/other/><a href='#x'><a href='/docs/page.html'><a href=y>")
-    assert find_links(document, ()).follow == ("https://example.com/other/", "https://example.com/other/y")
+    assert links_of(document, ()).follow == ("https://example.com/other/", "https://example.com/other/y")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_a_base_makes_fragments_and_empty_references_links_to_it():
 )
 def test_link_headers(header, follow):
     document = page("<base href=/other/><p>")
-    assert find_links(document, (header,)).follow == tuple(HERE + link for link in follow)
+    assert links_of(document, (header,)).follow == tuple(HERE + link for link in follow)
 
 
 @pytest.mark.parametrize(
@@ -144,18 +148,41 @@ def test_hostile_link_headers_take_no_time(piece):
 
 def test_a_hundred_thousand_links():
     document = page("".join(f"<a href=p{n % 70_000}#{n}>" for n in range(100_000)))
-    assert len(find_links(document, ()).follow) == 70_000
+    assert links_of(document, (), max_links=70_000) == Links(tuple(f"{HERE}p{n}" for n in range(70_000)), ())
+    assert links_of(document, ()) == Links(tuple(f"{HERE}p{n}" for n in range(50_000)), (), is_cut=True)
+
+
+@pytest.mark.parametrize(
+    ("markup", "header", "links"),
+    [
+        ("<a href=a><a href=b><a href=c>", "", Links(("a", "b", "c"), ())),
+        ("<a href=a><a href=b><a href=c><a href=d>", "", Links(("a", "b", "c"), (), is_cut=True)),
+        # Neither another spelling nor the page itself is one more.
+        ("<a href=a><a href=page.html><a href=./a#x><a href=b><a href=c><a href=''><a href=mailto:x>", "",
+         Links(("a", "b", "c"), ())),
+        # Links of all kinds count together, in the order of the kinds.
+        ("<a rel=nofollow href=a><a href=b><a href=c><a rel=nofollow href=d>", "",
+         Links(("b", "c"), ("a",), is_cut=True)),
+        ("<a rel=nofollow href=a><a href=b><a href=c><a href=./a>", "", Links(("a", "b", "c"), ())),
+        ("<link rel=next href=x><a href=a><a href=b>", "<y>; rel=prev", Links(("a", "b", "x"), (), is_cut=True)),
+        ("<a href=a><a href=b>", "<x>; rel=next, <b>; rel=prev", Links(("a", "b", "x"), ())),
+        ("", "<a>; rel=next, <b>; rel=next, <c>; rel=next, <d>; rel=next", Links(("a", "b", "c"), (), is_cut=True)),
+    ],
+)  # fmt: skip
+def test_the_first_links_are_kept(markup, header, links):
+    expected = Links(*(tuple(HERE + link for link in kind) for kind in links[:2]), links.is_cut)
+    assert links_of(page(markup + "<p>"), (header,), max_links=3) == expected
 
 
 @given(st.binary(max_size=200), st.lists(st.text(max_size=60), max_size=3))
 def test_never_raises(body, headers):
-    find_links(page(b"<a href=x>" + body), headers)
+    links_of(page(b"<a href=x>" + body), headers)
 
 
 @given(st.text(max_size=60))
 def test_any_reference_is_a_url_or_nothing(reference):
     quoted = reference.replace("&", "&amp;").replace('"', "&quot;")
-    links = find_links(page(f'<a href="{quoted}">'.encode("utf-8", "surrogatepass")), ())
+    links = links_of(page(f'<a href="{quoted}">'.encode("utf-8", "surrogatepass")), ())
     assert all(link.startswith(("http://", "https://")) for link in links.follow)
 
 

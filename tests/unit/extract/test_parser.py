@@ -12,7 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from w3lib.encoding import html_body_declared_encoding
 
-from sitemap_crawler.extract.parser import MAX_ATTRIBUTES, decide_charset
+from sitemap_crawler.extract.parser import (
+    MAX_ATTRIBUTES,
+    MAX_REFERENCES,
+    MAX_TREE_BYTES,
+    decide_charset,
+    without_tag_flood,
+)
 from tests.support.reading_page import page
 
 TEXT = "Größe: 10 €"
@@ -207,7 +213,72 @@ def test_markup_that_resembles_a_flood_loses_nothing(filler):
     assert not document.is_cut_off
 
 
+LONG_TEXT = b"x" * 1_000_001
+
+
+@pytest.mark.parametrize("tag", [b"<a href=1>", b"<A\thref=1>", b"<area>", b"<IMG src=1>", b"<iframe/>", b"<link >"])
+def test_a_page_is_read_up_to_one_reference_too_many(tag):
+    assert without_tag_flood(LONG_TEXT + 3 * tag + b"<p>", max_references=3) == LONG_TEXT + 3 * tag + b"<p>"
+    assert without_tag_flood(LONG_TEXT + 5 * tag + b"<p>", max_references=3) == LONG_TEXT + 3 * tag
+    assert without_tag_flood(5 * tag, max_references=3) == 5 * tag  # too short to take much memory
+
+
+@pytest.mark.parametrize("tag", [b"<abbr>", b"</a>", b"<imgx>", b"< a >", b"<b>"])
+def test_other_tags_are_no_references(tag):
+    assert without_tag_flood(LONG_TEXT + 5 * tag, max_references=3) == LONG_TEXT + 5 * tag
+
+
+@pytest.mark.parametrize("piece", ["<p>", "<a name=x>", "<b c=d e=f>", "<i>x</i>", "<img>x"])
+def test_the_tree_of_a_page_is_bounded(piece):
+    markup = piece.encode() * (15_000_000 // len(piece))
+    kept = without_tag_flood(markup, max_references=MAX_REFERENCES)
+    assert markup.startswith(kept)
+    assert 100 * kept.count(b"<") < MAX_TREE_BYTES
+    document = page("<a href=1></a>" + piece * (8_000_000 // len(piece)) + "<a href=2>")
+    assert hrefs(document)[0] == "1"
+    assert hrefs(document)[-1] != "2"
+    assert document.is_cut_off
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b'<li><a class="reference internal" href="/docs/page-0000001.html">Page 1</a></li>\n',
+        b'<tr><td class="number">1</td><td>some words that a table has</td></tr>\n',
+        b"<p>A paragraph of some sentences with <em>some</em> inline elements, as prose has.</p>",
+    ],
+)
+def test_the_largest_real_pages_are_read_to_their_end(piece):
+    markup = piece * (15_000_000 // len(piece))
+    assert without_tag_flood(markup, max_references=MAX_REFERENCES) == markup
+
+
 # memory
+
+
+PEAK = """
+import resource
+from sitemap_crawler.extract.document import parse_document
+from sitemap_crawler.extract.links import find_links
+from sitemap_crawler.urls.normalise import Resolver
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+body = b"".join(b"<a href=%x>" % number for number in range(0x100000, 0x100000 + 1_000_000))
+before = peak()
+document = parse_document(body, url="https://example.com/", content_type="text/html", resolver=Resolver())
+links = find_links(document, (), max_links=50_000)
+assert (len(links.follow), links.is_cut) == (50_000, True)
+print((peak() - before) // 1_000)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units")
+def test_a_million_links_take_little_memory() -> None:
+    """In MB. It was 600 when all of them were read."""
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 250
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be tuned")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
 
+from sitemap_crawler.inventory import queue as queue_module
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.schema import observations, urls
+from sitemap_crawler.inventory.schema import UrlState, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
@@ -142,3 +144,59 @@ def test_links_are_stored_by_id(store: Store) -> None:
     queue.flush()
     with store.connection.begin():
         assert list(decode_links(store.connection.scalar(select(observations.c.links)))) == [1, 2, 3]
+
+
+def test_links_that_are_added_in_slices_are_those_that_are_recorded_at_once(tmp_path: Path) -> None:
+    names = [f"{number % 70}" for number in range(100)]
+    stored = []
+    for slice_links in (0, 1, 7, 100):
+        with closing(open_store(tmp_path / f"{slice_links}.sqlite")) as store:
+            queue = queue_of(store)
+            queue.add_start_page(SITE)
+            queue.lease(1)
+            for start in range(0, len(names), slice_links) if slice_links else ():
+                queue.add_links(1, [f"{SITE}{name}" for name in names[start : start + slice_links]], depth=0)
+            observe(queue, 1, *names)
+            queue.flush()
+            assert queue.queued == 70
+            columns = (urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.referrer)
+            with store.connection.begin():
+                rows = store.connection.execute(select(*columns).order_by(urls.c.id)).all()
+                stored.append((rows, store.connection.scalar(select(observations.c.links))))
+    assert stored[0] == stored[1] == stored[2] == stored[3]
+
+
+def test_a_page_whose_links_were_added_is_not_recorded_yet(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    queue.add_links(1, [f"{SITE}a", f"{SITE}b"], depth=0)
+    assert (queue.queued, queue.waiting, queue.pending) == (2, 3, 0)
+    with store.connection.begin():
+        assert store.connection.scalar(select(observations.c.url_id)) is None
+        assert store.connection.scalar(select(urls.c.state).where(urls.c.id == 1)) == UrlState.LEASED
+    assert lease(queue) == [("a", 1), ("b", 1)]
+
+
+def test_a_shorter_path_is_found_by_added_links(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    queue.add_links(1, [f"{SITE}a"], depth=5)
+    queue.add_links(1, [f"{SITE}a"], depth=3)
+    queue.add_links(1, [f"{SITE}a"], depth=4)
+    assert lease(queue) == [("a", 4)]
+
+
+def test_a_batch_is_written_when_its_pages_have_many_links(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_module, "MAX_BATCH_LINKS", 5)
+    queue = queue_of(store)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1, "a", "b")
+    observe(queue, 1, "a", "b")
+    assert queue.pending == 2
+    observe(queue, 1, "c")
+    assert queue.pending == 0
+    observe(queue, 1, "a", "b", "c", "d")
+    assert queue.pending == 1

@@ -283,10 +283,10 @@ import sitemap_crawler.extract.links as links
 
 find_links = links.find_links
 
-def find_links_or_die(document, *given):
+def find_links_or_die(document, *given, **options):
     if document.url.endswith("/bad"):
         os.kill(os.getpid(), signal.SIGSEGV)
-    return find_links(document, *given)
+    return find_links(document, *given, **options)
 
 links.find_links = find_links_or_die
 """
