@@ -22,13 +22,15 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta
 from sitemap_crawler.crawl.log import quieten_asyncio, quieten_scrapy
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
+from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
 from sitemap_crawler.crawl.runner import run_process
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import begin, start_of_command
-from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
+from sitemap_crawler.exceptions import FAILED, CrawlStoppedError, OptionError, SitemapCrawlerError
 from sitemap_crawler.publish.conclude import decider_of
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.utils.shortage import ShortageError, shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -132,7 +134,7 @@ def check_listed(
     start.settings.set("ITEM_PIPELINES", {**start.settings.getdict("ITEM_PIPELINES"), **_PIPELINES}, priority="cmdline")
     job = begin(start)
     if isinstance(job, Report):
-        raise CrawlStoppedError(job.message)
+        raise SitemapCrawlerError(job.message) if job.exit_code == FAILED else CrawlStoppedError(job.message)
     outcome = CheckOutcome("the check was stopped at once", {})
     try:
         if request_options.verbosity < 1:
@@ -141,6 +143,8 @@ def check_listed(
         crawler = SiteCrawler(ListedSpider, start.settings)
         failure = run_process(AsyncCrawlerProcess(start.settings), crawler, job=job, listed=requests)
         if failure is not None:
+            if (shortage := shortage_of(failure)) is not None:
+                raise ShortageError(shortage) from failure
             raise OptionError(printable(f"the check cannot start ({type(failure).__name__}: {failure})"))
         spider = crawler.spider
         if isinstance(spider, ListedSpider) and spider.outcome is not None:
@@ -216,7 +220,8 @@ class ListedChecks:
     def _spider_idle(self) -> None:
         """Raise DontCloseSpider while a target or a medium is left."""
         job = self._job
-        if job.ending.failure is not None or job.ending.refusal is not None:
+        ending = job.ending
+        if ending.shortage is not None or ending.failure is not None or ending.refusal is not None:
             return
         if self._rounds < MAX_TARGET_ROUNDS:
             self._rounds += 1
@@ -258,7 +263,7 @@ class ListedChecks:
                     break
         except BlockedByRobotsError as error:
             return f"robots.txt forbids it ({error})"
-        except RobotsUnavailableError:
+        except (RobotsUnavailableError, RequestAbandonedError):
             return None
         except Exception as error:
             return describe_failure(error)
@@ -266,7 +271,7 @@ class ListedChecks:
 
     def _spider_closed(self, reason: str) -> None:
         job, ending = self._job, self._job.ending
-        problem = ending.failure or ending.refusal or ending.interruption
+        problem = ending.shortage or ending.failure or ending.refusal or ending.interruption
         if problem is None and reason != CloseReason.FINISHED:
             problem = "the check was stopped"
         if ending.failure is None:

@@ -116,6 +116,16 @@ def shortage_error_of(error: Exception) -> Exception:
     return error if shortage is None or shortage is Shortage.DISK else ShortageError(shortage)
 
 
+def raise_shortage(error: Exception) -> None:
+    """Raise ShortageError if a shortage has caused the exception.
+
+    PORTS does not count: here it may stand for IPv6 that is off. The crawl tells the two apart by its own sockets.
+    """
+    shortage = shortage_of(error)
+    if shortage is not None and shortage is not Shortage.PORTS:
+        raise ShortageError(shortage) from error
+
+
 def lacking_descriptors(spare: int = MIN_SPARE_DESCRIPTORS) -> Shortage | None:
     """Return the shortage if fewer than `spare` descriptors are free."""
     opened: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import resource
 import subprocess
 import sys
@@ -163,6 +164,18 @@ def test_each_lack_is_named(program: Program, site: WebServer, number: int, shor
     result = crawl_with_lack(program, site, number, "/b$")
     assert (result.code, result.last_line) == (1, said(shortage, f"at {site.url('/b')}")), result.err
     assert_next_run_lists(program, site, ["/", "/a", "/b"])
+
+
+def test_a_check_of_listed_urls_finds_no_fault_of_the_site(program: Program, site: WebServer) -> None:
+    build_three_pages(site)
+    assert program.crawl(site.url("/")).code == 0
+    (program.directory / "lack.py").write_text(LACK)
+    program.variables = {"PYTHONPATH": str(program.directory), "LACK": str(errno.EMFILE), "LACK_AT": "/b$"}
+    options = ["--check-urls", "--json", "--concurrency", "1", "-s", 'EXTENSIONS={"lack.Lack": 1}']
+    result = program.run("validate", "sitemaps/sitemap.xml", *options)
+    assert result.code == 1
+    assert said(Shortage.DESCRIPTORS, f"at {site.url('/b')}") in result.last_line
+    assert [found["rule"] for found in json.loads(result.out)["findings"]] == ["live-incomplete"]
 
 
 def test_what_the_site_does_stays_an_observation(program: Program, site: WebServer) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import urldefrag, urlsplit
 import sitemap_crawler
 from sitemap_crawler.exceptions import AddressError, UnreadableError
 from sitemap_crawler.utils.addresses import Gate, Passage
+from sitemap_crawler.utils.shortage import raise_shortage
 from sitemap_crawler.validation.reading.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
@@ -159,6 +160,7 @@ class Download:
                 if time.monotonic() > self._until:
                     raise UnreadableError("download-failed", f"was not complete after {_DEADLINE_SECONDS} seconds")
         except (OSError, http.client.HTTPException) as exc:
+            raise_shortage(exc)
             raise UnreadableError("download-failed", f"broke off while it was read: {_reason(exc)}") from None
         if self._response.length:
             raise UnreadableError("download-failed", f"broke off {self._response.length:,} bytes before its end")
@@ -210,6 +212,7 @@ def _open_url(url: str, opener: urllib.request.OpenerDirector) -> Iterator[Downl
             problem = "redirects endlessly, or to a URL that is not http"
         raise UnreadableError("unreachable", problem) from None
     except (OSError, http.client.HTTPException, ValueError) as exc:
+        raise_shortage(exc)
         raise UnreadableError("unreachable", f"can't be fetched: {_reason(exc)}") from None
     with response:
         if response.status != 200:

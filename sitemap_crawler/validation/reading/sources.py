@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
+from sitemap_crawler.utils.shortage import raise_shortage
 from sitemap_crawler.validation.reading.detect import sniff
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class _LocalFile:
         try:
             return self._file.read(size)
         except OSError as exc:
+            raise_shortage(exc)
             raise UnreadableError("unreadable", f"can't be read: {exc.strerror}") from None
 
     def close(self) -> None:
@@ -45,6 +47,7 @@ def open_file(path: Path) -> Iterator[Readable]:
     try:
         file = _LocalFile(path)
     except OSError as exc:
+        raise_shortage(exc)
         raise UnreadableError("unreadable", f"can't be opened: {exc.strerror}") from None
     try:
         yield file

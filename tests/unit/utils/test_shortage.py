@@ -200,6 +200,23 @@ except Exception as error:
     assert run_without_descriptors(code, spare=spare) == str(Shortage.DESCRIPTORS)
 
 
+@pytest.mark.parametrize(
+    "opening", ["open_file(Path('/etc/passwd'))", "Client('http://127.0.0.1:9').open_url('http://127.0.0.1:9/')"]
+)
+def test_what_a_validation_cannot_open_for_a_lack_is_no_finding(opening: str) -> None:
+    code = f"""
+from pathlib import Path
+from sitemap_crawler.validation.reading.remote import Client
+from sitemap_crawler.validation.reading.sources import open_file
+lack()
+try:
+    {opening}.__enter__()
+except Exception as error:
+    print(error)
+"""
+    assert run_without_descriptors(code) == str(Shortage.DESCRIPTORS)
+
+
 @pytest.mark.parametrize(("spare", "expected"), [(0, True), (7, True), (8, False)])
 def test_a_spare_descriptor_is_left_for_each_step_of_a_look_up(spare: int, *, expected: bool) -> None:
     code = "lack()\nprint(lacking_descriptors() is Shortage.DESCRIPTORS)"
