@@ -30,7 +30,7 @@ REQUIREMENTS = ("scrapyd==1.6.*", "scrapyd-client", "setuptools>=77,<81")
 """Requirements as in docs/deploy/scrapyd.md: older setuptools lack the license field, newer ones lack pkg_resources."""
 
 NOT_LENT = ("sitemap_crawler", "__editable__", "pip", "setuptools", "pkg_resources", "_distutils_hack", "__pycache__")
-PROJECT = ("pyproject.toml", "scrapy.cfg", "README.md", "LICENSE", "sitemap_crawler")
+PROJECT = ("pyproject.toml", "setup.py", "scrapy.cfg", "README.md", "LICENSE", "sitemap_crawler")
 
 _open = build_opener(ProxyHandler({})).open
 
