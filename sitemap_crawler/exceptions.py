@@ -67,7 +67,11 @@ class InputError(SitemapCrawlerError):
 
 
 class OptionError(InputError, ValueError):
-    """An option has an unknown name or an unusable value."""
+    """An option has an unknown name or an unusable value. `option` names the option with the value, if it is one."""
+
+    def __init__(self, message: str, *, option: str | None = None) -> None:
+        super().__init__(message)
+        self.option = option
 
 
 class FileConflictError(OptionError):

@@ -64,7 +64,7 @@ def _write_unstarted(params: Mapping[str, Any], error: Exception, *, code: int) 
     if len(configs) < 2 and not any(path.is_dir() for path in configs):
         write_unstarted({**site_file_values(next(iter(configs), None)), **given}, error, code=code)
         return
-    from sitemap_crawler.cli.sites.plan import find_site_files
+    from sitemap_crawler.config.sources import find_site_files
 
     write_unstarted(given, error, code=code, sites=True)
     with contextlib.suppress(SitemapCrawlerError):
@@ -125,10 +125,12 @@ def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("-q", "--quiet", is_flag=True, help="print errors only")
 def write(start_url: str | None, state: str | None, config: Path | None, *, quiet: bool, **values: Any) -> int:
     """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
-    from sitemap_crawler.inventory.location import find_inventory
+    from sitemap_crawler.inventory.location import find_inventory, site_file_of
     from sitemap_crawler.publish.conclude import write as write_again
 
     given = given_options(values)
+    if state is None and config is not None:
+        config = site_file_of(config, start_url)
     path = find_inventory(state=state, config=config, start_url=start_url)
     report = write_again(path, given, config=config)
     return print_outcome(report, quiet=quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ UNFINISHED = "unfinished"
 """Outcome of a run that is in progress or was interrupted. The inventory does not tell the two apart."""
 MAX_DIGITS = 18
 """Maximum number of digits of a run's number, which fits the 64 bits of the database."""
+_LIKE_A_URL = re.compile(r"[./:]|^localhost$")
+"""Something that a host or URL has, and neither a number nor a word."""
 NUMERIC = frozenset({"run", "added", "changed", "removed"})
 """Columns of the table that are right-aligned."""
 
@@ -82,7 +85,11 @@ def _parse_arguments(which: tuple[str, ...]) -> tuple[str | None, list[int]]:
     numbers = [int(word) for word in which if _is_number(word)]
     others = [word for word in which if not _is_number(word)]
     if len(numbers) > 2 or len(others) > 1:
-        raise click.UsageError("give at most one start URL and two runs")
+        raise click.UsageError("give at most one start URL and two runs", click.get_current_context())
+    for word in others:
+        if not _LIKE_A_URL.search(word):
+            message = f"{word!r} is neither a start URL nor the number of a run: `runs` shows the numbers"
+            raise click.UsageError(message, click.get_current_context())
     return (others[0] if others else None), numbers
 
 

@@ -46,11 +46,13 @@ URL_SHARE = 0.6
 @click.option("--json", "as_json", is_flag=True, help="print the answer as JSON")
 def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) -> int:
     """Why a URL is, or is not, in the sitemap; any spelling of it will do."""
-    from sitemap_crawler.inventory.location import find_inventory, inventory_for
+    from sitemap_crawler.inventory.location import find_inventory, inventory_for, site_file_of
     from sitemap_crawler.inventory.lookup import open_inventory
     from sitemap_crawler.report.explain import explain as answer
 
     named = state is not None or config is not None
+    if state is None and config is not None:
+        config = site_file_of(config, url, any_page=True)
     path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
     with open_inventory(path) as inventory:
         explanation = answer(inventory, url)
@@ -101,14 +103,24 @@ def _depth(facts: dict[str, Any]) -> str | None:
 def _sentence(facts: dict[str, Any]) -> str:
     decision, reason, evidence = facts["decision"], facts["reason"], facts["evidence"]
     if decision == "unknown":
-        return f"unknown: {evidence}"
+        return f"unknown: {evidence}{_live_note(facts)}"
     because = f" ({evidence})" if evidence else ""
     if decision == "listed":
         kept = "" if reason == "listed" else f": {reason}"
         return f"listed{kept}{because}" + ("" if facts["file"] else ", not published yet")
-    # A run that was refused or tried out has decided, and the live files are those of an earlier run.
-    live = f", still in {facts['file']} until the next publication" if facts["file"] else ""
-    return f"not listed: {reason}{because}{live}"
+    return f"not listed: {reason}{because}{_live_note(facts)}"
+
+
+def _live_note(facts: dict[str, Any]) -> str:
+    """Return the words on the live file for a page that it lists although the page is not listed, or no longer answers.
+
+    A run that was refused or tried out has decided, and the live files are those of an earlier run.
+    """
+    if not facts["file"] or facts["reason"] == "listed":
+        return ""
+    if facts["decision"] == "listed":
+        return f", still in {facts['file']}"
+    return f", still in {facts['file']} until the next publication"
 
 
 @click.command()
@@ -235,7 +247,7 @@ def _table_row(row: dict[str, Any], width: int | None) -> str:
     from rich.cells import cell_len
 
     head = f"{row['reason'] or row['decision']:<{REASON_WIDTH}} {row['status'] or '-':<{STATUS_WIDTH}} "
-    url, evidence = row["url"], printable(row["evidence"] or "")
+    url, evidence = row["url"], printable(f"{row['evidence'] or ''}{_live_note(row)}".removeprefix(", "))
     if not url.isprintable() or width is not None:
         url = printable(url)
     if width is None:

@@ -28,7 +28,9 @@ def run() -> int:
         echo(error.format_message(), err=True)
         code = USAGE
     except click.ClickException as error:
-        code = print_error(USAGE, f"{one_line(error)} ({PROGRAM} --help shows the usage)")
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        command = context.command_path if context else PROGRAM
+        code = print_error(USAGE, f"{one_line(error)} ({command} --help shows the usage)")
     except Exception as error:
         known = shortage_error_of(error)
         if isinstance(known, SitemapCrawlerError):

@@ -48,6 +48,24 @@ MAX_RUNS = 1_000_000
 """Maximum value of options that count runs. It is enough for a million nightly runs."""
 _BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
 _URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
+_WORDS = {
+    "int_parsing": "give a whole number",
+    "int_type": "give a whole number",
+    "int_from_float": "give a whole number",
+    "float_parsing": "give a number",
+    "float_type": "give a number",
+    "finite_number": "give a number",
+    "bool_parsing": "give true or false",
+    "bool_type": "give true or false",
+    "string_type": "give a text",
+    "path_type": "give a text, the path of a file or directory",
+    "tuple_type": "give a list of texts",
+    "enum": "give {expected}",
+    "greater_than_equal": "give {ge} or more",
+    "less_than_equal": "give {le} or less",
+    "greater_than": "give a number above {gt}",
+}
+"""What to give, by pydantic's type of an error, https://docs.pydantic.dev/latest/errors/validation_errors/"""
 UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "take_over", "dry_run", "report"))
 """Options of `write` that the inventory does not store."""
 SECRET_OPTIONS = ("header", "auth", "client_certificate")
@@ -575,13 +593,13 @@ class Options(BaseModel):
         for name, value in values.items():
             # pydantic would accept True as the number 1.
             if isinstance(value, bool) and cls.model_fields[name].annotation not in (bool, bool | None):
-                raise OptionError(f"bad value {value} for {name}: it is not a switch")
+                raise OptionError(f"bad value {value} for {name}: it is not a switch", option=name)
         try:
             return cls.model_validate(dict(values))
         except ScopeError as error:
             raise OptionError(str(error)) from error
         except ValidationError as error:
-            raise OptionError(_first_problem(error)) from error
+            raise _first_problem(error) from error
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
@@ -601,19 +619,22 @@ class Options(BaseModel):
         return cls.parse({**values, **added}) if added else options
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> OptionError:
     problem = error.errors(include_url=False)[0]
-    message = problem["msg"].removeprefix("Value error, ")
+    words = _WORDS.get(problem["type"])
+    message = words.format(**problem.get("ctx", {})) if words else problem["msg"].removeprefix("Value error, ")
     if not problem["loc"]:
-        return message
+        return OptionError(message)
     name = str(problem["loc"][0])
     if problem["type"] == "missing":
-        return f"{name} is missing: give the URL of the page where the crawl starts"
-    if isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
-        return f"{name}: {message}"
-    # The message must not repeat a possible user and password in a URL.
-    value = str(problem["input"])
-    if name in _URL_OPTIONS:
-        value = _BEFORE_AT.sub(r"\1…@", value)
-    shown = value if len(value) <= 200 else value[:200] + "…"
-    return f"bad value {shown!r} for {name}: {message}"
+        message = f"{name} is missing: give the URL of the page where the crawl starts"
+    elif isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
+        message = f"{name}: {message}"
+    else:
+        # The message must not repeat a possible user and password in a URL.
+        value = str(problem["input"])
+        if name in _URL_OPTIONS:
+            value = _BEFORE_AT.sub(r"\1…@", value)
+        shown = value if len(value) <= 200 else value[:200] + "…"
+        message = f"bad value {shown!r} for {name}: {message}"
+    return OptionError(message, option=name)

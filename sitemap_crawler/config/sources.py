@@ -14,6 +14,7 @@ import sys
 import tomllib
 from configparser import Error as ConfigError
 from configparser import RawConfigParser
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +26,7 @@ from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from types import ModuleType
 
 OWN_SETTINGS = "sitemap_crawler.settings"
@@ -114,8 +115,9 @@ def _nearest_project_file() -> ProjectFile | None:
 def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options and the Scrapy settings (table `settings`) of a TOML site file.
 
-    Relative paths in the file become relative to the file's directory. Raises OptionError if the file cannot be read
-    or has a key that is not the name of an option.
+    Relative paths in the file become relative to the file's directory. Options that the table gives by the names of
+    their settings are among the options. Raises OptionError if the file cannot be read or has a key that is not the
+    name of an option.
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -137,7 +139,55 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     for name in PATH_OPTIONS:
         if isinstance(values.get(name), str) and "://" not in values[name]:
             values[name] = str(path.parent / values[name])
+    for name in Options.model_fields:
+        if Options.setting(name) in settings:
+            values.setdefault(name, settings.pop(Options.setting(name)))
     return values, settings
+
+
+def find_site_files(given: Iterable[Path]) -> list[Path]:
+    """Return the given files, and the files *.toml of the given directories in the order of their names.
+
+    Raises OptionError for a directory that does not exist or has no such file. A missing file is a failure of its site.
+    """
+    files: dict[Path, Path] = {}
+    for path in given:
+        for file in _files_of(path):
+            files.setdefault(file.resolve(), file)
+    return list(files.values())
+
+
+def _files_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists() and not path.suffix:
+            raise OptionError(f"--config {path}: there is no such directory or file: give one that exists")
+        return [path]
+    try:
+        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise OptionError(f"--config {path}: cannot read the directory: {error.strerror or error}") from error
+    files = [entry for entry in entries if entry.suffix == ".toml" and entry.name[0] != "." and not entry.is_dir()]
+    if not files:
+        raise OptionError(f"--config {path}: no site files are there: put files called *.toml in it")
+    return files
+
+
+@contextmanager
+def naming_site_file(path: Path | None, values: Container[str], *, given: Container[str]) -> Iterator[None]:
+    """Begin the message of an OptionError with the path of the site file if the unusable option is of that file.
+
+    `values` are the options in the file, `given` the options that another source gives with priority. A start URL that
+    is missing is missing in the file.
+    """
+    try:
+        yield
+    except OptionError as error:
+        option = error.option
+        if path is None or option is None or option in given:
+            raise
+        if option in values or option == "start_url":
+            raise OptionError(f"{path}: {error}", option=option) from error
+        raise
 
 
 def apply_options(settings: Any, values: Mapping[str, Any], *, priority: str) -> None:

@@ -13,7 +13,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings, default_settings
 
 from sitemap_crawler.config.options import SETTING_PREFIX, Options
 from sitemap_crawler.config.paths import check_paths
-from sitemap_crawler.config.sources import apply_options, read_site_file, settings_module
+from sitemap_crawler.config.sources import apply_options, naming_site_file, read_site_file, settings_module
 from sitemap_crawler.config.types import check_names
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import write_failure_report
@@ -65,13 +65,16 @@ def start_of_command(
     settings = Settings()
     settings.setmodule(settings_module(), priority="project")
     known = [name for name in settings if name.isupper()]
+    file_values: dict[str, Any] = {}
     if site_file is not None:
         file_values, file_settings = read_site_file(site_file)
         _set_known(settings, file_settings, known, priority="project")
         apply_options(settings, file_values, priority="project")
     _set_known(settings, scrapy_settings, known, priority="cmdline")
     apply_options(settings, values, priority="cmdline")
-    options = Options.from_settings(settings)
+    given = {name for name in Options.model_fields if name in values or Options.setting(name) in scrapy_settings}
+    with naming_site_file(site_file, file_values, given=given):
+        options = Options.from_settings(settings)
     wanted = options.progress if options.progress is not None else verbosity == 0 and not options.quiet
     options = options.model_copy(update={"progress": wanted and sys.stderr.isatty()})
     # -q and -v win over the LOG_LEVEL of a profile or site file, but not over -s LOG_LEVEL.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from sitemap_crawler.exceptions import LocateError
+from sitemap_crawler.exceptions import LocateError, OptionError
 from sitemap_crawler.urls.normalise import directory_of
 from sitemap_crawler.urls.scope import DomainScope, Scope, default_sitemap_url
 from sitemap_crawler.urls.spelling import absolute_spellings, directories_above, shown, without_variant
@@ -52,9 +52,7 @@ def find_inventory(*, state: str | None, config: Path | None, start_url: str | N
     if state is not None:
         return _named(Path(state.removeprefix("sqlite:///")), start_url, any_page=any_page)
     if config is not None:
-        if config.is_dir():
-            raise LocateError(f"--config {config} is a directory: give the site file of one site in it")
-        return _configured(config, start_url, any_page=any_page)
+        return _configured(site_file_of(config, start_url, any_page=any_page), start_url, any_page=any_page)
     inventories = _all_inventories()
     if start_url is not None:
         return _of_start_url(inventories, start_url, any_page=any_page)
@@ -66,7 +64,7 @@ def inventory_file(*, state: str | None, config: Path | None, start_url: str | N
     if state is not None:
         candidates = [Path(state.removeprefix("sqlite:///"))]
     elif config is not None:
-        candidates = [state_path(_options_of(config, start_url))]
+        candidates = [state_path(options) for options in _options_of(site_file_of(config, start_url), start_url)]
     elif start_url is not None:
         candidates = [default_state_path(default_sitemap_url(url)) for url in _start_urls(start_url)]
     else:
@@ -78,6 +76,51 @@ def inventory_file(*, state: str | None, config: Path | None, start_url: str | N
             return path
     missing = candidates[0] if candidates else f"in {state_directory()}"
     raise LocateError(f"there is no inventory {missing}: crawl first, or give the right --state")
+
+
+def site_file_of(config: Path, start_url: str | None, *, any_page: bool = False) -> Path:
+    """Return the site file that `--config` means: the file itself, or in a directory the file of a start URL.
+
+    With `any_page` the start URL may be any URL in the scope of a site. Raises LocateError if no file or several
+    match, OptionError if the directory has none.
+    """
+    if not config.is_dir():
+        return config
+    sites = _sites_in(config)
+    if start_url is None:
+        if len(sites.readable) == 1 and not sites.unreadable:
+            return next(iter(sites.readable))
+        remedy = "give the start URL of one, or its file instead of the directory"
+        raise LocateError(f"--config {config} has several site files: {remedy}{sites.listing()}")
+    asked = _start_urls(start_url)
+    started = {file: run for file, run in sites.readable.items() if _starts_at(run, asked)}
+    if len(started) > 1:
+        listing = _Inventories(started, {}).listing()
+        raise LocateError(f"--config {config} has several files of this site: give one of them{listing}")
+    file = next(iter(started), None)
+    if file is None and any_page:
+        file = _admitting(sites, asked) or _admitting_variant(sites, asked)
+    if file is None:
+        raise LocateError(f"no site file in {config} is of {shown(start_url)}: give one of these{sites.listing()}")
+    return file
+
+
+def _sites_in(directory: Path) -> _Inventories:
+    """Return the site files of a directory in the place of inventories, with the sites that they describe."""
+    from sitemap_crawler.config.sources import find_site_files
+    from sitemap_crawler.inventory.lookup import LatestRun
+
+    sites = _Inventories({}, {})
+    for file in find_site_files([directory]):
+        try:
+            options = _options_of(file, None)[0]
+        except OptionError as error:
+            sites.unreadable[file] = error
+        else:
+            remembered = {"subdomains": options.subdomains, "public_url": options.public_url}
+            url = options.start_url
+            sites.readable[file] = LatestRun(0, url, url, options.entry_url, 0.0, None, remembered)
+    return sites
 
 
 def inventory_for(text: str) -> Path:
@@ -95,7 +138,7 @@ class _Inventories(NamedTuple):
     """The inventories in the user's state directory."""
 
     readable: dict[Path, LatestRun]
-    unreadable: dict[Path, InventoryError]
+    unreadable: dict[Path, InventoryError | OptionError]
     """The requested inventory may be among them."""
 
     def listing(self) -> str:
@@ -212,18 +255,22 @@ def _named(path: Path, start_url: str | None, *, any_page: bool) -> Path:
 
 
 def _configured(config: Path, start_url: str | None, *, any_page: bool) -> Path:
-    options = _options_of(config, start_url)
-    return _named(state_path(options), options.start_url, any_page=any_page)
+    candidates = _options_of(config, start_url)
+    paths = [state_path(options) for options in candidates]
+    path = next((path for path in paths if path.exists()), paths[0])
+    return _named(path, start_url or candidates[0].start_url, any_page=any_page)
 
 
-def _options_of(config: Path, start_url: str | None) -> Options:
+def _options_of(config: Path, start_url: str | None) -> list[Options]:
+    """Return the options of a site file: first with `start_url`, as a crawl from there has them, then with its own."""
     from sitemap_crawler.config.options import Options
-    from sitemap_crawler.config.sources import read_site_file
+    from sitemap_crawler.config.sources import naming_site_file, read_site_file
 
     values, _ = read_site_file(config)
-    if start_url is not None:
-        values["start_url"] = start_url
-    return Options.parse(values)
+    spellings = [] if start_url is None else _start_urls(start_url)
+    own = [values] if "start_url" in values or not spellings else []
+    with naming_site_file(config, values, given={"start_url"} if spellings else ()):
+        return [Options.parse(given) for given in [*({**values, "start_url": url} for url in spellings), *own]]
 
 
 def _only_one(inventories: _Inventories, remedy: str) -> Path:

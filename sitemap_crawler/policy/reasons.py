@@ -150,9 +150,9 @@ class Reason(StrEnum):
     LIMIT = (
         "limit",
         _Traits(
-            "Beyond `--max-pages` or `--max-depth`, or in a [trap](../guide/traps.md).",
+            "Beyond `--max-pages` or `--max-depth`: not fetched yet. Or in a [trap](../guide/traps.md).",
             start_page_remedy="raise --max-pages or --max-depth, or run the same command again",
-            hint="beyond --max-pages or --max-depth",
+            hint="not fetched yet, beyond --max-pages or --max-depth",
             hint_position=5,
             fits_sitemap=True,
         ),

@@ -62,7 +62,7 @@ class Rules:
     @property
     def why_unfetched(self) -> str:
         """Possible causes, as a message, why a URL was not fetched although no rule here refuses it."""
-        causes = "the run ended before or other rules kept it out"
+        causes = "not fetched yet: the run ended before or other rules kept it out"
         return f"{causes}, or its host is one too many" if isinstance(self.scope, DomainScope) else causes
 
     def to_public(self, url: str) -> str:

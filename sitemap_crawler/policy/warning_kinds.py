@@ -18,7 +18,13 @@ class WarningKind(StrEnum):
         return member
 
     START_ADOPTED = "start-adopted", "The start page has moved; the crawl continued from its new address."
-    OPTIONS_CHANGED = "options-changed", "An interrupted run was resumed with other options."
+    OPTIONS_CHANGED = (
+        "options-changed",
+        (
+            "An interrupted run was resumed with other options, or `write` meets a site file with other options than "
+            "those of the last crawl."
+        ),
+    )
     LOST = "lost", "A page was requested, but a component added with `-s` kept it from being stored."
     TOO_MANY_HOSTS = "too-many-hosts", "`--subdomains` met more than 1,000 hosts; the others are not crawled."
     SEED_SITEMAP = "seed-sitemap", "A sitemap that robots.txt or an option names cannot be read."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
+from sitemap_crawler.config.sources import naming_site_file, read_site_file
 from sitemap_crawler.exceptions import (
     IndexOverflowError,
     InventoryError,
@@ -56,7 +58,6 @@ from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from sitemap_crawler.policy.decide import Decision
     from sitemap_crawler.publish.context import Ending
@@ -282,6 +283,8 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         context = RunContext(options, store, run, replaces=_has_same_target(options, remembered))
         if "sitemap_url" in given:
             context.relocate(start_url=context.start_url, sitemap_url=options.entry_url)
+        if config is not None:
+            _warn_of_edits(context, config, given)
         with decision_backup(store.connection) as backup:
             report = conclude(context, None)
             backup.keeps_new = context.replaces and report.has_published
@@ -296,6 +299,33 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         raise
     finally:
         store.close()
+
+
+def _warn_of_edits(context: RunContext, config: Path, given: Mapping[str, Any]) -> None:
+    """Warn of each option of decisions and files that the last crawl had otherwise than the site file has now.
+
+    Options in `given` win over both.
+    """
+    values, _ = read_site_file(config)
+    values.setdefault("start_url", context.run.requested_url)
+    with naming_site_file(config, values, given=()):
+        now = Options.parse(values).remembered()
+    # The file names its output by a path, and the start page may have moved.
+    now["output"] = str(Path(now["output"]).resolve())
+    before = {**context.run.options, "output": str(Path(context.run.options.get("output", "")).resolve())}
+    decisive = {name for name, flag in Options.flags().items() if flag.remembered} | {"public_url"}
+    names = sorted(({*before, *now} & decisive) - {*given, "start_url"})
+    edits = [
+        f"{name} was {before.get(name)!r}, the file has {now.get(name)!r}"
+        for name in names
+        if before.get(name) != now.get(name)
+    ]
+    if edits:
+        message = (
+            f"write takes the options of the last crawl, which differ from {config}: {'; '.join(edits)}; crawl again, "
+            "or give these options to write"
+        )
+        context.warn(WarningKind.OPTIONS_CHANGED, context.start_url, message)
 
 
 def _has_same_target(options: Options, remembered: Mapping[str, Any]) -> bool:

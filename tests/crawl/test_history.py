@@ -362,8 +362,8 @@ def test_a_publication_that_changed_nothing_is_the_last_one_too(program: Program
         (["9", "1"], "there is no run 9: those known are 1 to 2"),
         (["1", "2", "2"], "give at most one start URL and two runs"),
         (["first", "https://www.example.com/"], "give at most one start URL and two runs"),
-        (["9" * 30], "is not an http or https URL"),
-        (["1²"], "holds the site of"),
+        (["9" * 30], "is neither a start URL nor the number of a run"),
+        (["1²"], "is neither a start URL nor the number of a run"),
     ],
 )
 def test_runs_that_there_are_not(program: Program, arguments: list[str], words: str) -> None:

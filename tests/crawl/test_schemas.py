@@ -97,6 +97,14 @@ def test_a_run_that_could_not_begin(program: Program, example: WebServer) -> Non
     assert (report["run"], status["state"]) == (0, "done")
 
 
+def test_a_usage_error_that_the_inventory_shows(program: Program, example: WebServer) -> None:
+    state = ("--state", "one.sqlite")
+    assert program.run("crawl", f"{WWW}/", *FILES, *state).code == 0
+    assert program.run("crawl", "http://blog.example.com/", *FILES, *state, "-o", "blog").code == 2
+    report, status = check_both(program)
+    assert [(found["outcome"], found["exit_code"]) for found in (report, status)] == [("usage-error", 2)] * 2
+
+
 def test_the_status_of_a_run_that_is_under_way(program: Program, example: WebServer) -> None:
     reached = threading.Event()
     seen: list[dict[str, Any]] = []

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.cli.sites.output import ProgressOutput, print_outcome
-from sitemap_crawler.cli.sites.plan import (
-    SitePlan,
-    check_apart,
-    find_site_files,
-    names_of,
-)
+from sitemap_crawler.cli.sites.plan import SitePlan, check_apart, names_of
 from sitemap_crawler.cli.sites.processes import SiteProcesses, child_command
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_writable
+from sitemap_crawler.config.sources import find_site_files
 from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.report.unstarted import site_file_values, write_unstarted
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.exceptions import FileConflictError, OptionError
+from sitemap_crawler.exceptions import FileConflictError
 from sitemap_crawler.inventory.location import state_path
 from sitemap_crawler.report.report import EXIT_CODES, Outcome, outcome_of
 from sitemap_crawler.sitemap.names import Names
@@ -63,33 +63,6 @@ class SiteResult:
             "seconds": round(self.seconds, 1),
             "report": self.report,
         }
-
-
-def find_site_files(given: Iterable[Path]) -> list[Path]:
-    """Return the given files, and the files *.toml of the given directories in the order of their names.
-
-    Raises OptionError for a directory that does not exist or has no such file. A missing file is a failure of its site.
-    """
-    files: dict[Path, Path] = {}
-    for path in given:
-        for file in _files_of(path):
-            files.setdefault(file.resolve(), file)
-    return list(files.values())
-
-
-def _files_of(path: Path) -> list[Path]:
-    if not path.is_dir():
-        if not path.exists() and not path.suffix:
-            raise OptionError(f"--config {path}: there is no such directory or file: give one that exists")
-        return [path]
-    try:
-        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
-    except OSError as error:
-        raise OptionError(f"--config {path}: cannot read the directory: {error.strerror or error}") from error
-    files = [entry for entry in entries if entry.suffix == ".toml" and entry.name[0] != "." and not entry.is_dir()]
-    if not files:
-        raise OptionError(f"--config {path}: no site files are there: put files called *.toml in it")
-    return files
 
 
 def names_of(files: Sequence[Path]) -> dict[Path, str]:

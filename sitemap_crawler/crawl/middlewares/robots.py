@@ -201,5 +201,7 @@ class RobotsMiddleware:
         job = job_of(self._crawler)
         # An engine that stops has cancelled the request: its failure says nothing about the site.
         if job.ending.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
-            job.refuse(f"robots.txt is not available ({reason}): nothing may be crawled before it is", ends_run=False)
+            message = f"robots.txt is not available ({reason}), and nothing may be crawled before it is"
+            remedy = "check address, server and network, then run the same command"
+            job.refuse(f"{message}: {remedy}", ends_run=False)
             EngineControl(self._crawler).close(CloseReason.ROBOTS_UNAVAILABLE)
