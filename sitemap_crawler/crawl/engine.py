@@ -252,6 +252,10 @@ class EngineControl:
             return len(active)
         return sum(host_of(request.url) == host for request in active)
 
+    def active_requests(self) -> set[Request]:
+        """Return the requests from the scheduler, or from a component, until their response."""
+        return self._engine.downloader.active
+
     def responses_in_processing(self) -> int:
         """Return the number of responses that are in the spider or the pipelines."""
         slot = self._engine.scraper.slot

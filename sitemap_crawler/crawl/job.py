@@ -10,7 +10,7 @@ import math
 import random
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -43,7 +43,7 @@ from sitemap_crawler.utils.replace import check_replaceable
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from scrapy.crawler import Crawler
@@ -95,6 +95,17 @@ class Admission:
         return True
 
 
+class FailingPages(NamedTuple):
+    """The URLs that are left when all others are fetched: each has failed, and is requested again after a while."""
+
+    urls: int
+    next_request: float
+    """Time of the next request, on the clock of time.monotonic()."""
+
+    def next_request_time(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=max(0.0, self.next_request - time.monotonic()))
+
+
 class Job:
     """State of the crawl in this process: queue, throttles, counts and ending. `context` is the state of the run."""
 
@@ -120,6 +131,8 @@ class Job:
         self.ending = Ending()
         """Refusal, interruption or failure that ends the crawl, if one has occurred."""
         self.report: Report | None = None
+        self.find_failing: Callable[[float], FailingPages | None] = lambda _now: None
+        """Function of the scheduler that returns the pages for which the run only waits at a time."""
 
     @property
     def rules(self) -> Rules:

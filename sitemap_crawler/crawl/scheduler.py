@@ -14,7 +14,7 @@ from scrapy.core.scheduler import BaseScheduler
 
 from sitemap_crawler.crawl.download.conditional import condition_headers
 from sitemap_crawler.crawl.engine import EngineControl
-from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.job import FailingPages, job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta
 from sitemap_crawler.items import QueuedUrl
 from sitemap_crawler.urls.normalise import host_of
@@ -66,6 +66,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
+        self._job.find_failing = self._find_failing
 
     def close(self, reason: str) -> None:
         if self._alarm is not None:
@@ -201,6 +202,19 @@ class FrontierScheduler(BaseScheduler):
         """Give all leased URLs back: some may be in the traps that were learnt."""
         leased, self._leased = self._leased, deque()
         self._job.queue.refuse_trapped(leased)
+
+    def _find_failing(self, now: float) -> FailingPages | None:
+        """Return the pages that are left if all of them have failed and wait for a retry, else None."""
+        if self._may_lease() or self._engine.responses_in_processing():
+            return None
+        in_flight = [request for request in self._engine.active_requests() if Meta.QUEUED in request.meta]
+        waiting = [*self._later_retries, *self._last_retries]
+        urls = len(self._due_retries) + len(waiting) + len(in_flight)
+        if not urls or not all(request.meta.get(Meta.RETRIES) for request in in_flight):
+            return None
+        times = [moment for moment, _, _ in waiting]
+        times += [self._throttles.for_url(request.url).next_request_time(now) for request in self._due_retries]
+        return FailingPages(urls, now if in_flight else max(now, min(times)))
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do work on the inventory; end the crawl if it fails."""

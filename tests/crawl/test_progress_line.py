@@ -6,12 +6,17 @@ import os
 import pty
 import re
 import subprocess
+import threading
 from typing import TYPE_CHECKING
 
-from tests.support.webserver import WebServer, page
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.support.program import Program
+
+FAILING = rb"only 1 page that keeps failing is left, next request in \d+ s, at \d\d:\d\d:\d\d UTC"
 
 
 def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer) -> None:
@@ -42,3 +47,72 @@ def test_there_is_no_progress_line_without_a_terminal(program: Program, site: We
     result = program.crawl(site.url("/"))
     assert "pages/s" not in result.err
     assert "\x1b" not in result.err + result.out
+
+
+def fails_until(go_on: threading.Event) -> Callable[[LoggedRequest], Answer]:
+    """Return a page whose first answer is 503, and whose second one comes when `go_on` is set."""
+    answered = threading.Event()
+
+    def answer(_: LoggedRequest) -> Answer:
+        if answered.is_set():
+            go_on.wait(60)
+        answered.set()
+        return Answer(status=503)
+
+    return answer
+
+
+def test_a_terminal_says_that_only_failing_pages_are_left(program: Program, site: WebServer) -> None:
+    go_on = threading.Event()
+    site.pages.update({"/": page("/a", "/bad"), "/a": page(title="A"), "/bad": fails_until(go_on)})
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        program.command("crawl", site.url("/")),
+        cwd=program.directory,
+        env={**program.environment(), "TERM": "xterm", "COLUMNS": "250"},
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+    )
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4_096):
+            shown += chunk
+            if re.search(FAILING, shown):
+                go_on.set()
+    except OSError:
+        pass  # the end of a terminal whose other side is closed
+    finally:
+        go_on.set()
+    os.close(master)
+    assert process.wait(60) == 0
+    assert re.search(rb"2 done, 1 queued, .*" + FAILING, shown)
+
+
+def test_the_log_says_that_only_failing_pages_are_left(program: Program, site: WebServer) -> None:
+    go_on = threading.Event()
+    site.pages.update({"/": page("/a", "/bad"), "/a": page(title="A"), "/bad": fails_until(go_on)})
+    (program.directory / "sitecustomize.py").write_text(
+        "from sitemap_crawler.crawl.extensions import progress\nprogress.LOG_INTERVAL_SECONDS = 0.2\n"
+    )
+    # The program itself may be on that path.
+    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        program.command("crawl", site.url("/"), "-v"),
+        cwd=program.directory,
+        env={**program.environment(), "PYTHONPATH": os.pathsep.join(path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    logged = b""
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            logged += line
+            if re.search(FAILING, line):
+                go_on.set()
+    finally:
+        go_on.set()
+        process.stderr.close()
+    assert process.wait(60) == 0
+    assert re.search(rb"INFO: 2 done, 1 queued, .*" + FAILING, logged)

@@ -47,6 +47,30 @@ def wait_for(program: Program, state: str, process: subprocess.Popen[str]) -> di
     raise AssertionError(f"never {state}")
 
 
+def test_a_run_that_only_waits_for_failing_pages_says_so(program: Program, site: WebServer) -> None:
+    failed, go_on = threading.Event(), threading.Event()
+
+    def bad(_: LoggedRequest) -> Answer:
+        if failed.is_set():
+            go_on.wait(60)
+        failed.set()
+        return Answer(status=503)
+
+    site.pages.update({"/": page("/a", "/bad"), "/a": page(title="a"), "/bad": bad})
+    process = start(program, site.url("/"))
+    try:
+        deadline = time.monotonic() + 60
+        while (found := wait_for(program, "crawling", process))["failing"] is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        go_on.set()
+        _, err = process.communicate(timeout=60)
+    assert (found["failing"], found["queued"], found["fetched"]) == (1, 1, 2)
+    assert found["updated"] <= found["next_retry"]
+    assert process.returncode == 0, err
+    assert (status(program)["failing"], status(program)["next_retry"]) == (None, None)
+
+
 def test_a_finished_run(program: Program, site: WebServer) -> None:
     site.pages.update({"/": page("/a", "/gone"), "/a": page(title="a")})
     result = program.crawl(site.url("/"), "--status", "status.json")

@@ -80,6 +80,13 @@ class Progress:
             f"{rates.requests_per_second:.1f} requests/s",
         ]
         throttle, now = job.throttles.for_url(job.start_url), rates.samples[-1].time
+        failing = job.find_failing(now)
+        if failing is not None:
+            are = (
+                "1 page that keeps failing is" if failing.urls == 1 else f"{failing.urls:,} pages that keep failing are"
+            )
+            seconds = _duration(max(0.0, failing.next_request - now))
+            parts.append(f"only {are} left, next request in {seconds}, at {failing.next_request_time():%H:%M:%S} UTC")
         if throttle.is_paused(now):
             parts.append(f"paused for {_duration(throttle.next_request_time(now) - now)}")
         elif throttle.delay:

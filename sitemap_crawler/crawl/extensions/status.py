@@ -109,6 +109,7 @@ class StatusFile:
 
 
 def _job_values(job: Job, *, state: str) -> dict[str, Any]:
+    failing = job.find_failing(time.monotonic()) if state in ("waiting", "crawling") else None
     return {
         "state": state,
         "start_url": job.start_url,
@@ -117,6 +118,8 @@ def _job_values(job: Job, *, state: str) -> dict[str, Any]:
         "started": datetime.fromtimestamp(job.run.started, UTC).isoformat(timespec="seconds"),
         "fetched": job.done,
         "queued": job.queue.waiting,
+        "failing": None if failing is None else failing.urls,
+        "next_retry": None if failing is None else failing.next_request_time().isoformat(timespec="seconds"),
         "listable": job.listable,
         "listed": None,
         "pages_per_second": None,
