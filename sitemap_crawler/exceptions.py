@@ -19,6 +19,7 @@
     ├── InventoryError                   1
     │   ├── DamagedInventoryError        1
     │   ├── NotAnInventoryError          2
+    │   │   └── OtherVersionError
     │   ├── OtherSiteError               2
     │   └── InventoryBusyError           4
     ├── OutputError                      1
@@ -130,6 +131,10 @@ class NotAnInventoryError(InventoryError):
     """The file is no inventory that this release can read."""
 
     exit_code = USAGE
+
+
+class OtherVersionError(NotAnInventoryError):
+    """The inventory has the schema of another release."""
 
 
 class OtherSiteError(InventoryError):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler.cli.common import flushed_output, inventory_options
-from sitemap_crawler.exceptions import DamagedInventoryError, OptionError, PatternError
+from sitemap_crawler.exceptions import DamagedInventoryError, OptionError, OtherVersionError, PatternError
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.text import printable
 
@@ -269,21 +269,36 @@ def _fit(text: str, cells: int) -> str:
 @inventory_options
 @click.option("--migrate", is_flag=True, help="migrate an inventory of an earlier release, after a copy of its file")
 def check_inventory(start_url: str | None, state: str | None, config: Path | None, *, migrate: bool) -> int:
-    """Check the file of an inventory: its structure (PRAGMA quick_check) and every value in it."""
-    from sitemap_crawler.inventory.damage import damaged, find_damage
+    """Check the file of an inventory: its structure (PRAGMA quick_check), every value in it, and whether rows are lost.
+
+    Of an inventory of another schema only the structure is checked, unless --migrate is given.
+    """
     from sitemap_crawler.inventory.location import inventory_file
     from sitemap_crawler.inventory.lookup import check_file, open_inventory
     from sitemap_crawler.inventory.store import open_store
 
     path = inventory_file(state=state, config=config, start_url=start_url)
     check_file(path)
+    _print_damage(path)
+    if migrate:
+        open_store(path).close()
+        # Before the migration the values were not known.
+        _print_damage(path)
+    try:
+        with open_inventory(path) as inventory:
+            count = inventory.count()
+    except OtherVersionError:
+        echo(f"the structure of the file {printable(str(path))} is not damaged, its values are not checked")
+        raise
+    echo(f"the inventory {printable(str(path))} is not damaged: {count:,} URLs")
+    return 0
+
+
+def _print_damage(path: Path) -> None:
+    """Print the places of the damage of an inventory. Raises DamagedInventoryError if there is any."""
+    from sitemap_crawler.inventory.damage import damaged, find_damage
+
     places = list(islice(find_damage(path), MAX_PLACES))
     if places:
         echo("\n".join(map(printable, places)))
         raise DamagedInventoryError(damaged(path, places[0]))
-    if migrate:
-        open_store(path).close()
-    with open_inventory(path) as inventory:
-        count = inventory.count()
-    echo(f"the inventory {printable(str(path))} is not damaged: {count:,} URLs")
-    return 0

@@ -15,8 +15,18 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.exceptions import InventoryError
-from sitemap_crawler.inventory.schema import SCHEMA_VERSION, UrlState, metadata, urls
+from sitemap_crawler.exceptions import DamagedInventoryError, InventoryError
+from sitemap_crawler.inventory.schema import (
+    SCHEMA_VERSION,
+    UrlState,
+    changes,
+    decisions,
+    listings,
+    metadata,
+    nofollowed,
+    observations,
+    urls,
+)
 from sitemap_crawler.inventory.sql import decode_links, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -41,6 +51,19 @@ _NOT_DAMAGE = {
 """Error codes of SQLite for faults outside of the file, https://www.sqlite.org/rescode.html."""
 
 
+_URL_IDS = (
+    (urls, "referrer"), (observations, "url_id"), (observations, "location"), (observations, "refresh"),
+    (observations, "canonical"), (decisions, "url_id"), (listings, "url_id"), (changes, "url_id"),
+    (nofollowed, "referrer"),
+)  # fmt: skip
+"""Columns with ids of URLs."""
+_OBSERVED = tuple(
+    f"SELECT url_id FROM {pages} AND url_id NOT IN (SELECT url_id FROM {observations.name})"  # noqa: S608
+    for pages in (f"{decisions.name} WHERE decision = 'listed'", f"{listings.name} WHERE true")
+)
+"""Queries of the pages that are listed, and so have been observed."""
+
+
 class _StoredText(bytes):
     """A value of the type text. It need not be UTF-8."""
 
@@ -60,26 +83,39 @@ def damaged(path: Path, place: str) -> str:
     return f"the inventory {path} is damaged ({place}): {REMEDY}"
 
 
+def check_before_publication(path: Path, *, loses_pages: bool) -> None:
+    """Raise DamagedInventoryError if a page may be missing in the new set because the inventory at `path` is damaged.
+
+    Lost rows are always looked for, which takes a second for millions of URLs. The rest of the file is read only if the
+    set loses pages of the last one: that takes as long as writing the set.
+    """
+    place = next(find_damage(path) if loses_pages else find_lost_rows(path), None)
+    if place is not None:
+        raise DamagedInventoryError(damaged(path, place))
+
+
 def find_damage(path: Path) -> Iterator[str]:
-    """Yield the places of the damage: what SQLite finds in the file, or else table, row and column of each value.
+    """Yield the places of the damage: what SQLite finds in the file, or else the values that no release writes.
+
+    A value is named by table, row and column. Raises InventoryError if the file cannot be read for another reason.
+    """
+    return _read(path, _find_damage)
+
+
+def find_lost_rows(path: Path) -> Iterator[str]:
+    """Yield the places at which other rows show that a row is lost. No release deletes URLs or observations.
 
     Raises InventoryError if the file cannot be read for another reason.
     """
+    return _read(path, _find_lost_rows)
+
+
+def _read(path: Path, find: Callable[[sqlite3.Connection], Iterator[str]]) -> Iterator[str]:
     immutable = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
     address = f"{path.absolute().as_uri()}?mode=ro{immutable}"
     try:
         with closing(sqlite3.connect(address, uri=True, timeout=10)) as connection:
-            problems = [row[0] for row in connection.execute("PRAGMA quick_check(20)")]
-            if problems != ["ok"]:
-                yield from (" ".join(str(problem).split()) for problem in problems)
-                return
-            if _is_of_another_release(connection):
-                # What another release writes into its columns is not known here.
-                return
-            connection.text_factory = _StoredText
-            highest = connection.execute(f"SELECT max(id) FROM {urls.name}").fetchone()[0]  # noqa: S608
-            for table in metadata.sorted_tables:
-                yield from _damage_of_table(connection, table, highest if isinstance(highest, int) else 0)
+            yield from find(connection)
     except UnicodeDecodeError as error:
         # Python cannot decode SQLite's message, which repeats damaged text.
         yield " ".join(error.object.decode(errors="replace").split())
@@ -87,6 +123,31 @@ def find_damage(path: Path) -> Iterator[str]:
         if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in _NOT_DAMAGE:
             raise InventoryError(f"cannot read the inventory {path}: {error}; run the same command again") from error
         yield " ".join(str(error).split())
+
+
+def _find_damage(connection: sqlite3.Connection) -> Iterator[str]:
+    problems = [row[0] for row in connection.execute("PRAGMA quick_check(20)")]
+    if problems != ["ok"]:
+        yield from (" ".join(str(problem).split()) for problem in problems)
+        return
+    if _is_of_another_release(connection):
+        return
+    connection.text_factory = _StoredText
+    highest = connection.execute(f"SELECT max(id) FROM {urls.name}").fetchone()[0]  # noqa: S608
+    for table in metadata.sorted_tables:
+        yield from _damage_of_table(connection, table, highest if isinstance(highest, int) else 0)
+    yield from _find_lost_rows(connection)
+
+
+def _find_lost_rows(connection: sqlite3.Connection) -> Iterator[str]:
+    for table, column in _URL_IDS:
+        key = next(iter(table.primary_key.columns)).name
+        query = f"SELECT {key} FROM {table.name} WHERE {column} NOT IN (SELECT id FROM {urls.name})"  # noqa: S608
+        for (row,) in connection.execute(query):
+            yield f"table {table.name}, row {row}, column {column}"
+    for query in _OBSERVED:
+        for (row,) in connection.execute(query):
+            yield f"table {observations.name}, row {row} is missing"
 
 
 def _is_of_another_release(connection: sqlite3.Connection) -> bool:

@@ -18,6 +18,7 @@ from sitemap_crawler.exceptions import (
     DamagedInventoryError,
     InventoryError,
     NotAnInventoryError,
+    OtherVersionError,
     SitemapCrawlerError,
 )
 from sitemap_crawler.inventory.damage import damage_message
@@ -371,9 +372,9 @@ def _latest_run(connection: Connection, path: Path) -> LatestRun:
     if version is None:
         raise NotAnInventoryError(f"{path} is a database of another program: give the right --state")
     if problem := version_problem(path, version):
-        raise NotAnInventoryError(problem)
+        raise OtherVersionError(problem)
     if is_old(version):
-        raise NotAnInventoryError(
+        raise OtherVersionError(
             f"the inventory {path} has schema version {version} of an earlier release: the next crawl or write "
             f"migrates it, and so does sitemap-crawler check-inventory --migrate --state {path}"
         )

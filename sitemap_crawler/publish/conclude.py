@@ -13,6 +13,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
 from sitemap_crawler.config.sources import naming_site_file, read_site_file
 from sitemap_crawler.exceptions import (
+    DamagedInventoryError,
     IndexOverflowError,
     InventoryError,
     NotPublishedError,
@@ -21,7 +22,7 @@ from sitemap_crawler.exceptions import (
     UntrustedLinkError,
 )
 from sitemap_crawler.inventory.alternates import store_clusters
-from sitemap_crawler.inventory.damage import damage_message
+from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
 from sitemap_crawler.inventory.link_graph import store_reach, walk_from
@@ -97,6 +98,8 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         report.outcome, report.message = Outcome.REFUSED, f"{error}; the live files are untouched"
     except NotPublishedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
+    except DamagedInventoryError as error:
+        _fail(report, str(error))
     except (SQLAlchemyError, PatternTimeoutError) as error:
         _fail(report, inventory_failure(context.store.path, error))
     except Exception as error:
@@ -202,6 +205,7 @@ class _Conclusion:
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
         else:
+            check_before_publication(context.store.path, loses_pages=report.changes.removed > 0)
             publish_sets(context, decisions, report)
 
     def _counted(self, decisions: Iterable[Decision]) -> Iterator[Decision]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from random import Random
 
 MAX_INPUT_BYTES = 60_000
+"""Maximum number of bytes to which an input grows."""
 MAX_CHANGES = 6
 """Maximum number of changes between an input and the one it is made of."""
 COUNTS = (0, 1, 2, 3, 5, 11, 33) * 4 + (101, 300, 1_001, 5_001)
@@ -76,7 +77,7 @@ class Mutator:
 
     def mutated(self, data: bytes) -> bytes:
         for _ in range(min(MAX_CHANGES, 1 + int(self._random.expovariate(0.5)))):
-            data = self._random.choice(self._changes)(data)[:MAX_INPUT_BYTES]
+            data = self._random.choice(self._changes)(data)[: max(MAX_INPUT_BYTES, len(data))]
         return data
 
     def _position(self, data: bytes) -> int:

@@ -32,6 +32,7 @@ from sitemap_crawler.sitemap.shard import EMPTY_SIZE, Shard
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.validation.files import FileCheck, Validation
 from tests.fuzz.engine import PropertyError, Target
+from tests.fuzz.inventories import check_commands
 from tests.fuzz.mutation import words_of
 from tests.fuzz.pages import check_page
 from tests.fuzz.texts import BASE, check_addresses, check_dates, check_spellings, check_texts, check_urls, text_of
@@ -260,6 +261,7 @@ TARGETS = {
         Target("texts", check_texts),
         Target("coding", check_coding, made=coded_bodies, max_output=(200_000, 100)),
         Target("site-file", check_site_file, words_of("config/*.py")),
-        Target("inventory-file", check_inventory_file, made=inventories),
+        Target("inventory-file", check_inventory_file, made=inventories, max_calls=(1_000_000, 500)),
+        Target("commands", check_commands, max_calls=(10_000_000, 0)),
     )
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.inventory.damage import find_damage
+from sitemap_crawler.inventory.migrations import OLDEST_VERSION
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION
 from tests.support.made_inventory import change
 from tests.support.stored_inventory import READING, columns, run_here, stored_inventory
@@ -112,3 +113,56 @@ def test_a_damaged_schema_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert content.count(sound) == 1
     path.write_bytes(content.replace(sound, broken))
     assert run_all(path, tmp_path, capsys) == {1}
+
+
+LOSSES = [
+    ("UPDATE observations SET noindex = 2 WHERE url_id = 3", "table observations, row 3, column noindex"),
+    ("UPDATE observations SET content_type = x'ff' WHERE url_id = 3", "table observations, row 3, column content_type"),
+    ("UPDATE observations SET status = -200 WHERE url_id = 3", "table observations, row 3, column status"),
+    ("UPDATE urls SET unlinked_since = -1 WHERE id = 3", "table urls, row 3, column unlinked_since"),
+    ("DELETE FROM observations WHERE url_id = 3", "table observations, row 3 is missing"),
+    ("UPDATE observations SET url_id = 12345 WHERE url_id = 3", "table observations, row 12345, column url_id"),
+    ("DELETE FROM urls WHERE id = 3", "table observations, row 3, column url_id"),
+]
+
+
+@pytest.mark.parametrize(("statement", "place"), LOSSES)
+def test_no_set_is_published_that_loses_pages_for_damage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], statement: str, place: str
+) -> None:
+    path, output = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION), tmp_path / "sitemaps"
+    arguments = ("write", "-q", "-o", str(output), "--state", str(path))
+    assert run_here(*arguments) == 0
+    before = (output / "sitemap.xml").read_bytes()
+    change(path, statement)
+    assert place in find_damage(path)
+    assert run_here(*arguments) == 1
+    remedy = "restore a copy, or move it away and crawl again"
+    assert f"sitemap-crawler: the inventory {path} is damaged (" in (errors := capsys.readouterr().err)
+    assert errors.endswith(f"): {remedy}\n")
+    assert (output / "sitemap.xml").read_bytes() == before
+
+
+def test_only_the_structure_of_an_earlier_schema_is_checked_before_its_migration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", OLDEST_VERSION)
+    change(path, "UPDATE observations SET status = -200 WHERE url_id = 3")
+    assert run_here("check-inventory", "--state", str(path)) == 2
+    output = capsys.readouterr()
+    assert output.out == f"the structure of the file {path} is not damaged, its values are not checked\n"
+    assert f"has schema version {OLDEST_VERSION} of an earlier release" in output.err
+    assert run_here("check-inventory", "--migrate", "--state", str(path)) == 1
+    place = "table observations, row 3, column status"
+    output = capsys.readouterr()
+    assert output.out == f"{place}\n"
+    assert f"is damaged ({place})" in output.err
+
+
+def test_the_values_of_a_later_schema_are_not_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    change(path, f"UPDATE meta SET value = '{SCHEMA_VERSION + 1}' WHERE name = 'schema_version'")
+    assert run_here("check-inventory", "--state", str(path)) == 2
+    output = capsys.readouterr()
+    assert output.out == f"the structure of the file {path} is not damaged, its values are not checked\n"
+    assert "newer than" in output.err
