@@ -148,8 +148,6 @@ RULES: dict[str, Rule] = dict([
         ("not-checked", "error", _TOOL,
          "A part of the set was not checked, because the time of the validation was over.",
          "Validate the remaining sitemaps by themselves."),
-        ("duplicates-unchecked", "warning", _TOOL, "Not all URLs were compared with one another.",
-         "Validate fewer files at once to compare all of their URLs."),
         ("extension-namespace", "error", _EXTENDING,
          "An extension is in a misspelled namespace, so search engines ignore it.",
          "Write the namespace of the extension exactly as documented."),

@@ -1,14 +1,18 @@
-"""Check of one file: its kind, each entry, and the properties of the whole file and of its set."""
+"""Check of one file: its kind, each entry, and the properties of the whole file."""
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, issue
+from sitemap_crawler.validation.keys import hash_of, pair_hash, split_url
+from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
     bare_name,
@@ -19,8 +23,10 @@ from sitemap_crawler.validation.reading.detect import (
     looks_like_xml,
     namespace_problem,
 )
-from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
-from sitemap_crawler.validation.reading.stream import Readable, Stream, is_decoded
+from sitemap_crawler.validation.reading.plain import PlainRun, count_lines
+from sitemap_crawler.validation.reading.reader import Node, nodes_of, read_lines, read_xml
+from sitemap_crawler.validation.reading.sources import open_file
+from sitemap_crawler.validation.reading.stream import Readable, Stream
 from sitemap_crawler.validation.rules.entry import (
     SITEMAP_RULES,
     URL_RULES,
@@ -30,18 +36,38 @@ from sitemap_crawler.validation.rules.entry import (
     misplaced_in_root,
 )
 from sitemap_crawler.validation.rules.feeds import feed_issues, link_of, root_issues, url_of
-from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
+from sitemap_crawler.validation.statistics import Dated, Statistics, extension_of
+from sitemap_crawler.validation.values import CLOCK_TOLERANCE, Place, Url, UrlProblem, parse_url, w3c_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
+    from pathlib import Path
 
-T = TypeVar("T")
 _MEDIA = {frozenset({protocol.IMAGE}): "images", frozenset({protocol.VIDEO}): "videos"}
-MAX_COMPARED = 4_000_000
-"""Maximum number of URLs that are compared for duplicates: those of 80 full files, at about 120 bytes each."""
 MAX_ITEMS = 4 * protocol.MAX_ENTRIES
 """Maximum number of entries or lines that are read of one file."""
+MIN_COMPARED = 10
+"""Minimum number of dates or priorities of a file that are compared with one another."""
+GENERATION_SECONDS = 600
+"""Time in which a program writes a sitemap. Dates that differ less are those of the program, not those of the pages."""
+GENERATION_SHARE = 0.9
+"""Share of the dates of a file that must be within that time."""
+
+
+class FileTask(NamedTuple):
+    """A file that has to be checked."""
+
+    path: Path
+    name: str
+    """Name in the report: that of the file, or its URL."""
+    group: str
+    """Name of a set of files in which a URL must be unique."""
+    now: datetime
+    place: Place | None = None
+    """Location of the file on the web, if it is known."""
+    is_decoded: bool = False
+    """Whether a server has sent the file with a content encoding that was removed."""
 
 
 class Child(NamedTuple):
@@ -50,82 +76,142 @@ class Child(NamedTuple):
     url: Url
     loc: str
     line: int
+    lastmod: str
 
 
 @dataclass(slots=True)
-class Validation:
-    """State of one validation: the findings and the listed URLs of all its files."""
+class FileResult:
+    """Result of the check of one file. It is sent from one process to another."""
 
-    now: datetime
-    collector: Collector = field(default_factory=Collector)
-    files: list[FileReport] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    listed: dict[int, int] = field(default_factory=dict)
-    """Position of the first listing by hash of the URL.
+    task: FileTask
+    kind: Kind = "unknown"
+    entries: int = 0
+    """Number of entries; for an index, the number of sitemaps."""
+    bytes: int = 0
+    findings: Collector = field(default_factory=Collector)
+    children: list[Child] = field(default_factory=list)
+    statistics: Statistics = field(default_factory=Statistics)
+    group: str = ""
+    """Group of the task and content of the file. One page may be in the files of several groups: XML, text, feed, news
+    sitemap, image sitemap and video sitemap."""
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    """Hash of the key of each listed URL: see `keys`."""
+    pairs: array[int] = field(default_factory=lambda: array("q"))
+    """Three hashes for each alternate: of page and target, of target and page, and of the target's key."""
 
-    Python's string hash has 64 bits and a secret key, so nobody can cause collisions on purpose.
-    """
-
-    def find_earlier(self, group: str, url: Url, line: int) -> tuple[str, int] | None:
-        """Return file and line of the first listing of `url` in its group; store them and return None if it is new."""
-        key = hash((group, *url))
-        position = (len(self.names) - 1) << 32 | line
-        if key not in self.listed:
-            if len(self.listed) < MAX_COMPARED:
-                self.listed[key] = position
-            return None
-        earlier = self.listed[key]
-        return self.names[earlier >> 32], earlier & 0xFFFF_FFFF
+    def report(self) -> FileReport:
+        return FileReport(self.task.name, self.kind, self.entries, self.bytes)
 
 
-@dataclass(slots=True)
-class FileCheck:
+def check_file(task: FileTask) -> FileResult:
+    """Read a file and check it."""
+    check = _FileCheck(task)
+    try:
+        with open_file(task.path) as source:
+            return check.check(source)
+    except UnreadableError as exc:
+        return check.end(issue(exc.rule, f"the file {exc.message}"))
+
+
+def check_source(task: FileTask, source: Readable) -> FileResult:
+    """Check the content of a file."""
+    return _FileCheck(task).check(source)
+
+
+class _Dates:
+    """Dates of the entries of one file."""
+
+    def __init__(self) -> None:
+        self.times = array("d")
+        """Of all lastmods that state a time of the day."""
+        self.count = 0
+        self.first: str | None = None
+        self.are_equal = True
+
+    def add(self, texts: list[str]) -> None:
+        self.count += len(texts)
+        if self.first is None and texts:
+            self.first = texts[0]
+        self.are_equal = self.are_equal and texts.count(self.first or "") == len(texts)
+
+    def issues(self) -> Iterator[Issue]:
+        if self.count < MIN_COMPARED:
+            return
+        if self.are_equal:
+            yield issue("lastmod-all-equal", f"all {self.count:,} entries with a lastmod have {self.first}")
+        elif len(self.times) >= MIN_COMPARED:
+            earliest = max(self.times) - GENERATION_SECONDS
+            count = sum(time >= earliest for time in self.times)
+            if count >= GENERATION_SHARE * self.count:
+                minutes = GENERATION_SECONDS // 60
+                message = f"{count:,} of {self.count:,} entries have a lastmod of the same {minutes} minutes"
+                yield issue("lastmod-generated", message)
+
+
+class _FileCheck:
     """Check of one file."""
 
-    validation: Validation
-    name: str
-    group: str
-    """Name of a set of files in which a URL must be unique."""
-    place: Place | None = None
-    """Location of the file on the web, if it is known."""
-    kind: Kind = "unknown"
-    children: list[Child] = field(default_factory=list)
-    _namespace: str = ""
-    _origin: str = ""
-    _urls: int = 0
-    _news: int = 0
-    # Content of the entries by the first one: news, images, videos or the kind of the file.
-    _content: str = ""
-    _errors: int = 0
-    _truncated: bool = False
+    def __init__(self, task: FileTask) -> None:
+        self._task = task
+        self._result = FileResult(task)
+        self._namespace = ""
+        self._origin = ""
+        self._items = 0
+        self._news = 0
+        self._errors = 0
+        # Content of the entries by the first one: news, images, videos or the kind of the file.
+        self._content = ""
+        self._dates = _Dates()
+        self._priorities: set[str] = set()
+        self._priority_count = 0
+        self._plain: PlainEntries | None = None
 
-    def check(self, source: Readable) -> None:
-        """Read the file and add its findings to the validation."""
-        self.validation.names.append(self.name)
+    def check(self, source: Readable) -> FileResult:
+        """Read the file."""
         stream = Stream(source)
         try:
             self._read(iter(stream))
         except UnreadableError as exc:
             self._report(issue(exc.rule, f"the file {exc.message}"))
-        if stream.gzipped and not bare_name(self.name).endswith(".gz"):
-            self._report(issue("gzip-name", "the file is gzip, and its name does not end in .gz"))
-        if not stream.gzipped and stream.size and bare_name(self.name).endswith(".gz") and not is_decoded(source):
-            self._report(issue("not-gzip", "the file is not gzip"))
-        if self.kind == "text" and not has_text_name(self.name):
+        self._result.bytes = stream.size
+        self._check_compression(stream)
+        return self.end()
+
+    def end(self, problem: Issue | None = None) -> FileResult:
+        """Return the result. `problem` is the issue of a file that was not opened."""
+        task, result = self._task, self._result
+        if problem:
+            self._report(problem)
+        if result.kind == "text" and not has_text_name(task.name):
             self._report(issue("text-name", "the file is a text sitemap"))
         self._check_whole()
-        self.validation.files.append(FileReport(self.name, self.kind, self._urls, stream.size))
+        result.group = f"{task.group} {self._content or result.kind}"
+        result.statistics.files = 1
+        result.statistics.bytes = result.bytes
+        if result.kind != "sitemapindex":
+            result.statistics.total_urls = result.entries
+        return result
 
-    def _report(self, problem: Issue, url: str | None = None) -> None:
-        self._errors += problem.severity == "error"
-        self.validation.collector.add(self.name, problem, url)
+    def _check_compression(self, stream: Stream) -> None:
+        has_name = bare_name(self._task.name).endswith(".gz")
+        if stream.gzipped and not has_name and self._task.name != "-":
+            self._report(issue("gzip-name", "the file is gzip, and its name does not end in .gz"))
+        if not stream.gzipped and stream.size and has_name and not self._task.is_decoded:
+            self._report(issue("not-gzip", "the file is not gzip"))
+
+    def _report(self, problem: Issue, url: str | None = None) -> bool:
+        """Add a finding and return whether it is an error."""
+        is_error = problem.severity == "error"
+        self._errors += is_error
+        self._result.findings.add(self._task.name, problem, url)
+        return is_error
 
     def _read(self, pieces: Iterator[bytes]) -> None:
         head = head_of(pieces)
         if not head:
             self._report(issue("empty-file", "the file has no content"))
-        elif looks_like_text(head, self.name):
-            self.kind = "text"
+        elif looks_like_text(head, self._task.name):
+            self._result.kind = "text"
             self._check_lines(chain([head], pieces))
         elif looks_like_xml(head):
             self._check_elements(chain([head], pieces))
@@ -135,7 +221,10 @@ class FileCheck:
             self._report(issue("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
 
     def _check_lines(self, pieces: Iterable[bytes]) -> None:
-        for item in self._bounded(read_lines(pieces)):
+        for item in read_lines(pieces):
+            self._items += 1
+            if self._items > MAX_ITEMS:
+                return
             if isinstance(item, Issue):
                 self._report(item._replace(message=f"the file {item.message}"))
                 continue
@@ -143,109 +232,255 @@ class FileCheck:
             if not text:
                 self._report(issue("blank-line", "the line is blank", line))
                 continue
-            self._urls += 1
-            for problem in loc_text(text, parse_url(text), line):
-                self._report(problem, text)
-            self._check_listed(text, line)
+            self._result.entries += 1
+            url = parse_url(text)
+            self._check_listed(text, url, line, loc_text(text, url, line))
 
     def _check_elements(self, pieces: Iterable[bytes]) -> None:
         has_root = False
-        for item in self._bounded(read_nodes(pieces)):
+        for item in read_xml(pieces):
+            if isinstance(item, PlainRun):
+                self._check_run(item)
+                continue
+            self._items += has_root
+            if self._items > MAX_ITEMS:
+                return
             if isinstance(item, Issue):
                 self._report(item._replace(message=f"the file {item.message}"))
             elif not has_root:
                 has_root = True
                 self._check_root(item)
-                if self.kind == "unknown":
+                if self._result.kind == "unknown":
                     return
-            elif self.kind in {"rss", "atom"}:
+            elif self._result.kind in {"rss", "atom"}:
                 self._check_feed_entry(item)
             else:
                 self._check_entry(item)
 
-    def _bounded(self, items: Iterable[T]) -> Iterator[T]:
-        for number, item in enumerate(items):
-            if number > MAX_ITEMS:
-                self._truncated = True
-                return
-            yield item
-
     def _check_root(self, root: Node) -> None:
-        self.kind = ROOTS.get(root.name, "unknown")
+        kind = self._result.kind = ROOTS.get(root.name, "unknown")
         self._namespace = root.namespace
-        if self.kind == "unknown":
+        if kind == "unknown":
             message = f"the root element is <{root.name}>, not <urlset> or <sitemapindex>"
             self._report(issue("not-a-sitemap", message, root.line))
-        elif problem := namespace_problem(self.kind, root.namespace):
+        elif problem := namespace_problem(kind, root.namespace):
             self._report(issue("wrong-namespace", problem, root.line))
         for stated in root_issues(root):
             self._report(stated)
 
+    def _check_run(self, run: PlainRun) -> None:
+        """Check plain entries: many at once, as long as no rule can object to them, and the others by the rules."""
+        data, position = run.data, run.start
+        line, line_position = run.line, run.start
+        while position < run.end and self._items <= MAX_ITEMS:
+            plain = self._plain_entries()
+            end = plain.end(data, position, run.end) if plain else position
+            if plain is None or end == position:
+                end = data.index(b"</url>", position) + len(b"</url>")
+            elif self._take(plain, data, position, end):
+                position = end
+                continue
+            line += count_lines(data, line_position, position)
+            line_position = position
+            for node in nodes_of(PlainRun(data, position, end, line)):
+                self._items += 1
+                if self._items > MAX_ITEMS:
+                    return
+                self._check_entry(node)
+            position = end
+
+    def _plain_entries(self) -> PlainEntries | None:
+        if self._plain is None and (place := self._task.place or (Place(self._origin, "/") if self._origin else None)):
+            self._plain = PlainEntries(place, Verdicts(self._judge_lastmod, self._task.now), self._is_good_hint)
+        return self._plain
+
+    def _judge_lastmod(self, text: str) -> float | None:
+        """Return the time of a lastmod; None if a rule objects to it."""
+        node = Node(protocol.CORE, "url", 0, {}, "", [_plain_node("loc", _ANY_URL), _plain_node("lastmod", text)])
+        if any(entry_issues(Entry.from_node(node, protocol.CORE, self._task.now), URL_RULES)):
+            return None
+        moment = w3c_datetime(text)
+        return moment.time.timestamp() if moment.time else None
+
+    def _is_good_hint(self, text: bytes) -> bool:
+        """Return whether no rule objects to the elements changefreq and priority of an entry."""
+        if not text:
+            return True
+        [node] = nodes_of(PlainRun(b"<url><loc>" + _ANY_URL.encode() + b"</loc>" + text, 0, 10**6, 0))
+        return not any(entry_issues(Entry.from_node(node, protocol.CORE, self._task.now), URL_RULES))
+
+    def _take(self, plain: PlainEntries, data: bytes, start: int, end: int) -> bool:
+        """Count many plain entries at once. Return False if they need the rules."""
+        batch = plain.take(data, start, end)
+        if batch is None or self._items + len(batch.keys) > MAX_ITEMS:
+            return False
+        result = self._result
+        self._content = self._content or result.kind
+        self._items += len(batch.keys)
+        result.entries += len(batch.keys)
+        result.keys.extend(map(hash, batch.keys))
+        endings = Counter(key.rpartition(b"/")[2].rpartition(b".")[1:] for key in batch.keys)
+        for (dot, ending), count in endings.items():
+            result.statistics.add_extension(extension_of((dot + ending).decode()) if dot else "", count)
+        if batch.lastmods:
+            self._dates.add([text.decode() for text in batch.lastmods])
+            with_time = [time for text, time in zip(batch.lastmods, batch.times, strict=True) if len(text) > 10]
+            self._dates.times.extend(with_time)
+            for time in (min(batch.times), max(batch.times)):
+                text = batch.lastmods[batch.times.index(time)].decode()
+                result.statistics.add_date(Dated(time, text))
+        for hint in filter(None, batch.hints):
+            self._add_priority(hint.partition(b"<priority>")[2].partition(b"<")[0].decode())
+        return True
+
+    def _add_priority(self, text: str) -> None:
+        if text:
+            self._priority_count += 1
+            if len(self._priorities) < 2:
+                self._priorities.add(text)
+
     def _check_entry(self, node: Node) -> None:
-        is_index = self.kind == "sitemapindex"
+        result = self._result
+        is_index = result.kind == "sitemapindex"
         expected = "sitemap" if is_index else "url"
         if node.name != expected or node.namespace != self._namespace:
-            for problem in misplaced_in_root(node, self.kind, self._namespace):
+            for problem in misplaced_in_root(node, result.kind, self._namespace):
                 self._report(problem)
             return
-        self._urls += 1
-        entry = Entry.from_node(node, self._namespace, self.validation.now)
-        for problem in entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES):
-            self._report(problem, entry.loc or None)
-        is_news = protocol.NEWS in entry.others
-        self._news += is_news
+        result.entries += 1
+        entry = Entry.from_node(node, self._namespace, self._task.now)
         line = entry.core["loc"][0].line if entry.loc else node.line
         if not self._content:
-            self._content = "news" if is_news else _MEDIA.get(frozenset(entry.others), self.kind)
-        url = self._check_listed(entry.loc, line)
-        if is_index and url and len(self.children) < protocol.MAX_ENTRIES:
-            self.children.append(Child(url, entry.loc, line))
+            is_news = protocol.NEWS in entry.others
+            self._content = "news" if is_news else _MEDIA.get(frozenset(entry.others), result.kind)
+        url = parse_url(entry.loc)
+        problems = list(entry_issues(entry, SITEMAP_RULES if is_index else URL_RULES))
+        self._check_listed(entry.loc, url, line, problems)
+        if is_index:
+            if isinstance(url, Url) and len(result.children) < protocol.MAX_ENTRIES:
+                result.children.append(Child(url, entry.loc, line, _text_of(entry, "lastmod")))
+            return
+        self._note_lastmod(_text_of(entry, "lastmod"))
+        self._add_priority(_text_of(entry, "priority"))
+        if entry.others:
+            self._count_extensions(entry)
+            if protocol.XHTML in entry.others and isinstance(url, Url):
+                is_sound = not any(problem.rule.startswith("alternate-") for problem in problems)
+                self._note_alternates(entry, url, line, is_sound=is_sound)
+
+    def _note_lastmod(self, text: str) -> None:
+        moment = w3c_datetime(text) if text else None
+        if moment is None or moment.time is None or moment.time > self._task.now + CLOCK_TOLERANCE:
+            return
+        time = moment.time.timestamp()
+        self._dates.add([text])
+        if not moment.period:
+            self._dates.times.append(time)
+        self._result.statistics.add_date(Dated(time, text))
+
+    def _count_extensions(self, entry: Entry) -> None:
+        statistics = self._result.statistics
+        statistics.images += _count(entry, protocol.IMAGE, "image")
+        statistics.videos += _count(entry, protocol.VIDEO, "video")
+        statistics.alternates += sum(map(_is_alternate, entry.others.get(protocol.XHTML, ())))
+        if protocol.NEWS in entry.others:
+            self._news += 1
+            statistics.news += _count(entry, protocol.NEWS, "news")
+
+    def _note_alternates(self, entry: Entry, url: Url, line: int, *, is_sound: bool) -> None:
+        """Note the language versions of a page. With `is_sound` no rule objects to one of them."""
+        page = str(url)
+        targets = {parse_url(link.attributes["href"]) for link in entry.others[protocol.XHTML] if _is_alternate(link)}
+        for target in sorted(target for target in targets if isinstance(target, Url) and target != url):
+            text = str(target)
+            hashes = (pair_hash(page, text), pair_hash(text, page), hash_of(split_url(target)[0]))
+            self._result.pairs.extend(hashes)
+        if is_sound and targets and url not in targets:
+            self._report(issue("alternate-self", "the language versions do not include the page", line), entry.loc)
 
     def _check_feed_entry(self, node: Node) -> None:
-        if node.name != ("item" if self.kind == "rss" else "entry"):
+        if node.name != ("item" if self._result.kind == "rss" else "entry"):
             return
-        self._urls += 1
+        self._result.entries += 1
         link = link_of(node)
         loc = url_of(link) if link else ""
-        for problem in feed_issues(node, self.validation.now):
-            self._report(problem, loc or None)
-        self._check_listed(loc, link.line if link else node.line)
+        problems = feed_issues(node, self._task.now)
+        self._check_listed(loc, parse_url(loc), link.line if link else node.line, problems)
 
-    def _check_listed(self, loc: str, line: int) -> Url | None:
-        """Check that a listed URL is below the directory of its sitemap and unique; return it if it is valid."""
-        url = parse_url(loc)
-        if isinstance(url, UrlProblem):
-            return None  # reported by the rules
-        self._check_place(url, loc, line)
-        # One page may be in several files of a site: XML, text, feed, news sitemap, image sitemap and video sitemap.
-        earlier = self.validation.find_earlier(f"{self.group} {self._content or self.kind}", url, line)
-        if earlier:
-            file, earlier_line = earlier
-            where = f"in line {earlier_line}" if file == self.name else f"in {file}, line {earlier_line}"
-            self._report(issue("duplicate-loc", f"the URL is listed before, {where}", line), loc)
-        return url
+    def _check_listed(self, loc: str, url: Url | UrlProblem, line: int, problems: Iterable[Issue]) -> None:
+        """Report the problems of an entry, and check that its URL is below the directory of its sitemap."""
+        result = self._result
+        is_invalid = False
+        for problem in problems:
+            is_invalid |= self._report(problem, loc or None)
+        if isinstance(url, Url):
+            is_invalid |= self._check_place(url, loc, line)
+            result.keys.append(hash_of(split_url(url)[0]))
+            if result.kind != "sitemapindex":
+                result.statistics.add_extension(extension_of(url.path.removesuffix("/")))
+        if result.kind != "sitemapindex":
+            result.statistics.invalid_urls += is_invalid
 
-    def _check_place(self, url: Url, loc: str, line: int) -> None:
-        is_index = self.kind == "sitemapindex"
-        if self.place is None:
+    def _check_place(self, url: Url, loc: str, line: int) -> bool:
+        """Report a URL that its sitemap may not list. Return whether it is an error."""
+        is_index = self._result.kind == "sitemapindex"
+        place = self._task.place
+        if place is None:
             self._origin = self._origin or url.origin
             origin, whose = self._origin, "the first one of the file"
         else:
-            origin, whose = self.place.origin, "the index" if is_index else "its sitemap"
+            origin, whose = place.origin, "the index" if is_index else "its sitemap"
         if url.origin != origin:
             message = f"the URL is on {url.origin}, {whose} on {origin}"
-            self._report(issue("index-child-foreign" if is_index else "foreign-origin", message, line), loc)
-        elif self.place and not self.place.contains(url.path):
-            message = f"the URL is not below the directory {self.place.directory} of {whose}"
-            self._report(issue("index-child-outside" if is_index else "outside-directory", message, line), loc)
+            return self._report(issue("index-child-foreign" if is_index else "foreign-origin", message, line), loc)
+        if place and not place.contains(url.path):
+            message = f"the URL is not below the directory {place.directory} of {whose}"
+            return self._report(issue("index-child-outside" if is_index else "outside-directory", message, line), loc)
+        return False
 
     def _check_whole(self) -> None:
-        if self._truncated or self._urls > protocol.MAX_ENTRIES:
-            count = f"more than {MAX_ITEMS:,} entries or lines" if self._truncated else f"{self._urls:,} entries"
+        result = self._result
+        if self._items > MAX_ITEMS or result.entries > protocol.MAX_ENTRIES:
+            exceeds = self._items > MAX_ITEMS
+            count = f"more than {MAX_ITEMS:,} entries or lines" if exceeds else f"{result.entries:,} entries"
             message = f"the file has {count}, the protocol allows {protocol.MAX_ENTRIES:,}"
             self._report(issue("too-many-entries", message))
         if self._news > protocol.MAX_NEWS:
             message = f"the file has {self._news:,} articles, a news sitemap may have {protocol.MAX_NEWS:,}"
             self._report(issue("too-many-news", message))
-        if not self._urls and not self._errors and self.kind != "unknown":
+        if not result.entries and not self._errors and result.kind != "unknown":
             self._report(issue("empty-sitemap", "the file lists nothing"))
+        if result.kind == "urlset" and self._content != "news":
+            for problem in self._dates.issues():
+                self._report(problem)
+            if self._priority_count >= MIN_COMPARED and len(self._priorities) == 1:
+                message = f"all {self._priority_count:,} entries with a priority have {min(self._priorities)}"
+                self._report(issue("priority-all-equal", message))
+
+
+_ANY_URL = "https://www.example.com/a"
+"""A URL to which no rule objects."""
+
+
+def _plain_node(name: str, text: str) -> Node:
+    return Node(protocol.CORE, name, 0, {}, text)
+
+
+def _text_of(entry: Entry, name: str) -> str:
+    nodes = entry.core.get(name)
+    return nodes[0].value if nodes else ""
+
+
+def _is_alternate(node: Node) -> bool:
+    """Return whether an element is a language version of the page."""
+    attributes = node.attributes
+    return (
+        node.name == "link"
+        and attributes.get("rel") == "alternate"
+        and bool(attributes.get("hreflang"))
+        and bool(attributes.get("href"))
+    )
+
+
+def _count(entry: Entry, namespace: str, name: str) -> int:
+    return sum(node.name == name for node in entry.others.get(namespace, ()))

@@ -6,6 +6,7 @@ import io
 import json
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.crawl.pipelines import extraction
@@ -22,7 +23,7 @@ from sitemap_crawler.sitemap.news import serialise as serialise_news
 from sitemap_crawler.sitemap.shard import HEAD, TAIL
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.validation.entries import read_entries
-from sitemap_crawler.validation.files import FileCheck, Validation
+from sitemap_crawler.validation.files import FileTask, check_source
 from tests.fuzz.engine import PropertyError
 
 if TYPE_CHECKING:
@@ -175,8 +176,8 @@ def _check_article(seen: Observation) -> None:
 
 
 def _check_valid(written: bytes) -> None:
-    validation = Validation(FETCHED + timedelta(days=1))
-    FileCheck(validation, "sitemap.xml", "").check(io.BytesIO(written))
-    findings = [finding for finding in validation.collector.result() if finding.severity == "error"]
+    task = FileTask(Path("sitemap.xml"), "sitemap.xml", "", FETCHED + timedelta(days=1))
+    found = check_source(task, io.BytesIO(written)).findings.result()
+    findings = [finding for finding in found if finding.severity == "error"]
     if findings:
         raise PropertyError(f"the sitemap is not valid: {findings[0]}")

@@ -30,7 +30,7 @@ from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.serialiser import Serialiser
 from sitemap_crawler.sitemap.shard import EMPTY_SIZE, Shard
 from sitemap_crawler.urls.normalise import Resolver
-from sitemap_crawler.validation.files import FileCheck, Validation
+from sitemap_crawler.validation.files import FileTask, check_source
 from tests.fuzz.engine import PropertyError, Target
 from tests.fuzz.inventories import check_commands
 from tests.fuzz.mutation import words_of
@@ -101,13 +101,13 @@ def _read(data: bytes) -> Any:
 
 def check_validator(data: bytes) -> Any:
     """Validate a file. Every finding is one printable line."""
-    validation = Validation(datetime(2024, 6, 1, tzinfo=UTC))
-    FileCheck(validation, "sitemap.xml", "").check(io.BytesIO(data))
-    findings = validation.collector.result()
+    task = FileTask(Path("sitemap.xml"), "sitemap.xml", "", datetime(2024, 6, 1, tzinfo=UTC))
+    result = check_source(task, io.BytesIO(data))
+    findings = result.findings.result()
     for finding in findings:
         if not finding.message.isprintable() or not (finding.url or "").isprintable():
             raise PropertyError(f"{finding} cannot be printed")
-    return findings, [file.urls for file in validation.files]
+    return findings, [result.entries]
 
 
 def check_writer(data: bytes) -> Any:
@@ -252,7 +252,7 @@ TARGETS = {
         Target("page", check_page, words_of("extract/**/*.py"), max_calls=(200_000, 2_000), max_output=(100_000, 200)),
         Target("robots", check_robots, words_of("policy/robots_txt.py"), max_calls=(200_000, 1_000)),
         SITEMAP,
-        Target("validator", check_validator, words_of("validation/*.py")),
+        Target("validator", check_validator, words_of("validation/**/*.py")),
         Target("writer", check_writer),
         Target("dates", check_dates, words_of("extract/dates.py")),
         Target("urls", check_urls, words_of("urls/normalise.py")),

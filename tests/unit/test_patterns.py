@@ -27,6 +27,8 @@ ALLOWED = {"compile", "escape", "Pattern", "Match", "error", "PatternError"} | s
 COMPILING_FUNCTIONS = {
     "urls/normalise.py": {"Resolver"},
     "utils/patterns.py": {"UserPattern", "_compiled_by_re2"},
+    # Constants around the escaped directory of a sitemap.
+    "validation/plain_entries.py": {"_patterns"},
     # Called for constants only, with names of parameters.
     "validation/rules/entry.py": {"_parameters"},
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sitemap_crawler.validation.findings import ValidationReport
-    from sitemap_crawler.validation.targets import Validation
+    from sitemap_crawler.validation.session import Validation
 
 FORMATS = ("text", "json", "github", "junit", "sarif")
 REQUEST_OPTIONS = (

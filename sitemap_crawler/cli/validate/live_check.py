@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.crawl.listed import RequestOptions
     from sitemap_crawler.validation.listing import ListedUrl
-    from sitemap_crawler.validation.targets import Validation
+    from sitemap_crawler.validation.session import Validation
 
 MAX_ORIGINS = 50
 """Maximum number of origins whose URLs are requested. A sitemap of more is one of another purpose."""

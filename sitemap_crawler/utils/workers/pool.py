@@ -32,7 +32,7 @@ CAN_FORK = sys.platform == "linux"
 MAX_DEFAULT_WORKERS = 4
 """Maximum number of workers by default: one crawling process cannot keep more of them busy."""
 BUSY_LOAD = 4
-"""Number of tasks of one worker from which on another worker is woken."""
+"""Number of short tasks of one worker from which on another worker is woken."""
 SLOW_TASK_SECONDS = 0.05
 """Time after which a task counts as slow: a worker with a slow task gets no further task while another one is free."""
 MAX_TASK_SECONDS = 180.0
@@ -65,9 +65,12 @@ def default_workers() -> int:
 class WorkerPool(Generic[_Task, _Result]):
     """Worker processes that call `work` with a task. Pickle copies tasks and results."""
 
-    def __init__(self, work: Callable[[_Task], _Result], *, prepare: Callable[[], None]) -> None:
+    def __init__(
+        self, work: Callable[[_Task], _Result], *, prepare: Callable[[], None], busy_load: int = BUSY_LOAD
+    ) -> None:
         """Each worker calls `prepare` before its first task, while the parent continues."""
         self._work, self._prepare = work, prepare
+        self._busy_load = busy_load
         self._workers: list[Worker] = []
         self._missing = 0
         """Number of workers that have to be started, or have died and have to be replaced."""
@@ -105,7 +108,7 @@ class WorkerPool(Generic[_Task, _Result]):
                 await self._fill()
             if not self._workers:
                 return self._work(task)
-            worker = self._workers[-1] if last else _choose(self._workers)
+            worker = self._workers[-1] if last else _choose(self._workers, self._busy_load)
             try:
                 answer = await worker.send(task)
             except WorkerStartError:
@@ -159,11 +162,11 @@ class WorkerPool(Generic[_Task, _Result]):
             logger.warning("a worker process %s before its first task: it is not replaced", how)
 
 
-def _choose(workers: Sequence[Worker]) -> Worker:
+def _choose(workers: Sequence[Worker], busy_load: int) -> Worker:
     """Return a worker with a few tasks, so that few sleeping workers are woken, but no worker with a slow task."""
     before = time.monotonic() - SLOW_TASK_SECONDS
     quick = [worker for worker in workers if not worker.load or worker.task_started > before]
-    return next((worker for worker in quick if worker.load < BUSY_LOAD), None) or min(quick or workers, key=_LOAD)
+    return next((worker for worker in quick if worker.load < busy_load), None) or min(quick or workers, key=_LOAD)
 
 
 class Worker(asyncio.Protocol):

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Possessive quantifiers: no text takes these expressions more than linear time.
-_SPACE = rb"[ \t\r\n]*+"
+SPACE = rb"[ \t\r\n]*+"
 _CHARACTERS = rb"[!-%'-;=?-~]"  # printable ASCII without & < >
 _LOC = _CHARACTERS + rb"++(?:&amp;" + _CHARACTERS + rb"*+)*+"
-_LASTMOD = _SPACE + rb"<lastmod>[0-9T:Z.+-]++</lastmod>"
-_HINT = _SPACE + rb"<(?:changefreq>[A-Za-z]++</changefreq|priority>[0-9.]++</priority)>"
+LASTMOD = rb"[0-9T:Z.+-]++"
+HINT = SPACE + rb"<(?:changefreq>[A-Za-z]++</changefreq|priority>[0-9.]++</priority)>"
 _ENTRY = (
-    rb"(?:" + _SPACE + rb"<url>" + _SPACE + rb"<loc>" + _LOC + rb"</loc>"
-    rb"(?:" + _LASTMOD + rb")?+(?:" + _HINT + rb")*+" + _SPACE + rb"</url>)"
+    rb"(?:" + SPACE + rb"<url>" + SPACE + rb"<loc>" + _LOC + rb"</loc>"
+    rb"(?:" + SPACE + rb"<lastmod>" + LASTMOD + rb"</lastmod>)?+(?:" + HINT + rb")*+" + SPACE + rb"</url>)"
 )  # fmt: skip
 _RUN = re.compile(_ENTRY + rb"++")
 _ELEMENT = re.compile(rb"<(url|loc|lastmod|changefreq|priority)>([^<]*+)")

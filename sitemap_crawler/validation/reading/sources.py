@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.utils.shortage import raise_shortage
-from sitemap_crawler.validation.reading.detect import sniff
+from sitemap_crawler.validation.reading.detect import head_of, looks_like_html, sniff
+from sitemap_crawler.validation.reading.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.validation.findings import Kind
     from sitemap_crawler.validation.reading.stream import Readable
 
-_SUFFIX = re.compile(r"\.(?:xml|txt|rss|atom)(?:\.gz)?$", re.IGNORECASE)
+SUFFIX = re.compile(r"\.(?:xml|txt|rss|atom)(?:\.gz)?$", re.IGNORECASE)
 _SERIES = re.compile(r"-(?:[0-9]+|news)$")
 
 
@@ -65,7 +66,7 @@ def is_file(path: Path) -> bool:
 
 def stem(name: str) -> str:
     """Return the common part of the names of a site's files: `map` for `map.xml`, `map-2.xml.gz` and `map-news.xml`."""
-    return _SERIES.sub("", _SUFFIX.sub("", name))
+    return _SERIES.sub("", SUFFIX.sub("", name))
 
 
 def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
@@ -76,7 +77,7 @@ def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
     OSError.
     """
     names = sorted(path.name for path in folder.iterdir() if _is_candidate(path))
-    kinds = {name: _kind_of(folder / name) for name in names}
+    kinds = {name: kind_of(folder / name) for name in names}
     stems = {stem(name) for name, kind in kinds.items() if kind in {"urlset", "sitemapindex"}}
     return {
         name: kind
@@ -89,12 +90,22 @@ def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
 
 
 def _is_candidate(path: Path) -> bool:
-    return not path.name.startswith((".", "~")) and bool(_SUFFIX.search(path.name)) and is_file(path)
+    return not path.name.startswith((".", "~")) and bool(SUFFIX.search(path.name)) and is_file(path)
 
 
-def _kind_of(path: Path) -> Kind | None:
+def kind_of(path: Path) -> Kind | None:
+    """Return the kind of a file by its beginning; None if the beginning is damaged or cannot be read."""
     try:
         with open_file(path) as file:
             return sniff(file, path.name)
     except UnreadableError:
         return None
+
+
+def begins_as_html(path: Path) -> bool:
+    """Return whether a file is an HTML page."""
+    try:
+        with open_file(path) as file:
+            return looks_like_html(head_of(iter(Stream(file))))
+    except UnreadableError:
+        return False

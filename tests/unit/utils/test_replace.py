@@ -367,12 +367,12 @@ EXCEPTIONS = {
     ),
     **dict.fromkeys(
         [
-            ("validation/targets.py", "tempfile.TemporaryDirectory"),
-            ("validation/targets.py", "open"),
-            ("cli/validate/live_check.py", "tempfile.TemporaryDirectory"),
+            ("validation/reading/spool.py", call)
+            for call in ("tempfile.TemporaryDirectory", "tempfile.SpooledTemporaryFile", "open")
         ],
-        "copies for a validation, in a directory of mode 0700",
+        "downloads in a directory of mode 0700, which is removed at the end",
     ),
+    ("cli/validate/live_check.py", "tempfile.TemporaryDirectory"): "the inventories of a check, each at its path",
 }
 
 

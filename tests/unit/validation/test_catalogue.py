@@ -32,13 +32,10 @@ from tests.support.sitemap_documents import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-NOT_YET_USED = {
-    *("scheme-twin", "www-twin", "slash-twin", "lastmod-all-equal", "lastmod-generated", "priority-all-equal"),
-    *("index-lastmod-old", "alternate-self", "alternate-not-reciprocal"),
-}
+NOT_YET_USED: set[str] = set()
 """Rules that are in the catalogue before the code that uses them. This set becomes empty."""
 
 MAKERS = {"issue", "UnreadableError", "UrlProblem"}
@@ -141,8 +138,21 @@ def sized(size: int) -> str:
     return document.replace("</urlset>", " " * (size - len(document)) + "</urlset>")
 
 
-def listing(count: int) -> str:
-    return urlset("".join(f"<url><loc>https://example.com/{number}</loc></url>\n" for number in range(count)))
+def listing(count: int, more: Callable[[int], str] = lambda _: "") -> str:
+    entries = (f"<url><loc>https://example.com/{number}</loc>{more(number)}</url>\n" for number in range(count))
+    return urlset("".join(entries))
+
+
+def dated(moments: Iterable[str]) -> str:
+    """Return a sitemap with one entry for each lastmod."""
+    lastmods = [f"<lastmod>{moment}</lastmod>" for moment in moments]
+    return listing(len(lastmods), lastmods.__getitem__)
+
+
+def dated_index(lastmod_of_sitemap: str, lastmod_of_page: str) -> dict[str, Document]:
+    shard = f"<url><loc>{BASE}a</loc><lastmod>{lastmod_of_page}</lastmod></url>"
+    stated = index(f"{BASE}1.xml").replace("</loc>", f"</loc><lastmod>{lastmod_of_sitemap}</lastmod>")
+    return {"sitemap.xml": stated, "1.xml": urlset(shard)}
 
 
 def articles(count: int) -> str:
@@ -335,12 +345,28 @@ PAIRS = [
     Pair("alternate-hreflang", page(alternate("x-default")), page(alternate("default"))),
     Pair("alternate-hreflang", page(alternate("pt-br")), page(alternate("pt_br"))),
     Pair("alternate-undocumented", page(alternate("es-MX")), page(alternate("es-419"))),
-    Pair("alternate-href", page(alternate("de", "https://example.de/a")), page(alternate("de", "/de/a"))),
+    Pair("alternate-href", page(MORE_LANGUAGES), page(alternate("de", "/a"))),
+    Pair("alternate-self", page(MORE_LANGUAGES), page(alternate("de", "https://example.com/de"))),
+    Pair("alternate-not-reciprocal",
+         urlset(f"<url>{LOC}{MORE_LANGUAGES}</url><url><loc>https://example.com/de</loc>{MORE_LANGUAGES}</url>"),
+         urlset(f"<url>{LOC}{MORE_LANGUAGES}</url><url><loc>https://example.com/de</loc></url>")),
     Pair("alternate-conflict", page(MORE_LANGUAGES), page(MORE_LANGUAGES + alternate("de", "https://example.com/at"))),
     # set
     Pair("duplicate-loc", listing(2), urlset(f"<url>{LOC}</url>" * 2)),
     Pair("duplicate-loc", set_of(f"{BASE}a"), {
         "sitemap.xml": index(f"{BASE}1.xml", f"{BASE}2.xml"), "1.xml": at(f"{BASE}a"), "2.xml": at(f"{BASE}a")}),
+    Pair("slash-twin", urlset(f"<url>{LOC}</url><url><loc>{PAGE}b/</loc></url>"),
+         urlset(f"<url>{LOC}</url><url><loc>{PAGE}/</loc></url>")),
+    Pair("lastmod-all-equal", dated(f"2024-01-{day:02}" for day in range(1, 13)), dated(["2024-01-01"] * 12)),
+    Pair("lastmod-all-equal", dated(["2024-01-01"] * 9), dated(["2024-01-01"] * 10)),
+    Pair("lastmod-generated", dated(f"2024-01-{day:02}T10:00:00Z" for day in range(1, 13)),
+         dated(f"2024-01-01T10:00:{second:02}Z" for second in range(12))),
+    Pair("priority-all-equal", listing(12, lambda number: f"<priority>0.{number % 2}</priority>"),
+         listing(12, lambda _: "<priority>0.5</priority>")),
+    Pair("index-lastmod-old", dated_index("2024-01-02", "2024-01-02T23:00:00+01:00"),
+         dated_index("2024-01-02", "2024-01-04T00:00:00Z")),
+    Pair("index-lastmod-old", dated_index("2024-01-02T10:00:00Z", "2024-01-02T10:00:00Z"),
+         dated_index("2024-01-02T10:00:00Z", "2024-01-02T10:00:01Z")),
 ]  # fmt: skip
 
 ELSEWHERE = {
@@ -350,7 +376,8 @@ ELSEWHERE = {
     "redirected": "unit/validation/test_web.py",
     "not-checked": "unit/validation/test_web.py",
     "index-child-outside": "unit/validation/test_web.py",
-    "duplicates-unchecked": "unit/validation/test_file.py",
+    "scheme-twin": "unit/validation/test_sets.py",
+    "www-twin": "unit/validation/test_sets.py",
     **{rule.id: "crawl/test_validate_live.py" for rule in RULES.values() if rule.family in {"live", "against"}},
 }
 """Rules whose pairs need a server, a damaged disk or a long time, and the module with their test."""

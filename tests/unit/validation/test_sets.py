@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sitemap_crawler.exceptions import TargetError
+from sitemap_crawler.validation.findings import MAX_PER_RULE
 from sitemap_crawler.validation.targets import validate
 from tests.support.sitemap_documents import (
     BASE,
@@ -20,6 +22,7 @@ from tests.support.sitemap_documents import (
     at,
     index,
     news,
+    urlset,
 )
 
 Folder = Callable[..., str]
@@ -149,6 +152,159 @@ def test_shards_without_an_index_are_one_set(folder: Folder) -> None:
 def test_a_damaged_archive_of_a_directory_is_reported(folder: Folder) -> None:
     report = validate(folder(a_xml=at(PAGE), b_xml_gz=GZ[:15]))
     assert [(finding.rule, finding.file) for finding in report.findings] == [("gzip-truncated", "b.xml.gz")]
+
+
+A, B, C = (f"https://example.com/{name}" for name in "abc")
+
+
+def listed(*locs: str) -> str:
+    return urlset("".join(f"<url><loc>{loc}</loc></url>\n" for loc in locs))
+
+
+TWINS = [
+    ("scheme-twin", [A, B], ["http://example.com/c", "http://example.com/b"], "http or https"),
+    ("www-twin", [A, B], ["https://www.example.com/c", "https://www.example.com/b"], "www."),
+    ("slash-twin", [A, B], [C, f"{B}/"], "a slash at the end of its path"),
+    ("slash-twin", [A, f"{B}/?q=1&amp;r"], [C, f"{B}?q=1&amp;r"], "a slash at the end of its path"),
+    ("slash-twin", [A, "https://example.com/%2e%2e/b/"], [C, "HTTPS://Example.com:443/b"], "a slash at the end"),
+    ("scheme-twin", [A, "http://example.com:8443/"], [C, "https://example.com:8443/"], "http or https"),
+]
+
+
+@pytest.mark.parametrize(("rule", "first", "second", "difference"), TWINS)
+def test_twins_are_found_across_files(
+    folder: Folder, rule: str, first: list[str], second: list[str], difference: str
+) -> None:
+    target = folder(s__1_xml=listed(*first), s__2_xml=listed(*second))
+    report = validate(f"{target}/s-1.xml", f"{target}/s-2.xml")
+    found = [finding for finding in report.findings if finding.rule != "foreign-origin"]
+    assert [(finding.rule, finding.file, finding.line) for finding in found] == [(rule, "s-2.xml", 4)]
+    assert f"differs only by {difference}" in found[0].message
+    assert "in s-1.xml, line 4" in found[0].message
+    assert report.statistics["duplicate_urls"] == 0
+
+
+def test_each_spelling_is_compared_with_the_most_similar_one(folder: Folder) -> None:
+    twins = [f"http{s}://{www}example.com/a{slash}" for s in ("", "s") for www in ("", "www.") for slash in ("", "/")]
+    report = validate(folder(s_xml=listed(*twins, *twins)))
+    assert report.counts["duplicate-loc"] == len(twins)
+    assert {rule: count for rule, count in report.counts.items() if "twin" in rule} == {
+        "slash-twin": 4,
+        "www-twin": 2,
+        "scheme-twin": 1,
+    }
+    assert report.statistics["duplicate_urls"] == len(twins)
+
+
+def test_urls_that_only_look_alike_are_no_twins(folder: Folder) -> None:
+    different = [
+        A,
+        f"{A}//",
+        f"{A}?",
+        f"{A}/?x",
+        "https://example.com:8080/a",
+        "https://www.www.example.com/a",
+        f"{A}b",
+    ]
+    report = validate(folder(s_xml=listed(*different)))
+    assert report.counts.keys() <= {"foreign-origin", "slash-twin"}
+    assert report.counts["slash-twin"] == 0
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 10**6])
+def test_any_number_of_duplicates_is_found(folder: Folder, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr("sitemap_crawler.validation.sets.MAX_HASHES", at_once)
+    monkeypatch.setattr("sitemap_crawler.validation.sets.MAX_COMPARED", at_once)
+    monkeypatch.setattr("sitemap_crawler.validation.reading.spool.MAX_NUMBERS_BYTES", 100)
+    pages = [f"https://example.com/{number}" for number in range(60)]
+    report = validate(
+        folder(s__1_xml=listed(*pages[:40]), s__2_xml=listed(*pages[20:], *pages[:5]), t_xml=listed(*pages))
+    )
+    assert report.counts == {"duplicate-loc": 25}
+    assert report.statistics["duplicate_urls"] == 25
+    assert report.statistics["valid_urls"] == 40 + 45 + 60 - 25
+    assert {finding.line for finding in report.findings} <= {*range(3, 23), *range(43, 48)}
+
+
+def versions(page: str, *targets: str) -> str:
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{language}" href="{target}"/>\n'
+        for language, target in zip(("en", "de", "fr"), (page, *targets), strict=False)
+    )
+    return f"<url><loc>{page}</loc>\n{links}</url>\n"
+
+
+@pytest.mark.parametrize("at_once", [1, 10**6])
+def test_language_versions_must_name_each_other(folder: Folder, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr("sitemap_crawler.validation.sets.MAX_HASHES", at_once)
+    monkeypatch.setattr("sitemap_crawler.validation.sets.MAX_COMPARED", at_once)
+    report = validate(
+        folder(
+            s__1_xml=urlset(versions(A, B, C)),
+            # B names A. C names B alone. The others are not listed, or only with a slash.
+            s__2_xml=urlset(versions(B, A, f"{PAGE}/elsewhere") + versions(C, B, f"{B}/")),
+        )
+    )
+    assert {(finding.file, finding.line, finding.url, finding.message) for finding in report.findings} == {
+        ("s-1.xml", 6, A, f"the alternate {C} is listed and does not name this page"),
+        ("s-2.xml", 10, C, f"the alternate {B} is listed and does not name this page"),
+    }
+    assert report.counts == {"alternate-not-reciprocal": 2}
+
+
+def test_one_sided_language_versions_are_counted(folder: Folder) -> None:
+    pages = [f"https://example.com/{number}" for number in range(50)]
+    entries = "".join(versions(page, A) for page in pages)
+    report = validate(folder(s_xml=urlset(entries + f"<url><loc>{A}</loc></url>")))
+    assert report.counts == {"alternate-not-reciprocal": 50}
+    assert len(report.findings) == MAX_PER_RULE
+
+
+def test_several_targets_are_one_report(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "s-1.xml").write_text(listed(A))
+    target = folder(s__1_xml=listed(A), s__2_xml=listed(A))
+    report = validate(f"{target}/s-1.xml", f"{target}/s-2.xml", f"{target}/s-1.xml", f"{target}/other")
+    assert [file.name for file in report.files] == [
+        f"{target}/s-1.xml",
+        f"{target}/s-2.xml",
+        f"{target}/other/s-1.xml",
+    ]
+    assert [(finding.rule, finding.file) for finding in report.findings] == [("duplicate-loc", f"{target}/s-2.xml")]
+
+
+def test_standard_input_is_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GZ)))
+    report = validate("-")
+    assert [(file.name, file.kind, file.urls) for file in report.files] == [("-", "urlset", 1)]
+    assert report.findings == ()
+
+
+def test_statistics(folder: Folder) -> None:
+    entries = (
+        "<url><loc>https://example.com/a.html</loc><lastmod>2024-01-01</lastmod></url>"
+        "<url><loc>https://example.com/b.HTML</loc><lastmod>2024-01-01T12:00:00+01:00</lastmod></url>"
+        "<url><loc>https://example.com/c</loc><lastmod>2999-01-01</lastmod>"
+        "<image:image><image:loc>https://e.com/i</image:loc></image:image>"
+        "<video:video><video:title>T</video:title></video:video></url>"
+    )
+    first, second = urlset(entries), urlset(versions(A, B, C))
+    report = validate(folder(s__1_xml=first, s__2_xml=second))
+    assert report.statistics == {
+        "total_urls": 4,
+        "valid_urls": 3,
+        **dict.fromkeys(["broken_urls", "redirect_urls", "noindex_urls", "blocked_urls"]),
+        "duplicate_urls": 0,
+        "files": 2,
+        "bytes": len(first) + len(second),
+        "images": 1,
+        "videos": 1,
+        "news": 0,
+        "alternates": 3,
+        "newest": "2024-01-01T12:00:00+01:00",
+        "oldest": "2024-01-01",
+        "by_extension": {"": 2, "html": 2},
+    }
 
 
 # Targets that can't be checked

@@ -1,0 +1,123 @@
+"""One validation: its temporary files, the files that were checked, what they show together, and the report."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sitemap_crawler.validation.findings import Collector, FileReport, Kind, ValidationReport, issue
+from sitemap_crawler.validation.listing import ListedUrl, listings, media_of
+from sitemap_crawler.validation.parallel import check_files
+from sitemap_crawler.validation.reading.spool import Spool
+from sitemap_crawler.validation.recommendations import recommendations
+from sitemap_crawler.validation.sets import (
+    CheckedFile,
+    find_duplicates,
+    find_one_sided_alternates,
+    index_date_issue,
+)
+from sitemap_crawler.validation.statistics import Dated, Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    from sitemap_crawler.validation.files import Child, FileTask
+    from sitemap_crawler.validation.listing import Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Properties of a checked file that decide what is checked next."""
+
+    kind: Kind
+    children: tuple[Child, ...] = ()
+    newest: Dated | None = None
+
+
+class Validation:
+    """State of a validation, and the temporary files that it needs."""
+
+    def __init__(self, targets: Sequence[str]) -> None:
+        self._targets = tuple(targets)
+        self.now = datetime.now(UTC)
+        self.collector = Collector()
+        self.statistics: dict[str, Any] = {}
+        self._numbers = Statistics()
+        self.spool = Spool()
+        self._stack = ExitStack()
+        self._reports: list[FileReport] = []
+        self._files: list[CheckedFile] = []
+
+    def __enter__(self) -> Validation:
+        self._stack.enter_context(self.spool)
+        self._keys, self._pairs = self.spool.numbers(), self.spool.numbers()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def check(self, tasks: Sequence[FileTask]) -> list[Outcome]:
+        """Check files and add their findings."""
+        outcomes = []
+        for result in check_files(tasks):
+            self.collector.merge(result.findings)
+            self._numbers.add(result.statistics)
+            self._reports.append(result.report())
+            self._files.append(CheckedFile(result.task, result.kind, result.group, len(self._files)))
+            self._keys.append(result.keys)
+            self._pairs.append(result.pairs)
+            outcomes.append(Outcome(result.kind, tuple(result.children), result.statistics.newest))
+        return outcomes
+
+    def check_child(self, index: str, child: Child, outcome: Outcome, *, is_same: bool) -> None:
+        """Compare an entry of an index with the file that it lists. With `is_same` that is the index itself."""
+        if is_same:
+            self.collector.add(index, issue("index-names-itself", "the index lists itself", child.line), child.loc)
+        elif outcome.kind == "sitemapindex":
+            self.collector.add(
+                index, issue("nested-index", "the listed file is an index itself", child.line), child.loc
+            )
+        elif problem := index_date_issue(child, outcome.newest):
+            self.collector.add(index, problem, child.loc)
+
+    def compare(self) -> None:
+        """Add the findings that need all files, and the statistics."""
+        numbers = self._numbers
+        numbers.duplicate_urls += find_duplicates(self._files, self._keys, self.collector)
+        find_one_sided_alternates(self._files, self._keys, self._pairs, self.collector)
+        self.statistics |= numbers.to_json()
+
+    def report(self) -> ValidationReport:
+        """Return the report of all that was found so far."""
+        collector, found = self.collector, self.collector.result()
+        return ValidationReport(
+            self._targets,
+            tuple(self._reports),
+            found,
+            collector.counts.copy(),
+            dict(self.statistics),
+            recommendations(collector.counts, found),
+        )
+
+    def listed_urls(self) -> Iterator[ListedUrl]:
+        """Yield the URLs that all files list, in their order. Each call reads the files again."""
+        for file, listing in self._listings():
+            if listing.loc:
+                yield ListedUrl(file.task.name, listing.line, listing.loc, listing.lastmod)
+
+    def media_urls(self) -> Iterator[ListedUrl]:
+        """Yield the files of the images and videos that all files list."""
+        for file, listing in self._listings():
+            for line, url in media_of(listing):
+                yield ListedUrl(file.task.name, line, url, None)
+
+    def _listings(self) -> Iterator[tuple[CheckedFile, Listing]]:
+        for file in self._files:
+            if file.kind != "sitemapindex":
+                for listing in listings(file.task.path, file.kind):
+                    yield file, listing

@@ -1,0 +1,154 @@
+"""Targets on the web: the URL of a sitemap or an index, or the address of a site, whose robots.txt names sitemaps."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urldefrag
+
+from sitemap_crawler.exceptions import TargetError, UnreadableError
+from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt
+from sitemap_crawler.validation.files import FileTask
+from sitemap_crawler.validation.findings import issue
+from sitemap_crawler.validation.reading.detect import bare_name
+from sitemap_crawler.validation.reading.remote import MAX_SECONDS, Client
+from sitemap_crawler.validation.reading.sources import SUFFIX, begins_as_html, kind_of
+from sitemap_crawler.validation.reading.stream import PIECE_BYTES
+from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sitemap_crawler.validation.session import Outcome, Validation
+
+MAX_DOWNLOADS = 50_000
+"""Maximum number of files of one target: those of a full index."""
+_USERINFO = re.compile(r"//[^/?#]*@")
+
+
+class _Downloaded(NamedTuple):
+    """A file from the web."""
+
+    path: Path
+    address: str
+    """URL that was asked for."""
+    final: str
+    """URL after redirects."""
+    is_decoded: bool
+
+
+def check_address(validation: Validation, target: str) -> None:
+    """Check a sitemap with the sitemaps that it lists, or all sitemaps of a site. Raises TargetError."""
+    address = urldefrag(target)[0]
+    url = parse_url(address)
+    if isinstance(url, UrlProblem):
+        shown = _USERINFO.sub("//…@", target)  # without the password
+        raise TargetError(f"{shown} can't be validated: the URL {url.message}")
+    _Website(validation, url).check(address)
+
+
+class _Website:
+    """Check of sitemaps of one site."""
+
+    def __init__(self, validation: Validation, url: Url) -> None:
+        self._validation = validation
+        self._site = url.origin
+        self._client = Client(url.origin)
+        self._downloads = 0
+        self._done: dict[str, Outcome] = {}
+        """By the addresses that were asked for and those after redirects."""
+
+    def check(self, address: str) -> None:
+        """Check the sitemap at an address; if that is a page or the root of a site, the site's sitemaps."""
+        path = parse_url(address)
+        if isinstance(path, Url) and (path.path, path.query) == ("/", ""):
+            self._check_site()
+            return
+        downloaded = self._download(address)
+        if downloaded is None:
+            return
+        if not SUFFIX.search(bare_name(downloaded.final)) and begins_as_html(downloaded.path):
+            self._check_site()
+        else:
+            self._check_sitemap(downloaded)
+
+    def _check_site(self) -> None:
+        named = self._sitemaps_of_robots_txt()
+        for address in named or [f"{self._site}/sitemap.xml"]:
+            if address not in self._done and (downloaded := self._download(address)):
+                self._check_sitemap(downloaded, is_named=bool(named))
+
+    def _sitemaps_of_robots_txt(self) -> list[str]:
+        """Return the sitemaps that the site's robots.txt names."""
+        address = f"{self._site}/robots.txt"
+        body = b""
+        with suppress(UnreadableError), self._client.open_url(address) as download:
+            while len(body) < MAX_BYTES and (piece := download.read(PIECE_BYTES)):
+                body += piece
+        named = []
+        for stated in dict.fromkeys(RobotsTxt.parse(body).sitemaps):
+            url = parse_url(urldefrag(stated)[0])
+            if isinstance(url, UrlProblem):
+                message = f"robots.txt names the sitemap {stated}, whose URL {url.message}"
+                self._validation.collector.add(address, issue("unreachable", message))
+            else:
+                self._client.name(url.origin)
+                named.append(str(url))
+        return named
+
+    def _check_sitemap(self, downloaded: _Downloaded, *, is_named: bool = False) -> None:
+        """Check a sitemap and its children. A sitemap that robots.txt names may list all URLs of the site."""
+        final = parse_url(downloaded.final)
+        if isinstance(final, UrlProblem):
+            return
+        index, own = downloaded.address, {downloaded.address, downloaded.final}
+        place = Place.for_sitemap(final)
+        if is_named and (final.origin == self._site or kind_of(downloaded.path) != "sitemapindex"):
+            place = Place(self._site, "/")
+        [outcome] = self._validation.check([self._task(downloaded, place)])
+        self._done.update(dict.fromkeys(own, outcome))
+        if outcome.children:
+            self._check_children(index, own, outcome, final.origin, place if is_named else None)
+
+    def _check_children(self, index: str, own: set[str], outcome: Outcome, origin: str, place: Place | None) -> None:
+        downloads: dict[str, _Downloaded] = {}
+        for child in outcome.children:
+            if child.url.origin != origin or child.loc in self._done or child.loc in downloads:
+                continue  # a foreign one is reported in the index
+            if self._client.is_late or self._downloads >= MAX_DOWNLOADS:
+                limit = f"{MAX_SECONDS / 3600:g} hours" if self._client.is_late else f"{MAX_DOWNLOADS:,} downloads"
+                message = f"the sitemaps from {child.loc} on were not checked: the limit is {limit}"
+                self._validation.collector.add(index, issue("not-checked", message))
+                break
+            if downloaded := self._download(child.loc, origin):
+                downloads[child.loc] = downloaded
+        tasks = [self._task(downloaded, place or _place(downloaded)) for downloaded in downloads.values()]
+        self._done.update(zip(downloads, self._validation.check(tasks), strict=True))
+        for child in outcome.children:
+            if child.loc in self._done:
+                self._validation.check_child(index, child, self._done[child.loc], is_same=child.loc in own)
+
+    def _task(self, downloaded: _Downloaded, place: Place | None) -> FileTask:
+        path, address, _, is_decoded = downloaded
+        return FileTask(path, address, self._site, self._validation.now, place, is_decoded)
+
+    def _download(self, address: str, origin: str | None = None) -> _Downloaded | None:
+        """Store a file; None if that fails, which is a finding."""
+        self._downloads += 1
+        findings = self._validation.collector
+        try:
+            with self._client.open_url(address, origin) as download:
+                path = self._validation.spool.store(download)
+        except UnreadableError as exc:
+            findings.add(address, issue(exc.rule, f"the sitemap {exc.message}"))
+            return None
+        if download.url != address:
+            findings.add(address, issue("redirected", f"the sitemap is at {download.url} now"))
+        return _Downloaded(path, address, download.url, download.decoded)
+
+
+def _place(downloaded: _Downloaded) -> Place | None:
+    """Return the place of a downloaded sitemap, by its URL after redirects."""
+    url = parse_url(downloaded.final)
+    return None if isinstance(url, UrlProblem) else Place.for_sitemap(url)
