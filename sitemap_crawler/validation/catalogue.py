@@ -81,7 +81,7 @@ _VIDEO_SCHEMA = _Page("Google", "https://www.google.com/schemas/sitemap-video/1.
 _RETIRED = _Page("Google", "https://developers.google.com/search/blog/2022/05/spring-cleaning-sitemap-extensions")
 _CONSOLE = _Page("Google", "https://support.google.com/webmasters/answer/7451001")
 _HTTP_ERRORS = _Page("Google", f"{_GOOGLE}/crawling-indexing/http-network-errors")
-_SOFT_404 = _Page("Google", f"{_GOOGLE}/crawling-indexing/troubleshoot-crawling-errors#soft-404-errors")
+_SOFT_404 = _Page("Google", f"{_GOOGLE}/crawling-indexing/http-network-errors#soft-404-errors")
 _NOINDEX = _Page("Google", f"{_GOOGLE}/crawling-indexing/block-indexing")
 _BING_LASTMOD = _Page(
     "Bing",

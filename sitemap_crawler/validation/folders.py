@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sitemap_crawler.validation.findings import Issue, Kind
     from sitemap_crawler.validation.session import Outcome, Validation
 
+MAX_DEPTH = 8
+"""Maximum number of directories, the last name included, in which the sitemap of an index is looked for."""
+
 
 def check_paths(validation: Validation, targets: Iterable[str]) -> None:
     """Check files and directories. Files of one directory are one set. Raises TargetError."""
@@ -46,8 +49,12 @@ def check_paths(validation: Validation, targets: Iterable[str]) -> None:
         folder.check(shows_path=len(folders) > 1)
 
 
+def _is_name(segment: str) -> bool:
+    return segment not in {"", ".", ".."} and not set(segment) & set("/\\\0")
+
+
 class _Folder:
-    """Check of the files of one directory. The sitemaps of an index are found by the last segment of their loc."""
+    """Check of the files of one directory, and of those below it that its indexes list."""
 
     def __init__(self, validation: Validation, path: Path) -> None:
         self._validation = validation
@@ -95,23 +102,33 @@ class _Folder:
         """Check an index and its sitemaps; return those."""
         self._check([self._task(index, index)])
         children = self._done[index].children
-        names = [unquote(child.url.path.rpartition("/")[2]) for child in children]
+        names = [self._find(child) for child in children]
         tasks: dict[str, FileTask] = {}
         for name, child in zip(names, children, strict=True):
-            if not self._is_here(name):
-                message = f"there is no file {name!r} in the directory of the index"
+            if name is None:
+                last = unquote(child.url.path.rpartition("/")[2])
+                message = f"there is no file {last!r} in the directory of the index"
                 self._report(index, issue("missing-file", message, child.line), child.loc)
             elif name not in self._done and name not in tasks:
                 tasks[name] = self._task(name, index, Place.for_sitemap(child.url))
         self._check(tasks.values())
         for name, child in zip(names, children, strict=True):
-            if name in self._done:
+            if name is not None:
                 self._validation.check_child(self._name(index), child, self._done[name], is_same=name == index)
         return children
 
-    def _is_here(self, name: str) -> bool:
-        # The name comes from a file, so it must not lead out of the directory.
-        return name not in {"", ".", ".."} and not set(name) & set("/\\\0") and is_file(self._path / name)
+    def _find(self, child: Child) -> str | None:
+        """Return the path of a listed sitemap from here; None if there is none.
+
+        The URL of this directory is not known. So it is the longest end of the URL's path that exists: Hugo writes
+        sitemap.xml with de/sitemap.xml below it.
+        """
+        segments = [unquote(segment) for segment in child.url.path.split("/")[1:]]
+        for start in range(max(0, len(segments) - MAX_DEPTH), len(segments)):
+            # The segments come from a file, so they must not lead out of the directory.
+            if all(map(_is_name, segments[start:])) and is_file(self._path.joinpath(*segments[start:])):
+                return "/".join(segments[start:])
+        return None
 
     def _name(self, name: str) -> str:
         return f"{self._prefix}{name}"
@@ -124,5 +141,5 @@ class _Folder:
         return FileTask(self._path / name, self._name(name), group, self._validation.now, place)
 
     def _check(self, tasks: Collection[FileTask]) -> None:
-        names = [task.path.name for task in tasks]
+        names = [task.path.relative_to(self._path).as_posix() for task in tasks]
         self._done.update(zip(names, self._validation.check(list(tasks)), strict=True))

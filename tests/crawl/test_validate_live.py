@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sitemap_crawler.validation.catalogue import RULES
 from tests.support.gated_site import Gate
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -212,3 +213,10 @@ def test_options_that_do_not_fit_are_one_line(program: Program, options: list[st
     write_sitemap(program, [entry("http://127.0.0.1:9/a")])
     result = program.run("validate", "map.xml", *options)
     assert (result.code, part in result.last_line) == (2, True)
+
+
+def test_all_rules_are_printed_with_remedy_and_source(program: Program) -> None:
+    done = program.run("validate", "--rules")
+    assert (done.code, done.err) == (0, "")
+    for rule in RULES.values():
+        assert f"  {rule.id} ({rule.severity})\n    {rule.problem}\n    {rule.remedy}\n    {rule.source}" in done.out

@@ -48,7 +48,8 @@ def _attributes(link: Node) -> Iterator[Issue]:
     attributes = link.attributes
     # rel=alternate with media names the mobile version of a page and needs no language:
     # https://developers.google.com/search/docs/crawling-indexing/mobile/mobile-sites-mobile-first-indexing
-    required = ("rel", "href") if "media" in attributes else ("rel", "hreflang", "href")
+    is_other = "alternate" not in attributes.get("rel", "alternate").split()
+    required = ("rel", "href") if "media" in attributes or is_other else ("rel", "hreflang", "href")
     missing = [name for name in required if not attributes.get(name)]
     if missing:
         yield issue("alternate-incomplete", f"<xhtml:link> has no {' and no '.join(missing)}", link.line)
