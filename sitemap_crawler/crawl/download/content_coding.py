@@ -135,6 +135,9 @@ class _Brotli:
 
     def decode(self, data: bytes, max_bytes: int) -> bytes:
         if self.is_complete:
+            if data:
+                # The library raises the same for such data in one piece with the end.
+                raise ValueError("data follows the end")
             return b""
         decoded: bytes = self._object.process(data, output_buffer_limit=max_bytes)
         while len(decoded) < max_bytes and not self._object.can_accept_more_data():

@@ -55,6 +55,12 @@ def test_codings_are_decoded_from_the_last_to_the_first() -> None:
     assert decoded("gzip,gzip", gzip.compress(gzip.compress(b"hello"))) == b"hello"
 
 
+@pytest.mark.parametrize("step", [1, 3, 1_000_000])
+def test_data_after_the_end_of_brotli_is_damage_in_pieces_of_any_size(step: int) -> None:
+    with pytest.raises(CodingError):
+        decoded("br", brotli.compress(b"a") + b"b", step=step)
+
+
 @pytest.mark.parametrize("step", [1, 2, 3, 5, 7, 1_000_000])
 def test_a_gzip_member_after_other_data_is_ignored(step: int) -> None:
     assert decoded("gzip", gzip.compress(b"a") + b"\0\0" + gzip.compress(b"b"), step=step) == b"a"
