@@ -127,7 +127,7 @@ class Resolver:
         self._cache: dict[tuple[str, str], str | None] = {}
         self._base = ""
         self._base_url: str | None = None
-        self._directory = self._root = ""
+        self._directory, self._root = "", "/"
         self._ancestors: list[str] = []
 
     def resolve(self, href: str, base: str, charset: str = "utf-8") -> str | None:
@@ -226,7 +226,8 @@ class Resolver:
         if inherited and not mark:
             return base
         url = _without_final_dot(_without_userinfo(url))
-        if _USABLE_ORIGIN.match(url) is None:
+        # The origin of the base is usable.
+        if not url.startswith(self._root) and _USABLE_ORIGIN.match(url) is None:
             return None
         url = self._normal_path(url)
         query = self._normal_query(query, charset)
