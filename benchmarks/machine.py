@@ -42,6 +42,8 @@ class Cost:
     """Peak of the resident set of one process, or of all its processes together, whichever is larger."""
     stopped: bool
     """Whether the process was killed at the time limit."""
+    samples: Sequence[tuple[float, int]] = ()
+    """Time in seconds since 1970, and memory of all processes together in bytes, four times a second."""
 
     @property
     def memory(self) -> str:
@@ -84,7 +86,7 @@ def run_process(
         tail = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
         raise RunError(f"{' '.join(command)}\nended with exit code {process.returncode}:\n{tail}")
     peak = max(usage.ru_maxrss * MAXRSS_UNIT, together.bytes)
-    return Cost(seconds, usage.ru_utime + usage.ru_stime, peak, killed.is_set())
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, peak, killed.is_set(), together.samples)
 
 
 def _kill(pid: int, killed: threading.Event) -> None:

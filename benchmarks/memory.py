@@ -67,7 +67,7 @@ def _crawl(name: str, served: Served, plan: Plan) -> Run:
 
 
 def _remarks(run: Run, pages: int) -> str:
-    start, end = _rates(run.times)
+    start, end = rates(run.times)
     remarks = [f"{run.cost.seconds:,.0f} s, {start:,.0f} pages/s at the start, {end:,.0f} at the end"]
     if len(run.times) != pages:
         remarks.append(f"{len(run.times):,} answers")
@@ -76,7 +76,8 @@ def _remarks(run: Run, pages: int) -> str:
     return "; ".join(remarks)
 
 
-def _rates(times: array[float]) -> tuple[float, float]:
+def rates(times: array[float]) -> tuple[float, float]:
+    """Return the answers per second at the start and at the end, without start-up and the last answers."""
     edge, share = int(len(times) * IGNORED_SHARE), max(1, int(len(times) * COMPARED_SHARE))
     start, end = times[edge : edge + share + 1], times[-edge - share - 1 : len(times) - edge]
     return (len(start) - 1) / (start[-1] - start[0]), (len(end) - 1) / (end[-1] - end[0])

@@ -18,6 +18,7 @@ class Plan:
     latency_pages: dict[int, int] = field(default_factory=lambda: {8: 4_000, 32: 10_000})
     """Number of pages by concurrency: enough to make the start-up a small part of the run."""
     memory_pages: tuple[int, ...] = (10_000, 100_000)
+    soak_pages: tuple[int, ...] = (1_000_000,)
     writer_urls: int = 200_000
     startup_runs: int = 15
 
@@ -30,6 +31,7 @@ SMOKE = {
     "site_pages": 200,
     "latency_pages": {8: 200, 32: 500},
     "memory_pages": (500, 2_000),
+    "soak_pages": (2_000,),
     "writer_urls": 5_000,
     "startup_runs": 2,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ class PeakOfAll:
 
     def __init__(self, pid: int) -> None:
         self.bytes = 0
+        self.samples: list[tuple[float, int]] = []
+        """Time in seconds since 1970 and memory in bytes of each measurement."""
         self._pid = pid
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._measure, daemon=True)
@@ -38,7 +41,9 @@ class PeakOfAll:
 
     def _measure(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
-            self.bytes = max(self.bytes, sum(map(_proportional_set, _tree(self._pid))))
+            size = sum(map(_proportional_set, _tree(self._pid)))
+            self.samples.append((time.time(), size))
+            self.bytes = max(self.bytes, size)
 
 
 def _tree(pid: int) -> Iterator[int]:

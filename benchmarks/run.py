@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import latency
 import memory
 import recrawl
+import soak
 import startup
 import throughput
 import writer
@@ -33,7 +34,10 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "recrawl": recrawl.measure,
     "writer": writer.measure,
     "startup": startup.measure,
+    "soak": soak.measure,
 }
+ONLY_IF_ASKED = ("soak",)
+"""Parts that take long, and do not belong to the table in the page."""
 DOCUMENT = HERE.parent / "docs" / "development" / "benchmarks.md"
 BEGIN, END = "<!-- the last run -->\n", "<!-- end of the last run -->\n"
 
@@ -41,7 +45,7 @@ BEGIN, END = "<!-- the last run -->\n", "<!-- end of the last run -->\n"
 def main() -> None:
     options = parse_arguments()
     plan = plan_of(options)
-    rows = list(measured_rows(options.only or list(GROUPS), plan))
+    rows = list(measured_rows(options.only or [name for name in GROUPS if name not in ONLY_IF_ASKED], plan))
     if not rows:
         raise SystemExit("nothing could be measured")
     remarks = [
@@ -90,7 +94,7 @@ def parse_arguments() -> argparse.Namespace:
     names = "|".join((SMALL_PAGES, *PACKAGED, GENERATED))
     parser.add_argument("--site", action="append", help=f"{names} or a directory (repeatable; default: all installed)")
     parser.add_argument("--crawler", action="append", choices=CRAWLERS, help="(repeatable; default: all installed)")
-    sizes = "number of pages for memory (repeatable; default: 10000 and 100000)"
+    sizes = "number of pages for memory and soak (repeatable; default: 10000 and 100000, soak: 1000000)"
     parser.add_argument("--pages", type=int, action="append", help=sizes)
     options = parser.parse_args()
     if options.write and options.only:
@@ -109,7 +113,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
     if options.crawler:
         chosen["crawlers"] = frozenset(options.crawler)
     if options.pages:
-        chosen["memory_pages"] = tuple(options.pages)
+        chosen["memory_pages"] = chosen["soak_pages"] = tuple(options.pages)
     return Plan(**chosen)
 
 

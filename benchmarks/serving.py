@@ -125,6 +125,12 @@ def serving_endless(pages: int, *, delay: float = 0.0) -> Iterator[Served]:
         yield served
 
 
+@contextmanager
+def serving_faulty(pages: int) -> Iterator[Served]:
+    with _python("faulty.py", str(pages)) as served:
+        yield served
+
+
 def _find_nginx() -> str | None:
     return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
 
