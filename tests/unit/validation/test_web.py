@@ -237,3 +237,18 @@ def test_sitemaps_beyond_the_time_of_a_validation_are_named(monkeypatch: pytest.
         [finding] = validate(f"{site}/sitemap.xml").findings
     assert (finding.severity, finding.rule) == (E, "not-checked")
     assert f"{site}/s-1.xml" in finding.message
+
+
+def test_a_gz_address_may_be_sent_with_the_content_encoding_gzip_and_may_not_be_plain() -> None:
+    """Servers that take .gz for a content encoding send what the file contains."""
+
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/sitemap.xml": ok(index(f"{site}/encoded.xml.gz", f"{site}/plain.xml.gz")),
+            "/encoded.xml.gz": ok(gzip.compress(at(f"{site}/a").encode()), Content_Encoding="gzip"),
+            "/plain.xml.gz": ok(at(f"{site}/b")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/sitemap.xml")
+    assert [(found.rule, found.file.removeprefix(site)) for found in report.findings] == [("not-gzip", "/plain.xml.gz")]
