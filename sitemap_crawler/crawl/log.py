@@ -14,6 +14,7 @@ from scrapy.utils.log import TopLevelFormatter
 from sitemap_crawler.exceptions import OutputError, UntrustedLinkError
 from sitemap_crawler.utils.replace import open_appended
 from sitemap_crawler.utils.runtime import echo
+from sitemap_crawler.utils.text import escape_controls
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -70,7 +71,7 @@ class LogFile(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            line = self.format(record)
+            line = escape_controls(self.format(record))
         except Exception:
             self.handleError(record)
             return

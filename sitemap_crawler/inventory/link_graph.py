@@ -9,11 +9,12 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import exists, func, or_, select
 
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, batches_of_urls, chunks, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 
 if TYPE_CHECKING:
@@ -177,3 +178,12 @@ def count_inlinks(connection: Connection) -> array[int]:
         for target in decode_links(links):
             counts[target] += target != url_id
     return counts
+
+
+def has_all_links(connection: Connection) -> bool:
+    """Return whether no page had more links than are kept. A URL beyond the cut may still be linked."""
+    is_cut = observations.c.notes[NoteKind.MANY_LINKS].as_integer().is_not(None)
+    reached = urls.c.unlinked_since.is_(None)
+    cut = exists().where(observations.c.notes.is_not(None), is_cut, urls.c.id == observations.c.url_id, reached)
+    with connection.begin():
+        return not connection.scalar(select(cut))

@@ -25,7 +25,7 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
-from sitemap_crawler.inventory.link_graph import store_reach, walk_from
+from sitemap_crawler.inventory.link_graph import has_all_links, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
@@ -160,8 +160,12 @@ class _Conclusion:
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
     def _proves_absence(self, *, saw_everything: bool) -> bool:
-        """Return whether a URL that the run did not meet is gone: it saw all pages, and all sitemaps that name some."""
-        return saw_everything and seeds_complete(self._connection, self._context.run.id)
+        """Return whether a URL that the run did not meet is gone.
+
+        The run must have seen all pages with all their links, and all sitemaps that name pages.
+        """
+        complete = seeds_complete(self._connection, self._context.run.id)
+        return saw_everything and complete and has_all_links(self._connection)
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""

@@ -53,6 +53,20 @@ def test_a_page_with_as_many_links_as_are_kept_is_no_problem(program: Program, s
     assert "links" not in program.run("explain", site.url("/")).out
 
 
+def test_links_that_are_cut_prove_no_absence(program: Program, site: WebServer) -> None:
+    pages = build(site, 60)
+    assert program.crawl(site.url("/"), "-s", "SITEMAP_MAX_LINKS=60").listed() == pages
+    for _ in range(3):
+        result = program.crawl(site.url("/"), "-s", "SITEMAP_MAX_LINKS=50")
+        assert (result.code, result.listed()) == (0, pages)
+    # Without a cut the rule of orphans holds.
+    build(site, 50)
+    for _ in range(3):
+        result = program.crawl(site.url("/"), "-s", "SITEMAP_MAX_LINKS=60")
+    assert result.listed() == pages[:51]
+    assert result.report["excluded"] == {"orphan": 10}
+
+
 def test_the_first_links_of_a_page_are_kept_and_the_report_says_so(program: Program, site: WebServer) -> None:
     pages = build(site, 60)
     result = program.crawl(site.url("/"), "-s", "SITEMAP_MAX_LINKS=50")

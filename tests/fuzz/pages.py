@@ -89,7 +89,7 @@ def _page(headers: dict[str, list[str]], body: bytes) -> Page:
 
 def _pipelines(resolver: Resolver) -> list[extraction.ReadingPipeline]:
     return [
-        extraction.DocumentPipeline(resolver),
+        extraction.DocumentPipeline(resolver, max_links=50_000),
         extraction.IndexabilityPipeline(resolver),
         extraction.LastModifiedPipeline(),
         extraction.ContentPipeline(),

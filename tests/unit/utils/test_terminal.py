@@ -14,6 +14,12 @@ from tests.support.paths import ROOT
 PACKAGE = ROOT / "sitemap_crawler"
 OUTPUT_FREE = {"utils/runtime.py"}
 """Modules that may use the streams themselves."""
+HARMLESS_WRITES = {
+    # The log file, whose lines are escaped before.
+    "crawl/log.py: os.write(self.descriptor, data)",
+    # A constant, in a signal handler that may interrupt a write to the stream.
+    "utils/stopping.py: os.write(2, f'sitemap-crawler: {MESSAGE}\\n'.encode())",
+}
 UNGATED = {("rich.console", "Console"), ("rich.text", "Text"), ("click", "echo"), ("click", "secho")}
 
 
@@ -68,12 +74,12 @@ def test_nothing_goes_around_the_streams() -> None:
                 around += [f"{name}: {found}" for found in names & UNGATED]
             elif isinstance(node, ast.Attribute):
                 if node.attr in {"__stdout__", "__stderr__", "unescaped", "secho", "echo"} or (
-                    node.attr == "buffer" and "std" in ast.unparse(node)
+                    node.attr == "buffer" and ast.unparse(node) in {"sys.stdout.buffer", "sys.stderr.buffer"}
                 ):
                     around.append(f"{name}: {ast.unparse(node)}")
             elif isinstance(node, ast.Call):
                 around += [f"{name}: {ast.unparse(node)}" for _ in range(not _is_gated(node))]
-    assert around == []
+    assert set(around) == HARMLESS_WRITES
 
 
 def _is_gated(call: ast.Call) -> bool:
