@@ -157,9 +157,12 @@ class Moment(NamedTuple):
     """Length of the stated period, which may be a day, a month or a year."""
 
 
-@lru_cache(maxsize=4096)
 def w3c_datetime(text: str) -> Moment:
     """Parse a W3C datetime."""
+    return _known_datetime(text) if len(text) <= MAX_KNOWN_DATETIME else _parse_datetime(text)
+
+
+def _parse_datetime(text: str) -> Moment:
     match = _W3C.fullmatch(text)
     if match is None:
         return Moment(None, "is not a W3C date such as 2026-01-31 or 2026-01-31T18:30:00+00:00")
@@ -175,6 +178,11 @@ def w3c_datetime(text: str) -> Moment:
     if hour is not None:
         return Moment(time)
     return Moment(time, period=ONE_DAY * (1 if day else 31 if month else 366))
+
+
+MAX_KNOWN_DATETIME = 40
+"""Maximum number of characters of a datetime that is kept. A hostile file has 4,096 texts of 10,000 characters."""
+_known_datetime = lru_cache(maxsize=4096)(_parse_datetime)
 
 
 def _zone(sign: str | None, hours: str | None, minutes: str | None) -> timezone:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from datetime import UTC, datetime
 
 import pytest
 
 from sitemap_crawler.validation.entries import ReadEntry, read_entries
-from sitemap_crawler.validation.values import Place, Url, parse_url, w3c_datetime
+from sitemap_crawler.validation.values import Place, Url, _known_datetime, parse_url, w3c_datetime
 from tests.support.sitemap_documents import (
     BASE,
     GZ,
@@ -126,3 +127,10 @@ def test_read_entries_of_other_kinds(content: str, expected: list[str]) -> None:
 def test_read_entries_refuses_unreadable_content(content: bytes) -> None:
     with pytest.raises(ValueError, match="the sitemap "):
         read_entries(content)
+
+
+def test_long_texts_of_dates_are_not_kept() -> None:
+    text = f"2024-01-01T00:00:00.{'1' * 10_000}Z"
+    before = _known_datetime.cache_info().currsize
+    assert w3c_datetime(text).time == datetime(2024, 1, 1, 0, 0, 0, 111_111, UTC)
+    assert _known_datetime.cache_info().currsize == before
