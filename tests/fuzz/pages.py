@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 URL = "https://example.com/docs/page.html"
 FETCHED = datetime(2024, 6, 1, 12, 0, 0, tzinfo=UTC)
+MAX_LINKS = 1_000
 _MAX_HEADERS = 100
 _READABLE = sorted(extraction.READABLE_TYPES)
 
@@ -46,6 +47,8 @@ def check_page(data: bytes) -> Any:
         signature(document, dateless=True, name_of=lambda url: url)
     values = extracted_values(page)
     observation = page.observation
+    if len(page.links) + len(page.nofollow_links) > MAX_LINKS:
+        raise PropertyError(f"{len(page.links):,} and {len(page.nofollow_links):,} links")
     _check_urls(resolver, _urls(page))
     _check_texts(page)
     _check_dates(observation)
@@ -89,7 +92,7 @@ def _page(headers: dict[str, list[str]], body: bytes) -> Page:
 
 def _pipelines(resolver: Resolver) -> list[extraction.ReadingPipeline]:
     return [
-        extraction.DocumentPipeline(resolver, max_links=50_000),
+        extraction.DocumentPipeline(resolver, max_links=MAX_LINKS),
         extraction.IndexabilityPipeline(resolver),
         extraction.LastModifiedPipeline(),
         extraction.ContentPipeline(),
