@@ -21,8 +21,10 @@
     │   ├── NotAnInventoryError          2
     │   │   └── OtherVersionError
     │   ├── OtherSiteError               2
-    │   └── InventoryBusyError           4
+    │   ├── InventoryBusyError           4
+    │   └── UntrustedInventoryError      1
     ├── OutputError                      1
+    │   ├── DirectoryLockedError         1
     │   └── UntrustedLinkError
     ├── NotPublishedError                3
     │   ├── PublicationRefusedError
@@ -149,8 +151,16 @@ class InventoryBusyError(InventoryError):
     exit_code = INTERRUPTED
 
 
+class UntrustedInventoryError(InventoryError):
+    """Another user can have put a file in the place of the inventory, or next to it where SQLite reads it."""
+
+
 class OutputError(SitemapCrawlerError):
     """The output directory cannot be written."""
+
+
+class DirectoryLockedError(OutputError):
+    """Another process has kept the output directory locked for too long."""
 
 
 class UntrustedLinkError(OutputError, OSError):

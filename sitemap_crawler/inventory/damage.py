@@ -32,6 +32,7 @@ from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.sitemap.video import Video
 from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.utils.directories import check_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,6 +112,7 @@ def find_lost_rows(path: Path) -> Iterator[str]:
 
 
 def _read(path: Path, find: Callable[[sqlite3.Connection], Iterator[str]]) -> Iterator[str]:
+    check_database(path)
     immutable = "" if path.with_name(path.name + "-wal").exists() else "&immutable=1"
     address = f"{path.absolute().as_uri()}?mode=ro{immutable}"
     try:

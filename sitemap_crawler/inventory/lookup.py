@@ -39,6 +39,7 @@ from sitemap_crawler.items import NoteKind
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.utils.directories import check_database, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -313,6 +314,7 @@ def open_inventory(path: Path) -> Iterator[Inventory]:
     """
     path = path.absolute()
     check_file(path)
+    check_database(path)
     # Without a write-ahead log no process writes. SQLite then opens the file as immutable and creates no other files.
     immutable = not path.with_name(path.name + "-wal").exists()
     before = _stamp(path)
@@ -359,7 +361,7 @@ def _changed(path: Path) -> str:
 def check_file(path: Path) -> None:
     """Raise NotAnInventoryError for a file that is no database, or cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(SQLITE_MAGIC))
     except OSError as error:
         raise NotAnInventoryError(f"cannot read the inventory {path}: {error.strerror or error}") from error

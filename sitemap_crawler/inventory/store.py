@@ -17,10 +17,12 @@ from sitemap_crawler.exceptions import (
     InventoryBusyError,
     InventoryError,
     PatternTimeoutError,
+    UntrustedLinkError,
 )
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
+from sitemap_crawler.utils.directories import check_database, open_regular
 from sitemap_crawler.utils.replace import lock_file, real_path, remove_file, replacing
 from sitemap_crawler.utils.shortage import advice_for
 
@@ -37,8 +39,8 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 APPLICATION_ID = 0x53_4D_43_52
 """Number in the header of our files. With it other databases are recognised before anything is written to them."""
 _APPLICATION_ID_OFFSET = 68
-MAX_OWNER_CHARACTERS = 400
-"""Maximum number of characters that are read of the owner file."""
+MAX_OWNER_BYTES = 400
+"""Maximum number of bytes that are read of the owner file."""
 PROGRAM_ERROR = "an error in the program (see the log for details); run the same command to resume"
 """Message for an exception that the program does not expect."""
 
@@ -77,8 +79,8 @@ class RunLock:
     def owner(self) -> str | None:
         """Return a text with process, host and start time of the lock's owner, or None if they are unknown."""
         try:
-            with self._owner_file.open(encoding="utf-8", errors="replace") as file:
-                text = file.read(MAX_OWNER_CHARACTERS).strip()
+            with open_regular(self._owner_file) as file:
+                text = file.read(MAX_OWNER_BYTES).decode(errors="replace").strip()
         except OSError:
             return None
         return text if text.startswith("process ") and text.isprintable() else None
@@ -151,6 +153,7 @@ def open_store(path: Path, *, private: bool = False) -> Store:
     lock = _acquire(path, private=private)
     engine = create_engine(URL.create("sqlite", database=str(path)))
     try:
+        check_database(path)
         event.listen(engine, "connect", _configure)
         with engine.begin() as connection:
             version = _check_version(connection, path)
@@ -179,12 +182,14 @@ def open_store(path: Path, *, private: bool = False) -> Store:
 def _check_file(path: Path) -> None:
     """Raise InventoryError for a file that is no inventory, before a lock is created next to it."""
     try:
-        if not path.exists():
-            return
-        if not path.is_file():
-            raise InventoryError(f"cannot use {path} as the inventory: it is not a file; choose another --state")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(_APPLICATION_ID_OFFSET + 4)
+    except (FileNotFoundError, UntrustedLinkError):
+        # A link is judged when the path is resolved.
+        return
+    except FileExistsError as error:
+        problem = f"cannot use {path} as the inventory: it is not a file; choose another --state"
+        raise InventoryError(problem) from error
     except OSError as error:
         reason = error.strerror or error
         raise InventoryError(f"cannot read the inventory {path}: {reason}; choose another --state") from error

@@ -17,9 +17,9 @@ from sitemap_crawler.exceptions import (
     IndexOverflowError,
     InventoryError,
     NotPublishedError,
+    OutputError,
     PatternTimeoutError,
     SitemapCrawlerError,
-    UntrustedLinkError,
 )
 from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
@@ -88,7 +88,7 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         _Conclusion(context, report).conclude(ending)
         count, size = context.store.size()
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
-    except UntrustedLinkError as error:
+    except OutputError as error:
         _fail(report, f"{error}; then run the same command")
     except OSError as error:
         path, reason = error.filename or context.options.output, error.strerror or error

@@ -18,6 +18,7 @@ from sitemap_crawler.sitemap.escaping import rfc3986, unescape
 from sitemap_crawler.sitemap.index import read_index
 from sitemap_crawler.sitemap.limits import MAX_URLS
 from sitemap_crawler.sitemap.shard import GZIP_WBITS
+from sitemap_crawler.utils.directories import Directory, open_directory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -46,14 +47,17 @@ class LiveShard(NamedTuple):
 def read_live_set(directory: Path, names: Names, recorded: Mapping[str, PublishedFile]) -> dict[str, LiveShard]:
     """Return the live shards by name. After a killed publication they differ from the recorded files."""
     live: dict[str, LiveShard] = {}
-    for name in _live_names(directory / names.entry, names, recorded) if recorded else ():
-        section, number = names.section_and_number(name) or ("", 0)
-        if number and name == names.shard(number, section):
-            # A shard without a record counts as full, so that it takes no page from another shard.
-            urls = recorded[name].urls if name in recorded else MAX_URLS
-            shard = read_live_shard(directory / name, number=number, urls=urls, gzip=names.gzip, section=section)
-            if shard is not None:
-                live[name] = _with_recorded_first(shard, recorded.get(name))
+    if not recorded:
+        return live
+    with open_directory(directory) as opened:
+        for name in _live_names(opened, names, recorded):
+            section, number = names.section_and_number(name) or ("", 0)
+            if number and name == names.shard(number, section):
+                # A shard without a record counts as full, so that it takes no page from another shard.
+                urls = recorded[name].urls if name in recorded else MAX_URLS
+                shard = read_live_shard(opened, name, number=number, urls=urls, gzip=names.gzip, section=section)
+                if shard is not None:
+                    live[name] = _with_recorded_first(shard, recorded.get(name))
     return live
 
 
@@ -65,19 +69,20 @@ def _with_recorded_first(shard: LiveShard, recorded: PublishedFile | None) -> Li
     return shard
 
 
-def _live_names(entry: Path, names: Names, recorded: Iterable[str]) -> Iterable[str]:
-    if not entry.is_file():
-        return recorded
-    with entry.open("rb") as file:
-        return map(names.name, read_index(file))
-
-
-def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: str = "") -> LiveShard | None:
-    """Return the shard with the first URL and the size of its file; None for a file that is missing or not ours."""
-    if not path.is_file():
-        return None
+def _live_names(directory: Directory, names: Names, recorded: Iterable[str]) -> Iterable[str]:
     try:
-        with path.open("rb") as file:
+        with directory.open_linked_file(names.entry) as file:
+            return map(names.name, read_index(file))
+    except (FileNotFoundError, FileExistsError):
+        return recorded
+
+
+def read_live_shard(
+    directory: Directory, name: str, *, number: int, urls: int, gzip: bool, section: str = ""
+) -> LiveShard | None:
+    """Return the shard with the first URL and the size of its file; None for a file that is missing or not ours."""
+    try:
+        with directory.open_linked_file(name) as file:
             head = file.read(_HEAD_BYTES)
             size = file.seek(0, 2)
             if gzip:
@@ -85,7 +90,7 @@ def read_live_shard(path: Path, *, number: int, urls: int, gzip: bool, section: 
                 file.seek(max(size - 4, 0))
                 # https://www.rfc-editor.org/rfc/rfc1952#page-5, ISIZE
                 size = int.from_bytes(file.read(4), "little")
-    except zlib.error:
+    except (FileNotFoundError, FileExistsError, zlib.error):
         return None
     match = _FIRST_LOC.search(head)
     if match is None:

@@ -13,18 +13,24 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from sitemap_crawler.exceptions import UntrustedLinkError
+from sitemap_crawler.exceptions import DirectoryLockedError, UntrustedInventoryError, UntrustedLinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
 MAX_LINKS = 40
 """Links that are followed on one path, as in Linux: https://man7.org/linux/man-pages/man7/path_resolution.7.html"""
+MAX_LOCK_SECONDS = 600.0
+"""Maximum wait for the lock of a directory. Any user who can read the directory can hold its lock without end."""
+DATABASE_ENDINGS = ("-wal", "-shm", "-journal")
+"""Endings of the files next to a database, https://www.sqlite.org/tempfiles.html"""
+_LOCK_POLL_SECONDS = 0.1
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
 """Without permission to read, a directory or link can still be searched or read. Only Linux has O_PATH."""
 _READ_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -80,11 +86,17 @@ class Directory:
     def open_file(self, name: str) -> BufferedReader[FileIO]:
         """Open a regular file for reading. Raises OSError for anything else."""
         with _naming(self.path / name):
-            file = BufferedReader(FileIO(os.open(name, _READ_FILE, dir_fd=self.descriptor)))
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.close()
+            descriptor = os.open(name, _READ_FILE, dir_fd=self.descriptor)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
             raise FileExistsError(errno.EEXIST, "Not a regular file", str(self.path / name))
-        return file
+        return BufferedReader(FileIO(descriptor))
+
+    def open_linked_file(self, name: str) -> BufferedReader[FileIO]:
+        """Open a regular file, or the one that a link leads to. Raises UntrustedLinkError, OSError for others."""
+        directory, target = destination_in(self, name)
+        with directory:
+            return directory.open_file(target)
 
     def names(self) -> list[str]:
         """Return the names of everything in the directory, sorted."""
@@ -103,12 +115,27 @@ class Directory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the directory against other processes that publish into it."""
+        """Lock the directory against other processes that publish into it. Raises DirectoryLockedError."""
         with self._readable() as descriptor:
             # Some network file systems have no locks. The lock of the inventory remains.
             with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                self._wait_for_lock(descriptor)
             yield
+
+    def _wait_for_lock(self, descriptor: int) -> None:
+        until = time.monotonic() + MAX_LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise DirectoryLockedError(
+                        f"cannot write to {self.path}: another process has locked this directory for more than "
+                        f"{MAX_LOCK_SECONDS:g} s: find it with fuser or lsof and end it"
+                    ) from None
+            else:
+                return
+            time.sleep(_LOCK_POLL_SECONDS)
 
     @contextmanager
     def _readable(self) -> Iterator[int]:
@@ -140,6 +167,42 @@ class Link(NamedTuple):
 def open_directory(path: Path, *, create: bool = False) -> Directory:
     """Open a directory; with `create` the missing ones, too, are created. Raises UntrustedLinkError, OSError."""
     return _walk(_start(str(path), None), _names(str(path)), create=create, links=0)
+
+
+def open_regular(path: Path) -> BufferedReader[FileIO]:
+    """Open a regular file for reading. Raises UntrustedLinkError, OSError for anything else."""
+    directory, name = open_destination(path)
+    with directory:
+        return directory.open_file(name)
+
+
+def check_database(path: Path) -> None:
+    """Check the file of a database, and the files next to it, which SQLite trusts as much as the database.
+
+    In a directory that strangers can write, a file of a stranger is refused: a planted write-ahead log or journal would
+    replace what is in the database. Raises UntrustedInventoryError, UntrustedLinkError, OSError.
+    """
+    directory, name = open_destination(path)
+    with directory:
+        status = os.fstat(directory.descriptor)
+        if status.st_uid in (os.geteuid(), 0) and not status.st_mode & stat.S_IWOTH:
+            return
+        trusted = {os.geteuid(), 0}
+        database = directory.status(name)
+        _check_owner(directory, name, trusted | {status.st_uid})
+        if database is not None:
+            trusted.add(database.st_uid)
+        for ending in DATABASE_ENDINGS:
+            _check_owner(directory, name + ending, trusted)
+
+
+def _check_owner(directory: Directory, name: str, trusted: Container[int]) -> None:
+    status = directory.status(name)
+    if status is not None and status.st_uid not in trusted:
+        raise UntrustedInventoryError(
+            f"cannot use {directory.path / name}: it belongs to another user (uid {status.st_uid}), who can write its "
+            "directory; remove it, or choose a --state in a directory that only you can write"
+        )
 
 
 def open_destination(path: Path, *, create: bool = False) -> tuple[Directory, str]:

@@ -43,7 +43,8 @@ _LOCK_FILE = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEX
 class NewFile(BufferedWriter):
     """A temporary file that becomes the file called `destination` in `directory`.
 
-    It has the mode of the umask, or owner and mode of the file that it replaces. A private one has the mode 0600.
+    It has the mode of the umask, or owner and mode of the file that it replaces. A private one has the mode 0600, and
+    the owner of the file that it replaces only if no other user can have put that file there.
     """
 
     def __init__(self, directory: Directory, destination: str, *, private: bool = False) -> None:
@@ -51,6 +52,7 @@ class NewFile(BufferedWriter):
         self.directory = directory
         self.destination = destination
         self._replaced = directory.file_status(destination)
+        self._private = private
         if private:
             self._mode: int | None = PRIVATE_MODE
         else:
@@ -110,7 +112,7 @@ class NewFile(BufferedWriter):
             self.directory.remove(self.temporary)
 
     def _adopt(self) -> None:
-        if self._replaced is not None:
+        if self._replaced is not None and not (self._private and not self.directory.is_private):
             # Only root may change the owner. Any user may set a group that the user belongs to.
             for owner in (self._replaced.st_uid, -1):
                 with suppress(PermissionError):

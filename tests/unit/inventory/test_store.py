@@ -8,13 +8,21 @@ import signal
 import socket
 import subprocess
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
 
-from sitemap_crawler.exceptions import InventoryBusyError, InventoryError
+from sitemap_crawler.exceptions import (
+    InventoryBusyError,
+    InventoryError,
+    NotAnInventoryError,
+    UntrustedInventoryError,
+)
+from sitemap_crawler.inventory.damage import find_damage
+from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.store import Store, open_store
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -23,6 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.program import Program
+
+
+STRANGER, OTHER_STRANGER = 65534, 65533
 
 
 @pytest.fixture
@@ -112,6 +123,66 @@ def test_the_inventory_opens_where_its_owner_cannot_be_written(tmp_path: Path) -
     store = open_store(tmp_path / "state.sqlite")
     with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
         open_store(tmp_path / "state.sqlite")
+    store.close()
+
+
+def test_a_pipe_in_the_place_of_the_owner_or_the_inventory_blocks_no_command(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "state.sqlite.owner").unlink()
+    os.mkfifo(tmp_path / "state.sqlite.owner")
+    with pytest.raises(InventoryBusyError, match=r"^another run is using the inventory /"):
+        open_store(tmp_path / "state.sqlite")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InventoryError, match="it is not a file"):
+        open_store(tmp_path / "pipe")
+    with pytest.raises(NotAnInventoryError, match="Not a regular file"), open_inventory(tmp_path / "pipe"):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize(
+    ("mode", "owner", "is_refused"), [(0o1777, 0, True), (0o755, STRANGER, True), (0o775, 0, False), (0o755, 0, False)]
+)
+def test_a_file_that_a_stranger_planted_is_not_read(
+    tmp_path: Path, ending: str, mode: int, owner: int, is_refused: bool
+) -> None:
+    """SQLite plays a planted log or journal back into the database."""
+    directory = tmp_path / "shared"
+    directory.mkdir()
+    directory.chmod(mode)
+    os.chown(directory, owner, owner)
+    path = directory / "state.sqlite"
+    open_store(path).close()
+    planted = directory / f"state.sqlite{ending}"
+    planted.touch()
+    os.chown(planted, OTHER_STRANGER, OTHER_STRANGER)
+    commands = (
+        lambda: open_store(path).close(),
+        lambda: open_inventory(path).__enter__(),
+        lambda: [*find_damage(path)],
+    )
+    for command in commands:
+        with suppress(NotAnInventoryError) if not is_refused else pytest.raises(UntrustedInventoryError) as caught:
+            command()
+        if is_refused:
+            assert str(caught.value) == (
+                f"cannot use {planted}: it belongs to another user (uid {OTHER_STRANGER}), who can write its "
+                "directory; remove it, or choose a --state in a directory that only you can write"
+            )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+def test_root_uses_the_inventory_of_another_user_in_his_directory(tmp_path: Path) -> None:
+    directory = tmp_path / "his"
+    directory.mkdir()
+    path = directory / "state.sqlite"
+    open_store(path).close()
+    for file in (directory, path):
+        os.chown(file, STRANGER, STRANGER)
+    store = open_store(path)
+    (directory / "state.sqlite-wal").touch()
+    assert (directory / "state.sqlite-wal").stat().st_uid == STRANGER
+    assert [*find_damage(path)] == []
     store.close()
 
 

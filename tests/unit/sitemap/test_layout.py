@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from sitemap_crawler.sitemap.layout import Layout, LiveShard, read_live_shard
+from sitemap_crawler.utils.directories import open_directory
 from tests.unit.sitemap.test_shard import EMPTY, ENTRY, write
 
 
@@ -12,18 +15,22 @@ from tests.unit.sitemap.test_shard import EMPTY, ENTRY, write
 def test_a_live_shard_has_its_first_url_and_its_size(tmp_path, compress):
     path = tmp_path / "file"
     path.write_bytes(write(ENTRY.replace(b"/a", b"/&apos;&amp;amp;&quot;"), ENTRY, compress=compress)[1])
-    live = read_live_shard(path, number=3, urls=2, gzip=compress)
+    with open_directory(tmp_path) as directory:
+        live = read_live_shard(directory, path.name, number=3, urls=2, gzip=compress)
     size = len(EMPTY) + 2 * len(ENTRY) + len("&apos;&amp;amp;&quot;") - 1
     assert live == LiveShard(3, "https://example.com/'&amp;\"", 2, size)
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\x1f\x8b\x08 broken", b"<urlset/>"])
+@pytest.mark.parametrize("content", [None, "pipe", b"", b"\x1f\x8b\x08 broken", b"<urlset/>"])
 @pytest.mark.parametrize("compress", [False, True])
 def test_any_other_file_is_no_live_shard(tmp_path, content, compress):
     path = tmp_path / "file"
-    if content is not None:
+    if content == "pipe":
+        os.mkfifo(path)
+    elif content is not None:
         path.write_bytes(content)
-    assert read_live_shard(path, number=1, urls=1, gzip=compress) is None
+    with open_directory(tmp_path) as directory:
+        assert read_live_shard(directory, path.name, number=1, urls=1, gzip=compress) is None
 
 
 def numbers(live: list[LiveShard], locs: str, max_urls: int = 2) -> dict[str, int]:

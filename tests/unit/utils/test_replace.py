@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import os
 import re
 import stat
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sitemap_crawler
-from sitemap_crawler.exceptions import UntrustedLinkError
+from sitemap_crawler.exceptions import DirectoryLockedError, UntrustedLinkError
 from sitemap_crawler.sitemap.formats import publish_text
 from sitemap_crawler.sitemap.live_set import publish
+from sitemap_crawler.utils import directories
 from sitemap_crawler.utils.directories import open_directory
 from sitemap_crawler.utils.files import write_json
 from sitemap_crawler.utils.replace import check_replaceable, lock_file, replacing
@@ -345,6 +347,38 @@ def test_a_lock_follows_no_planted_link_and_keeps_what_is_in_the_file(tmp_path: 
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileExistsError):
         lock_file(tmp_path / "pipe")
+
+
+def test_a_directory_that_a_reader_keeps_locked_costs_a_bounded_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any user who can read a directory can lock it."""
+    monkeypatch.setattr(directories, "MAX_LOCK_SECONDS", 0.3)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with pytest.raises(DirectoryLockedError, match="another process has locked this directory"):
+        publish(entries("a"), target(tmp_path), (), NOW)
+    assert on_disk(tmp_path) == set()
+    os.close(descriptor)
+    publish(entries("a"), target(tmp_path), (), NOW)
+    assert on_disk(tmp_path) == {"map.xml"}
+
+
+@as_root
+def test_a_private_file_is_not_given_to_the_owner_of_a_planted_one(site: Path, tmp_path: Path) -> None:
+    own, shared = tmp_path / "own", tmp_path / "shared"
+    own.mkdir(mode=0o755)
+    shared.mkdir()
+    shared.chmod(0o1777)
+    owners = []
+    for directory in (site, shared, own):
+        path = directory / "report.json"
+        path.touch()
+        os.chown(path, STRANGER, STRANGER)
+        write_json(path, 1, private=True)
+        owners.append((path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)))
+    # In a directory that only root can write, root has given the file to that user.
+    assert owners == [(0, 0o600), (0, 0o600), (STRANGER, 0o600)]
 
 
 # Nothing goes around it
