@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -213,7 +214,8 @@ def test_the_delay_is_kept_for_every_request(longest: Program, site: WebServer) 
     assert result.code == 0, result.err
     assert result.listed() == [site.url("/"), site.url("/a")]
     assert min(request.time for request in site.requests) - begun >= 2
-    assert "the crawl begins in 2 s (random delay)" in result.err
+    # A busy machine may take a second until it says so.
+    assert re.search(r"the crawl begins in [012] s \(random delay\)", result.err)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
