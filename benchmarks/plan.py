@@ -20,6 +20,8 @@ class Plan:
     memory_pages: tuple[int, ...] = (10_000, 100_000)
     soak_pages: tuple[int, ...] = (1_000_000,)
     writer_urls: int = 200_000
+    validated_urls: int = 50_000
+    """Number of URLs of each file that is validated."""
     startup_runs: int = 15
 
     def wants(self, crawler: str) -> bool:
@@ -33,6 +35,7 @@ SMOKE = {
     "memory_pages": (500, 2_000),
     "soak_pages": (2_000,),
     "writer_urls": 5_000,
+    "validated_urls": 1_000,
     "startup_runs": 2,
 }
 """Values for a smoke run: it shows that everything works and measures nothing."""

@@ -15,6 +15,7 @@ import recrawl
 import soak
 import startup
 import throughput
+import validation
 import writer
 from crawlers import CRAWLERS, versions
 from machine import HERE, RunError, describe_machine, print_progress
@@ -33,6 +34,7 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "memory": memory.measure,
     "recrawl": recrawl.measure,
     "writer": writer.measure,
+    "validation": validation.measure,
     "startup": startup.measure,
     "soak": soak.measure,
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, issue
-from sitemap_crawler.validation.keys import hash_of, pair_hash, split_url
+from sitemap_crawler.validation.keys import hash_of, key_of, pair_hash
 from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
@@ -364,7 +364,7 @@ class _FileCheck:
         self._add_priority(_text_of(entry, "priority"))
         if entry.others:
             self._count_extensions(entry)
-            if protocol.XHTML in entry.others and isinstance(url, Url):
+            if protocol.XHTML in entry.others:
                 is_sound = not any(problem.rule.startswith("alternate-") for problem in problems)
                 self._note_alternates(entry, url, line, is_sound=is_sound)
 
@@ -380,21 +380,28 @@ class _FileCheck:
 
     def _count_extensions(self, entry: Entry) -> None:
         statistics = self._result.statistics
-        statistics.images += _count(entry, protocol.IMAGE, "image")
-        statistics.videos += _count(entry, protocol.VIDEO, "video")
-        statistics.alternates += sum(map(_is_alternate, entry.others.get(protocol.XHTML, ())))
-        if protocol.NEWS in entry.others:
-            self._news += 1
-            statistics.news += _count(entry, protocol.NEWS, "news")
+        for namespace, nodes in entry.others.items():
+            if namespace == protocol.IMAGE:
+                statistics.images += len([node for node in nodes if node.name == "image"])
+            elif namespace == protocol.VIDEO:
+                statistics.videos += len([node for node in nodes if node.name == "video"])
+            elif namespace == protocol.NEWS:
+                self._news += 1
+                statistics.news += len([node for node in nodes if node.name == "news"])
 
-    def _note_alternates(self, entry: Entry, url: Url, line: int, *, is_sound: bool) -> None:
+    def _note_alternates(self, entry: Entry, url: Url | UrlProblem, line: int, *, is_sound: bool) -> None:
         """Note the language versions of a page. With `is_sound` no rule objects to one of them."""
+        links = [link for link in entry.others[protocol.XHTML] if _is_alternate(link)]
+        self._result.statistics.alternates += len(links)
+        if isinstance(url, UrlProblem):
+            return
         page = str(url)
-        targets = {parse_url(link.attributes["href"]) for link in entry.others[protocol.XHTML] if _is_alternate(link)}
-        for target in sorted(target for target in targets if isinstance(target, Url) and target != url):
-            text = str(target)
-            hashes = (pair_hash(page, text), pair_hash(text, page), hash_of(split_url(target)[0]))
-            self._result.pairs.extend(hashes)
+        targets = {parse_url(link.attributes["href"]) for link in links}
+        for target in targets:
+            if isinstance(target, Url) and target != url:
+                text = str(target)
+                hashes = (pair_hash(page, text), pair_hash(text, page), hash_of(key_of(target)))
+                self._result.pairs.extend(hashes)
         if is_sound and targets and url not in targets:
             self._report(issue("alternate-self", "the language versions do not include the page", line), entry.loc)
 
@@ -415,7 +422,7 @@ class _FileCheck:
             is_invalid |= self._report(problem, loc or None)
         if isinstance(url, Url):
             is_invalid |= self._check_place(url, loc, line)
-            result.keys.append(hash_of(split_url(url)[0]))
+            result.keys.append(hash_of(key_of(url)))
             if result.kind != "sitemapindex":
                 result.statistics.add_extension(extension_of(url.path.removesuffix("/")))
         if result.kind != "sitemapindex":
@@ -473,14 +480,5 @@ def _text_of(entry: Entry, name: str) -> str:
 
 def _is_alternate(node: Node) -> bool:
     """Return whether an element is a language version of the page."""
-    attributes = node.attributes
-    return (
-        node.name == "link"
-        and attributes.get("rel") == "alternate"
-        and bool(attributes.get("hreflang"))
-        and bool(attributes.get("href"))
-    )
-
-
-def _count(entry: Entry, namespace: str, name: str) -> int:
-    return sum(node.name == name for node in entry.others.get(namespace, ()))
+    given = node.attributes.get
+    return node.name == "link" and given("rel") == "alternate" and bool(given("hreflang") and given("href"))

@@ -5,6 +5,7 @@ A twin differs in nothing but the scheme, a `www.` in front of the host, or a sl
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,12 +22,20 @@ class Spelling(NamedTuple):
     has_slash: bool
 
 
-def split_url(url: Url) -> tuple[str, Spelling]:
-    """Return key and spelling of a URL. Together they are the URL."""
+def key_of(url: Url) -> str:
+    """Return the key of a URL."""
+    return _bare_host(url.origin) + url.path.removesuffix("/") + url.query
+
+
+def spelling_of(url: Url) -> Spelling:
+    """Return the spelling of a URL. With the key it is the URL."""
     scheme, _, host = url.origin.partition("://")
-    path = url.path.removesuffix("/")
-    spelling = Spelling(scheme, host.startswith(_WWW), len(path) < len(url.path))
-    return f"{host.removeprefix(_WWW)}{path}{url.query}", spelling
+    return Spelling(scheme, host.startswith(_WWW), url.path.endswith("/"))
+
+
+@lru_cache(maxsize=256)
+def _bare_host(origin: str) -> str:
+    return origin.partition("://")[2].removeprefix(_WWW)
 
 
 def hash_of(key: str) -> int:
@@ -40,4 +49,4 @@ def hash_of(key: str) -> int:
 
 def pair_hash(page: str, target: str) -> int:
     """Return the hash of a page and one of its alternates, both as texts of URLs."""
-    return hash(f"{page}\n{target}".encode())
+    return hash((page, target))

@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     end: int
     """Position behind the last entry."""
     keys: list[bytes]
-    """Keys of the URLs: see `keys.split_url`."""
+    """Keys of the URLs: see `keys.key_of`."""
     lastmods: list[bytes]
     """Those that are stated."""
     times: list[float]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import MAX_PER_RULE, Collector, Issue, issue
-from sitemap_crawler.validation.keys import Spelling, hash_of, pair_hash, split_url
+from sitemap_crawler.validation.keys import Spelling, hash_of, key_of, pair_hash, spelling_of
 from sitemap_crawler.validation.listing import listings, listings_with_keys
 from sitemap_crawler.validation.values import Url, parse_url, w3c_datetime
 
@@ -81,11 +81,15 @@ def _repeated(files: Sequence[CheckedFile], keys: Numbers) -> Iterator[set[int]]
             numbers: Collection[int] = keys[file.position]
             if parts > 1:
                 numbers = [number for number in numbers if number % parts == part]
-            own = set(numbers)
-            if len(own) < len(numbers):
-                repeated.update(number for number, count in Counter(numbers).items() if count > 1)
-            repeated |= seen & own
-            seen |= own
+            count = len(seen)
+            if seen.isdisjoint(numbers):
+                seen.update(numbers)
+                if len(seen) == count + len(numbers):
+                    continue
+            else:
+                repeated |= seen.intersection(numbers)
+                seen.update(numbers)
+            repeated.update(number for number, count in Counter(numbers).items() if count > 1)
         del seen
         yield from _batches(repeated, MAX_COMPARED)
 
@@ -106,10 +110,10 @@ def _compare(files: Iterable[CheckedFile], hashes: set[int], findings: Collector
             url = parse_url(listing.loc)
             if not isinstance(url, Url):
                 continue
-            key, spelling = split_url(url)
+            key = key_of(url)
             if hash_of(key) not in hashes:
                 continue
-            places = known.setdefault(key, [])
+            places, spelling = known.setdefault(key, []), spelling_of(url)
             same = next((place for place in places if place.spelling == spelling), None)
             if same:
                 duplicates += 1
@@ -200,7 +204,7 @@ def _listed(files: Iterable[CheckedFile], keys: set[int]) -> set[int]:
     for file in files:
         for listing in listings_with_keys(file.task.path, file.kind, keys):
             url = parse_url(listing.loc)
-            if isinstance(url, Url) and hash_of(split_url(url)[0]) in keys:
+            if isinstance(url, Url) and hash_of(key_of(url)) in keys:
                 listed.add(hash_of(str(url)))
     return listed
 

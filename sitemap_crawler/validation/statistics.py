@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 MAX_EXTENSIONS = 200
 """Maximum number of file name extensions that are counted by themselves."""
+MAX_EXTENSION = 8
+"""Maximum number of characters of an extension."""
 OTHER_EXTENSIONS = "other"
-_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,8})$")
 
 _NUMBERS = (
     "total_urls", "invalid_urls", "duplicate_urls", "files", "bytes", "images", "videos", "news", "alternates",
@@ -90,5 +90,5 @@ class Statistics:
 
 def extension_of(path: str) -> str:
     """Return the file name extension of a URL's path in lower case; an empty text if there is none."""
-    match = _EXTENSION.search(path)
-    return match[1].lower() if match else ""
+    _, dot, ending = path[-MAX_EXTENSION - 1 :].rpartition(".")
+    return ending.lower() if dot and ending.isascii() and ending.isalnum() else ""

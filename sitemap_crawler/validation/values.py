@@ -15,6 +15,11 @@ WHITE_SPACE = " \t\r\n"
 """White space of XML. Other space characters are not ASCII or not allowed in XML."""
 
 _URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?", re.ASCII | re.IGNORECASE)
+# URLs without any problem, in normal form: a quarter of the time.
+_USUAL_URL = re.compile(
+    r"(https?://[a-z0-9-]++(?:\.[a-z0-9-]++)*+)"
+    r"((?:/(?!\.|%2)[A-Za-z0-9!$%&'()*+,;:=@._~-]*+)++)(\?[A-Za-z0-9!$%&'()*+,;:=@._~/?-]*+)?+"
+)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII | re.IGNORECASE)
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{0,5}))?", re.ASCII | re.IGNORECASE)
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]")
@@ -58,8 +63,11 @@ class Place(NamedTuple):
         return path.startswith(self.directory) or unquote(path).startswith(unquote(self.directory))
 
 
+@lru_cache(maxsize=256)  # an entry names itself and its images several times
 def parse_url(text: str) -> Url | UrlProblem:
     """Return the URL of `text`, or the first problem if a sitemap may not list it."""
+    if (usual := _USUAL_URL.fullmatch(text)) and len(text) <= MAX_LOC:
+        return Url(*usual.groups(""))
     if not text:
         return UrlProblem("loc-missing", "is empty")
     if _BLANK.search(text):

@@ -75,6 +75,14 @@ def test_a_long_crawl_with_faults_is_measured_at_its_start_and_end(program: Prog
     assert " listed, " in table[2][6]
 
 
+def test_the_validation_is_measured(program: Program) -> None:
+    table = rows(run(program, "run.py", "--quick", "--only", "validation", "--markdown"))
+    units = ["URLs/s", "URLs/s", "URLs/s", "MB", "MB"]
+    assert [row[3].rpartition(" ")[2] for row in table] == units
+    assert "times one core" in table[1][5]
+    assert "ours is" in table[2][5]
+
+
 def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: Path) -> None:
     root = lay_out(
         tmp_path / "site",

@@ -76,8 +76,10 @@ def validate(
     if (given or settings) and not check_urls:
         name = "-s" if settings else f"--{next(iter(given)).replace('_', '-')}"
         raise click.UsageError(f"{name} needs --check-urls")
+    from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
     from sitemap_crawler.validation.targets import open_validation
 
+    set_garbage_collection(Phase.WORK)
     with open_validation(targets) as validation:
         stopped = None
         if check_urls:

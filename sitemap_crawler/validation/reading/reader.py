@@ -24,6 +24,8 @@ MAX_TEXT = 10_000
 """Maximum number of characters of an element that are kept. All limits of the protocol are far below."""
 MAX_NODES = 20_000
 """Maximum number of elements in one entry, several times those of a thousand images and a thousand alternates."""
+MAX_NAMES = 1_000
+"""Maximum number of tags whose parts are remembered."""
 MAX_DEPTH = 32
 """Maximum number of nested elements."""
 MAX_TOKEN_BYTES = 1_048_576
@@ -71,6 +73,8 @@ class _Builder:
         self._leaves_out_plain = leaves_out_plain
         self._has_plain_namespace = False
         self._stack: list[Node] = []
+        self._names: dict[str, tuple[str, str]] = {}
+        """Namespace and name by tag of expat."""
         self._entry_depth = 1
         self._nodes = 0
         self._stray = False
@@ -113,10 +117,15 @@ class _Builder:
         line = self.parser.CurrentLineNumber + self.lines_left_out
         if depth >= MAX_DEPTH:
             raise _ParseError(issue("nested-too-deep", f"nests more than {MAX_DEPTH} elements", line))
-        namespace, _, name = tag.rpartition(" ")
-        node = Node(namespace, name, line, attributes)
+        names = self._names.get(tag)
+        if names is None:
+            namespace, _, name = tag.rpartition(" ")
+            names = namespace, name
+            if len(self._names) < MAX_NAMES:
+                self._names[tag] = names
+        node = Node(*names, line, attributes)
         if depth == 0:
-            self._entry_depth = 2 if name == "rss" else 1
+            self._entry_depth = 2 if node.name == "rss" else 1
             self._leaves_out_plain &= self._has_plain_namespace and tag == f"{CORE} urlset"
             self.out.append(node)
         elif depth == self._entry_depth:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 65_536
 """Maximum number of bytes that are read or decompressed at once."""
+MIN_PIECE_BYTES = 32_768
+"""Minimum number of bytes of a piece that is not the last one."""
 MAX_RAW_BYTES = MAX_BYTES + 1_048_576
 """Maximum number of bytes before decompression. Deflate never makes a file notably longer than its content."""
 
@@ -48,11 +50,26 @@ class Stream:
             head += piece
         self.gzipped = head.startswith(GZIP_MAGIC)
         pieces = _chain(head, raw)
-        for piece in decompress(pieces) if self.gzipped else pieces:
-            self.size += len(piece)
-            if self.size > MAX_BYTES:
-                raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes uncompressed")
-            yield piece
+        small: list[bytes] = []
+        waiting = 0
+        try:
+            for piece in decompress(pieces) if self.gzipped else pieces:
+                self.size += len(piece)
+                if self.size > MAX_BYTES:
+                    raise UnreadableError("file-too-large", f"has more than {MAX_BYTES:,} bytes uncompressed")
+                # A reader looks at the end of a piece again, so many small pieces would take it long.
+                small.append(piece)
+                waiting += len(piece)
+                if waiting >= MIN_PIECE_BYTES:
+                    yield b"".join(small)
+                    small.clear()
+                    waiting = 0
+        except UnreadableError:
+            if small:
+                yield b"".join(small)
+            raise
+        if small:
+            yield b"".join(small)
 
     def _raw(self) -> Iterator[bytes]:
         total = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.validation import protocol
@@ -65,6 +66,7 @@ def _language(language: str, line: int) -> Iterator[Issue]:
         yield issue("alternate-undocumented", f'hreflang "{language}" has {judgement.undocumented}', line)
 
 
+@lru_cache(maxsize=1024)
 def judge_hreflang(text: str) -> Hreflang:
     """Judge a hreflang by the lists of codes."""
     if text.lower() == "x-default":
