@@ -18,6 +18,8 @@ from sitemap_crawler.config.types import (
     Format,
     Formats,
     HeaderLines,
+    ListColumns,
+    ListSources,
     Login,
     MediaTypes,
     NewsLanguage,
@@ -30,6 +32,7 @@ from sitemap_crawler.config.types import (
     TextPath,
     Texts,
     check_names,
+    columns_of,
 )
 from sitemap_crawler.exceptions import AccessError, OptionError, ScopeError
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
@@ -47,7 +50,7 @@ MIN_SHARD_BYTES = 10_000
 MAX_RUNS = 1_000_000
 """Maximum value of options that count runs. It is enough for a million nightly runs."""
 _BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
-_URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state"))
+_URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state", "urls"))
 _WORDS = {
     "int_parsing": "give a whole number",
     "int_type": "give a whole number",
@@ -153,6 +156,22 @@ class Options(BaseModel):
         PublicUrls,
         Flag(metavar="URL", crawling=True),
         Field(description="also crawl the URLs in this sitemap, as for sitemaps that robots.txt names (repeatable)"),
+    ] = ()
+    urls: Annotated[
+        ListSources,
+        Flag(metavar="FILE|URL|-", crawling=True),
+        Field(
+            description="also crawl the URLs in this list: text with one URL a line, CSV or JSON lines, also gzip; "
+            "- for the standard input (repeatable)"
+        ),
+    ] = ()
+    urls_columns: Annotated[
+        ListColumns,
+        Flag(metavar="NAME=COLUMN,…", crawling=True),
+        Field(
+            description="names of the columns or keys in the lists of urls, or numbers of columns without a header, "
+            "such as url=loc,lastmod=updated_at; names: url, lastmod, images, videos, section"
+        ),
     ] = ()
     follow_nofollow: Annotated[
         bool, Flag(crawling=True), Field(description="follow links with rel=nofollow and links of nofollow pages")
@@ -370,6 +389,11 @@ class Options(BaseModel):
         Flag(cli=False),
         Field(gt=0, le=31_536_000, description="maximum number of seconds for which a run reads existing sitemaps"),
     ] = 21_600.0
+    max_list_lines: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, le=2**40, description="maximum number of lines that a run reads of each list of urls"),
+    ] = 20_000_000
     max_retry_after: Annotated[
         float,
         Flag(cli=False),
@@ -535,6 +559,11 @@ class Options(BaseModel):
     def site_url(self) -> str:
         """Identity of the site: the URL of its sitemap, in crawled form."""
         return default_sitemap_url(self.start_url) if self.public_url else self.entry_url
+
+    @property
+    def columns_of_lists(self) -> dict[str, str]:
+        """Names or numbers of the columns of lists, by the name of the value."""
+        return columns_of(self.urls_columns)
 
     @property
     def has_secrets(self) -> bool:

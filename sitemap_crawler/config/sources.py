@@ -34,6 +34,8 @@ CORE_SETTINGS = ("SCHEDULER", "ITEM_PROCESSOR", "TWISTED_REACTOR_ENABLED")
 """Names of the settings that every profile must have in common with the program's own settings."""
 PATH_OPTIONS = ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file")
 """Options whose relative paths in a site file are relative to that file."""
+LIST_OPTIONS = ("urls",)
+"""Options with several sources, whose relative paths in a site file are relative to that file, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +141,17 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     for name in PATH_OPTIONS:
         if isinstance(values.get(name), str) and "://" not in values[name]:
             values[name] = str(path.parent / values[name])
+    for name in LIST_OPTIONS:
+        if isinstance(values.get(name), list):
+            values[name] = [_beside(path, source) if isinstance(source, str) else source for source in values[name]]
     for name in Options.model_fields:
         if Options.setting(name) in settings:
             values.setdefault(name, settings.pop(Options.setting(name)))
     return values, settings
+
+
+def _beside(path: Path, source: str) -> str:
+    return source if source == "-" or "://" in source else str(path.parent / source)
 
 
 def find_site_files(given: Iterable[Path]) -> list[Path]:

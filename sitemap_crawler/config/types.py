@@ -156,11 +156,43 @@ def _sections(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _list_sources(value: tuple[str, ...]) -> tuple[str, ...]:
+    sources = []
+    for source in value:
+        if source[:8].lower().startswith(("http://", "https://")):
+            sources.append(_absolute_url(source))
+            continue
+        if not source.strip() or "\0" in source:
+            raise ValueError("give the name of a file, a URL, or - for the standard input")
+        _text_path(Path(source))
+        sources.append(source)
+    return tuple(sources)
+
+
+def columns_of(pairs: Iterable[str]) -> dict[str, str]:
+    """Return the columns in texts such as `url=loc,lastmod=updated_at`, by the names of the values."""
+    parts = [part.strip() for text in pairs for part in text.split(",")]
+    split = [part.partition("=") for part in parts if part]
+    return {name.strip().lower(): column.strip() for name, _, column in split}
+
+
+def _list_columns(value: tuple[str, ...]) -> tuple[str, ...]:
+    for name, column in columns_of(value).items():
+        if name not in LIST_VALUES or not column:
+            known = ", ".join(LIST_VALUES)
+            raise ValueError(f"{name}={column} is not NAME=COLUMN: give columns of {known}, such as url=loc")
+    return value
+
+
+LIST_VALUES = ("url", "lastmod", "images", "videos", "section")
+"""Values that an entry of a list can have."""
 TextPath = Annotated[Path, AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
 PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_list_of_text)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_compilable)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_text)]
+ListSources = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_sources)]
+ListColumns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_columns)]
 MediaTypes = Annotated[Texts, AfterValidator(_media_types)]
 StateLocation = Annotated[str, AfterValidator(_state_location)]
 PlainText = Annotated[str, AfterValidator(_plain_text)]

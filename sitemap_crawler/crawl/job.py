@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from sitemap_crawler.crawl.list_files import check_lists, is_url, spool_standard_input
 from sitemap_crawler.crawl.run import begin_or_resume, plan_run, remaining_pause_seconds
 from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.exceptions import (
@@ -235,6 +236,7 @@ def open_job(options: Options, *, readers: str) -> Job:
     store = open_store(path, private=options.has_secrets)
     try:
         _check_owner(store.connection, options)
+        check_lists(options, store.connection)
         return _open_job(options, store, readers=readers)
     except Exception as error:
         store.close()
@@ -252,6 +254,7 @@ def _open_job(options: Options, store: Store, *, readers: str) -> Job:
     pause_seconds = remaining_pause_seconds(options, connection)
     throttles = HostThrottles(options, not_before=_first_request_time(pause_seconds, options.random_delay))
     run = begin_or_resume(options, store)
+    spool_standard_input(options, store, resumed=run.resumed)
     fetched = fetched_in_run(connection, run.id)
     context = RunContext(options, store, run)
     hosts = map(host_of, admitted_hosts(connection)) if options.subdomains and run.planned else ()
@@ -284,8 +287,9 @@ def _first_request_time(pause_seconds: float, random_delay: float) -> float:
 
 
 def _gate_for(context: RunContext) -> Gate:
-    """Return the gate for the start URL, the address to which the start page moved, and the sitemaps given."""
-    given = filter(None, map(context.rules.resolver(tracking=True).normalise, context.options.seed_sitemap))
+    """Return the gate for start URL, the address to which the start page moved, and the given sitemaps and lists."""
+    sources = (*context.options.seed_sitemap, *filter(is_url, context.options.urls))
+    given = filter(None, map(context.rules.resolver(tracking=True).normalise, sources))
     gate = Gate(origin_of(context.run.requested_url), given=map(origin_of, given), domain_of=registrable_domain)
     gate.adopt(origin_of(context.start_url))
     return gate

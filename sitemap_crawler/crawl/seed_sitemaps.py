@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from datetime import UTC, datetime
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED, RequestRefus
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
+from sitemap_crawler.crawl.list_files import is_url
 from sitemap_crawler.crawl.middlewares.robots import (
     REDIRECT_STATUSES,
     BlockedByRobotsError,
@@ -30,9 +30,9 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsUnavailableError,
 )
 from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
+from sitemap_crawler.crawl.seed_entries import EntryDates, EntryUrls
+from sitemap_crawler.crawl.url_lists import ListReader
 from sitemap_crawler.exceptions import PatternTimeoutError, SitemapCrawlerError
-from sitemap_crawler.extract.alternates import check_alternates
-from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
 from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.extract.wordpress import (
@@ -47,16 +47,15 @@ from sitemap_crawler.extract.wordpress import (
 from sitemap_crawler.inventory.alternates import delete_claims, store_claims
 from sitemap_crawler.inventory.named_dates import store_named_dates, store_wordpress_dates, wordpress_apis
 from sitemap_crawler.inventory.publications import published_urls
-from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, WORDPRESS, Seed, SeedQueue
+from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, URLS, WORDPRESS, Seed, SeedQueue
 from sitemap_crawler.items import is_transient
-from sitemap_crawler.policy.lastmod import FEED, SITEMAP, Dated
 from sitemap_crawler.policy.lastmod import WORDPRESS as WORDPRESS_DATE
+from sitemap_crawler.policy.lastmod import Dated
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
-from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -72,10 +71,6 @@ MAX_LEVEL = 2
 LEVEL_OF_TYPES = 0
 LEVEL_OF_LISTS = 1
 """Levels of the answers of WordPress: its types of entries, and the pages of their lists."""
-MAX_EXAMPLE_LENGTH = 80
-"""Characters of an unusable entry that a problem shows."""
-MAX_CACHED_VERSIONS = 2_000
-"""URLs of language versions that are normalised once: those of several sets."""
 
 
 async def read_seed_sitemaps(crawler: Crawler) -> None:
@@ -132,13 +127,14 @@ class _SeedReader:
         self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known, max_files=max_files)
         for url in self._queue.named:
             self._job.gate.name(origin_of(url))
+        self._lists = ListReader(self._job, self._queue, is_stopping=self._is_stopping)
         self._files = self._urls = self._outside = 0
         """Sitemaps that were read, URLs in them, and those out of scope."""
 
     @property
     def has_work(self) -> bool:
         """Whether a sitemap is left to read. None is in a run that is resumed after it had read all."""
-        if self._queue.waiting or not all(map(self._queue.knows, self._chosen())):
+        if self._queue.waiting or self._lists.unread or not all(map(self._queue.knows, self._chosen())):
             return True
         return self._robots is not None and not self._queue.knows(self._robots_url)
 
@@ -151,6 +147,7 @@ class _SeedReader:
         return (url for url in map(self._sitemaps.normalise, self._job.options.seed_sitemap) if url is not None)
 
     async def read(self) -> None:
+        await self._read_lists()
         try:
             await self._queue_from_robots()
         except (RobotsUnavailableError, RequestAbandonedError):
@@ -165,6 +162,32 @@ class _SeedReader:
         if self._files:
             message = "%d URLs in %d sitemaps, %d of them out of scope"
             logger.info(message, self._urls, self._files, self._outside)
+
+    async def _read_lists(self) -> None:
+        """Read the lists of the owner, before any sitemap: their dates are stored first, so they count."""
+        for source, name in self._lists.unread:
+            if self._is_stopping():
+                return
+            if is_url(source):
+                await self._read_list_of_url(name)
+            else:
+                await self._lists.read_file(source, name)
+
+    async def _read_list_of_url(self, url: str) -> None:
+        """Request a list as a sitemap is requested, with its limits, and read it."""
+        exceeded = self._exceeded_limit()
+        try:
+            if exceeded is not None:
+                raise _UnreadSitemapError(exceeded, transient=True)
+            response = await self._fetch(Seed(url, URLS, 0))
+            body = b"" if response is None else response.body
+            is_cut = response is not None and (TRUNCATED in response.flags or BOMB in response.flags)
+            problems, complete = await self._lists.take([body], url)
+            if is_cut:
+                problems, complete = (*problems, f"has more than {MAX_BYTES:,} bytes: the rest is not read"), False
+        except _UnreadSitemapError as error:
+            problems, complete = (f"cannot be read as a list of URLs: {error}",), False
+        self._lists.settle(url, problems, complete=complete)
 
     async def read_wordpress(self) -> None:
         """Read the lists of the WordPress sites whose API a page names, at the host of the start page only."""
@@ -405,81 +428,3 @@ class _UnreadSitemapError(SitemapCrawlerError):
         """`transient`: whether a later run may succeed."""
         super().__init__(reason)
         self.transient = transient
-
-
-class EntryDates:
-    """Credible dates of the entries of one file, each by itself."""
-
-    def __init__(self, response: Response, *, is_feed: bool, now: datetime) -> None:
-        self._source = FEED if is_feed else SITEMAP
-        self._now = now
-        header = response.headers.get("Last-Modified")
-        # The header of a feed is the date of its latest entry, that of a sitemap the moment of its generation.
-        self._generated = None if is_feed or header is None else parse_http_date(header.decode("latin-1"))
-
-    def of(self, entry: SitemapEntry) -> Dated | None:
-        """Return the date of an entry; None if it is not credible, or the moment at which the file was generated."""
-        date = credible(entry.lastmod or "", self._source, self._now)
-        if date is None:
-            return None
-        if date.has_time and self._generated is not None and abs(date.moment - self._generated) <= GENERATION_TIME:
-            return None
-        return Dated(date.moment.timestamp(), date.source, not date.has_time)
-
-
-class EntryUrls:
-    """URLs of the entries of one file: normalises those that can be used, and counts the others as problems."""
-
-    def __init__(self, noun: str, expected: str, normalise: Callable[[str], str | None]) -> None:
-        """Problems name the entries by `noun`, in the plural, and say that some are no `expected`, in the singular."""
-        self._noun = noun
-        self._expected = expected
-        self._normalise = normalise
-        # Each page of a language set names all others.
-        self._normalise_version = lru_cache(maxsize=MAX_CACHED_VERSIONS)(normalise)
-        self._entries = self._unusable = self._without_code = self.too_long = 0
-        self._unusable_example = self._code_example = ""
-
-    def accept(self, text: str) -> str | None:
-        """Return the normalised URL of an entry; None if it is no URL or too long."""
-        self._entries += 1
-        url = self._normalise(text)
-        if url is None:
-            self._unusable_example = self._unusable_example or text
-            self._unusable += 1
-        elif len(url) > MAX_STORED_URL:
-            self.too_long += 1
-            return None
-        return url
-
-    def versions(self, entry: SitemapEntry) -> tuple[tuple[str, str], ...]:
-        """Return code and URL of each usable language version of an entry."""
-        alternates = check_alternates((code, self._normalise_version(url)) for code, url in entry.alternates)
-        if alternates.invalid:
-            self._code_example = self._code_example or alternates.invalid[0]
-            self._without_code += 1
-        return alternates.valid
-
-    def count_unread(self, too_long: int) -> None:
-        """Count entries that the reader of the file skipped because of their length."""
-        self._entries += too_long
-        self.too_long += too_long
-
-    def problems(self) -> Iterator[str]:
-        """Yield a line for each kind of problem."""
-        example = self._unusable_example[:MAX_EXAMPLE_LENGTH]
-        if len(self._unusable_example) > MAX_EXAMPLE_LENGTH:
-            example += "…"
-        of_entries = f"of its {self._entries:,} {self._noun}"
-        if self._unusable:
-            one = self._unusable == 1
-            are, them = (f"is no {self._expected}", "it") if one else (f"are no {self._expected}s", "them")
-            yield f"{self._unusable:,} {of_entries} {are}, for example '{printable(example)}': fix {them}"
-        if self._without_code:
-            name, them = ("names", "it") if self._without_code == 1 else ("name", "them")
-            fault = f"a version with an invalid language code, for example '{printable(self._code_example)}'"
-            yield f"{self._without_code:,} {of_entries} {name} {fault}: fix {them}"
-        if self.too_long:
-            are, them = ("is", "it") if self.too_long == 1 else ("are", "them")
-            fault = f"too long to be read, more than {MAX_STORED_URL:,} characters"
-            yield f"{self.too_long:,} {of_entries} {are} {fault}: shorten {them}"

@@ -30,6 +30,7 @@ from sitemap_crawler.inventory.schema import (
 from sitemap_crawler.inventory.sql import decode_links, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.sitemap.names import is_section_name
 from sitemap_crawler.sitemap.video import Video
 from sitemap_crawler.urls.normalise import host_of
 from sitemap_crawler.utils.directories import check_database
@@ -251,5 +252,7 @@ _CHECKS: dict[str, Callable[[Any, int], bool]] = {
     "decisions.decision": lambda value, _: value in ("listed", "excluded"),
     "decisions.reason": lambda value, _: value in tuple(Reason),
     "named_alternates.alternates": _are_alternates,
+    "supplied.extras": _are_extras,
+    "supplied.section": lambda value, _: is_section_name(value),
 }
 """By column, the check that a value of the right type means something here."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, not_, or_, select, update
+from sqlalchemy import and_, bindparam, false, func, not_, or_, select, update
 
-from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.inventory.schema import decisions, observations, supplied, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -117,19 +117,30 @@ class Diagnostics:
         )
         yield from map(Redirect._make, self._stream(query))
 
-    def known_from_sitemaps_only(self) -> Iterator[str]:
-        """Yield the listed pages that a foreign sitemap names and no page links to."""
-        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
-        only = (decisions.c.decision == "listed", urls.c.depth == UNREACHED, urls.c.named >= self._run)
-        for row in self._stream(query.where(*only).order_by(urls.c.url)):
-            yield row[0]
+    def known_from_sitemaps_only(self) -> Iterator[tuple[str, str]]:
+        """Yield the listed pages that a foreign sitemap or a list names and no page links to, and what names them."""
+        only = (decisions.c.decision == "listed", urls.c.depth == UNREACHED)
+        for url, *named in self._stream(self._named(urls.c.url).where(*only).order_by(urls.c.url)):
+            yield url, _namer(*named)
 
-    def unlistable_in_sitemaps(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the excluded URLs that a foreign sitemap names, with reason and evidence."""
-        query = select(urls.c.url, decisions.c.reason, decisions.c.evidence)
+    def unlistable_in_sitemaps(self) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the excluded URLs that a foreign sitemap or a list names, with reason, evidence and what names them."""
+        query = self._named(urls.c.url, decisions.c.reason, decisions.c.evidence)
+        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_DEFECT))
+        asked = or_(urls.c.named >= self._run, supplied.c.listed)
+        for url, reason, evidence, *named in self._stream(query.where(*wrong, asked).order_by(urls.c.url)):
+            yield url, reason, evidence, _namer(*named)
+
+    def _named(self, *columns: Any) -> Select[Any]:
+        """Return the query for URLs that a foreign sitemap, a list or an access log names: two columns say which."""
+        in_sitemap, in_list = (
+            func.coalesce(urls.c.named >= self._run, false()),
+            func.coalesce(supplied.c.listed, false()),
+        )
+        query = select(*columns, in_sitemap, in_list)
         query = query.join(decisions, decisions.c.url_id == urls.c.id)
-        wrong = (decisions.c.decision != "listed", decisions.c.reason.not_in(NO_DEFECT), urls.c.named >= self._run)
-        yield from map(tuple, self._stream(query.where(*wrong).order_by(urls.c.url)))
+        query = query.outerjoin(supplied, supplied.c.url_id == urls.c.id)
+        return query.where(or_(urls.c.named >= self._run, supplied.c.url_id.is_not(None)))
 
     def duplicates(self) -> Iterator[str]:
         """Yield the listed pages without a canonical that have the same content, except the first of each group."""
@@ -152,6 +163,10 @@ class Diagnostics:
         same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
         same = same.where(_PLAIN, observations.c.fingerprint == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
         return next((row[0] for row in self._stream(same)), None)
+
+
+def _namer(in_sitemap: bool, in_list: bool) -> str:
+    return "a sitemap or list" if in_sitemap else "a list of --urls" if in_list else "an access log"
 
 
 _IS_NOTED_ERROR = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import exists, func, or_, select
 
-from sitemap_crawler.inventory.schema import UrlState, decisions, observations, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, observations, supplied, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, batches_of_urls, chunks, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.items import NoteKind
@@ -45,14 +45,16 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
     """Walk breadth-first from the ids `starts`, then from the URLs that sitemaps name, within the caller's transaction.
 
     These are the URLs named in this run, and those that were named in any run and never linked to. The latter must not
-    be lost when our sitemap replaces the foreign one.
+    be lost when our sitemap replaces the foreign one. The lists and access logs of the owner count as sitemaps of this
+    run: `supplied` has what they name now.
     """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
     depths, referrers = array("H", [UNREACHED]) * size, array("I", bytes(4 * size))
     reach = Reach(bytearray(size), depths, referrers, session_aliases(connection))
     _spread(connection, reach, array("I", sorted(set(starts))), range(LINKED_FROM_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
-    named = select(urls.c.id).where(or_(urls.c.named == run, only_named)).order_by(urls.c.id)
+    in_list = urls.c.id.in_(select(supplied.c.url_id))
+    named = select(urls.c.id).where(or_(urls.c.named == run, only_named, in_list)).order_by(urls.c.id)
     unlinked = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
     _spread(connection, reach, unlinked, [UNREACHED, LINKED_FROM_UNREACHED])
     return reach

@@ -31,6 +31,7 @@ from sitemap_crawler.inventory.schema import (
     observations,
     published,
     runs,
+    supplied,
     urls,
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
@@ -98,6 +99,10 @@ class UrlRecord(NamedTuple):
     title: str | None
     first_seen: float | None
     published: bool
+    in_list: bool | None
+    """Whether a list of the owner names the URL; False if only an access log does, None if neither."""
+    visits: int | None
+    """Number of visits in the access logs."""
 
 
 class Selection(NamedTuple):
@@ -402,6 +407,7 @@ def _record_query() -> Select[Any]:
         decided.lastmod, decided.lastmod_source, decided.lastmod_day,
         referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
         seen.title, runs.c.started, listings.c.url_id.is_not(None),
+        supplied.c.listed, supplied.c.visits,
     )  # fmt: skip
     return (
         select(*columns)
@@ -412,6 +418,7 @@ def _record_query() -> Select[Any]:
         .outerjoin(target, target.c.id == func.coalesce(seen.location, seen.refresh))
         .outerjoin(runs, runs.c.id == urls.c.first_seen)
         .outerjoin(listings, listings.c.url_id == urls.c.id)
+        .outerjoin(supplied, supplied.c.url_id == urls.c.id)
     )
 
 

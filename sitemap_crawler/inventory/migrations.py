@@ -40,7 +40,17 @@ def _add_named_dates(connection: Connection) -> None:
     )
 
 
-STEPS: dict[int, Callable[[Connection], None]] = {4: _add_named_dates}
+def _add_supplied(connection: Connection) -> None:
+    """Add the table of the URLs that lists and access logs of the owner name."""
+    connection.execute(
+        text(
+            "CREATE TABLE IF NOT EXISTS supplied (url_id INTEGER NOT NULL, run INTEGER NOT NULL, "
+            "listed BOOLEAN NOT NULL, visits BIGINT, section VARCHAR(40), extras JSON, PRIMARY KEY (url_id))"
+        )
+    )
+
+
+STEPS: dict[int, Callable[[Connection], None]] = {4: _add_named_dates, 5: _add_supplied}
 """By schema version, the function that makes the next version of it. The caller has begun the transaction."""
 OLDEST_VERSION = 4
 """Schema version of the first release. Earlier ones were never released."""

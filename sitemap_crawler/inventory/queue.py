@@ -111,11 +111,15 @@ class Queue:
             self._connection.execute(update(urls).where(unrequested).values(state=int(UrlState.QUEUED)))
             self.queued = self._count_queued()
 
-    def add_from_sitemap(self, named: Iterable[str]) -> dict[str, int]:
-        """Queue the URLs that a foreign sitemap names, to be fetched after all linked URLs. Return their ids."""
+    def add_from_sitemap(self, named: Iterable[str], *, is_list: bool = False) -> dict[str, int]:
+        """Queue the URLs that a foreign sitemap names, to be fetched after all linked URLs. Return their ids.
+
+        With `is_list` a list of the owner names them, which the caller stores. Once it no longer names a URL, the URL
+        may become an orphan.
+        """
         with self._connection.begin():
             ids = self._identify(dict.fromkeys(named, (UNREACHED, None)))
-            for chunk in chunks(list(ids.values())):
+            for chunk in chunks([] if is_list else list(ids.values())):
                 self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
             # A URL that was refused for its depth or for a trap is fetched now.
             for chunk in chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):

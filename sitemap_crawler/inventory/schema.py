@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from sitemap_crawler.traps.detector import Trap
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 # Only a column declared INTEGER is SQLite's row id, which takes no bytes of its own.
@@ -198,6 +198,23 @@ named_dates = Table(
     Column("source", String(32), nullable=False),
     Column("lastmod", Float, nullable=False),
     Column("lastmod_day", Boolean, nullable=False),
+)
+
+# The URLs that the lists and access logs of the owner name, with the values that the lists supply. Their dates are in
+# `named_dates`. Inventories of earlier releases lack it.
+supplied = Table(
+    "supplied",
+    metadata,
+    Column("url_id", RowId, primary_key=True),
+    # The latest run in which a list or log named the URL.
+    Column("run", RowId, nullable=False),
+    # Whether a list names the URL; otherwise only an access log does.
+    Column("listed", Boolean, nullable=False),
+    # Number of requests in the access logs; NULL if no log names the URL.
+    Column("visits", BigInteger),
+    Column("section", String(40)),
+    # {"images": [...], "videos": [...]}; NULL if there are none.
+    Column("extras", JSON(none_as_null=True)),
 )
 
 # The pages that each publication added, changed and removed.

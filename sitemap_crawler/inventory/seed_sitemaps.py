@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, exists, insert, or_, select
 
-from sitemap_crawler.inventory.schema import meta, seeds
+from sitemap_crawler.inventory.schema import meta, runs, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +26,11 @@ WORDPRESS = "wordpress"
 
 _SPENT = ("seeds_run", "seeds_bytes", "seeds_seconds")
 """Names in `meta` of a run, and of what it has spent."""
+
+URLS = "--urls"
+ACCESS_LOG = "--access-log"
+"""Values of `named_by` for the lists and the logs of the owner, which are stored when they have been read."""
+_NO_SITEMAPS = (START, WORDPRESS, URLS, ACCESS_LOG)
 
 
 class Seed(NamedTuple):
@@ -69,10 +74,10 @@ class SeedQueue:
         with connection.begin():
             rows = connection.execute(query).all()
         self.waiting = deque(Seed(row.url, row.named_by, row.level) for row in rows if not row.done)
-        self.named = [row.url for row in rows if row.level == 0 and row.named_by not in (START, WORDPRESS)]
+        self.named = [row.url for row in rows if row.level == 0 and row.named_by not in _NO_SITEMAPS]
         """Sitemaps that robots.txt and the options name, and targets of their redirects, of an interrupted run."""
         self._known = {row.url for row in rows} | set(published)
-        self._files = sum(row.named_by not in (START, REDIRECT) for row in rows)
+        self._files = sum(row.named_by not in (START, REDIRECT, URLS, ACCESS_LOG) for row in rows)
         self._added: list[Seed] = []
         self.spent = load_spent(connection, run)
         """Written with the sitemaps."""
@@ -136,14 +141,27 @@ def store_spent(connection: Connection, run: int, spent: Spent) -> None:
     connection.execute(insert(meta), [{"name": name, "value": repr(value)} for name, value in values])
 
 
-def seed_problems(connection: Connection, run: int) -> Iterator[tuple[str, str]]:
-    """Yield the problems of the run's sitemaps, by URL. One sitemap can have several."""
+def seed_problems(connection: Connection, run: int, *, of_lists: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the problems of the run's sitemaps, by URL. One sitemap can have several.
+
+    With `of_lists` yield those of the lists and access logs of the owner, by their names.
+    """
     query = select(seeds.c.url, seeds.c.problem).where(seeds.c.run == run, seeds.c.problem.is_not(None))
+    is_list = seeds.c.named_by.in_((URLS, ACCESS_LOG))
+    query = query.where(is_list if of_lists else ~is_list)
     with connection.begin():
         rows = connection.execute(query.order_by(seeds.c.url)).all()
     for url, problem in rows:
         for line in problem.split("\n"):
             yield url, line
+
+
+def lists_read(connection: Connection) -> set[str]:
+    """Return the names of the lists and logs that the unfinished run, if there is one, has read."""
+    unfinished = select(runs.c.id).where(runs.c.finished.is_(None))
+    query = select(seeds.c.url).where(seeds.c.run.in_(unfinished), seeds.c.named_by.in_((URLS, ACCESS_LOG)))
+    with connection.begin():
+        return set(connection.scalars(query))
 
 
 def seeds_complete(connection: Connection, run: int) -> bool:

@@ -1,9 +1,9 @@
 """Dates of pages (`lastmod`), and the elements `changefreq` and `priority`. Pure.
 
 The date of a page is the first of these that is known: the date that the page states about itself; a credible date in a
-foreign sitemap or feed, or in the list of entries of WordPress; a `Last-Modified` header that changes exactly when the
-content changes; the time of the first fetch with changed content. The date of a page changes only when its content has
-changed.
+list of the owner, in a foreign sitemap or feed, or in the list of entries of WordPress; a `Last-Modified` header that
+changes exactly when the content changes; the time of the first fetch with changed content. The date of a page changes
+only when its content has changed.
 
 `changefreq` and `priority` are off by default: no search engine is known to use them. They are for older tools.
 """
@@ -29,6 +29,8 @@ FEED = "feed"
 """Source of a date: the `updated` of a foreign feed."""
 WORDPRESS = "wordpress"
 """Source of a date: the list of entries that a WordPress site gives programs."""
+SUPPLIED = "supplied"
+"""Source of a date: a list of the owner (`--urls`)."""
 DAY_SECONDS = 86_400.0
 MINUTE_SECONDS = 60
 MAX_SHARE = 0.5

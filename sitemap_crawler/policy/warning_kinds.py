@@ -28,6 +28,10 @@ class WarningKind(StrEnum):
     LOST = "lost", "A page was requested, but a component added with `-s` kept it from being stored."
     TOO_MANY_HOSTS = "too-many-hosts", "`--subdomains` met more than 1,000 hosts; the others are not crawled."
     SEED_SITEMAP = "seed-sitemap", "A sitemap that robots.txt or an option names cannot be read."
+    URL_LIST = (
+        "url-list",
+        "A list of `--urls` cannot be read, or has entries without a URL, out of the scope or with unusable values.",
+    )
     TRAP = (
         "trap",
         "URLs without an end were not fetched. The warning shows their pattern, their number and an example.",
@@ -52,10 +56,13 @@ class WarningKind(StrEnum):
     BLOCKED_RESOURCE = "blocked-resource", "robots.txt disallows a script or a style sheet that listed pages need."
     LINK_TO_REDIRECT = "link-to-redirect", "A link leads to a permanent redirect instead of its target."
     ONE_WAY_CANONICAL = "one-way-canonical", "The canonical does not name itself as canonical."
-    SITEMAP_UNLISTABLE = "sitemap-unlistable", "An existing sitemap names a URL that cannot be listed."
+    SITEMAP_UNLISTABLE = (
+        "sitemap-unlistable",
+        "An existing sitemap or a list of `--urls` names a URL that cannot be listed.",
+    )
     SITEMAP_ONLY = (
         "sitemap-only",
-        "An existing sitemap, or a list of WordPress, names a listed page that no followed link leads to.",
+        "An existing sitemap, or a list of WordPress or `--urls`, names a listed page that no followed link leads to.",
     )
     CONFLICTING_ALTERNATES = "conflicting-alternates", "Several URLs claim the same language version of a page."
     INVALID_ALTERNATE = "invalid-alternate", "A page names a language version by an unknown code, such as `en-UK`."

@@ -41,6 +41,7 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
+from sitemap_crawler.inventory.supplied import forget_unnamed
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
@@ -151,6 +152,8 @@ class _Conclusion:
         elif ending.finished:
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
             proved = self._proves_absence(saw_everything=saw_everything)
+            if seeds_complete(self._connection, self._context.run.id):
+                forget_unnamed(self._connection, self._context.run.id)
             self._store_reach(proved=proved)
             settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
@@ -234,6 +237,8 @@ class _Conclusion:
             context.warn(WarningKind.TRAP, url, message)
         for url, message in seed_problems(self._connection, context.run.id):
             context.warn(WarningKind.SEED_SITEMAP, url, message)
+        for name, message in seed_problems(self._connection, context.run.id, of_lists=True):
+            context.warn(WarningKind.URL_LIST, name, message)
         for warning in review(Diagnostics(context.store, context.run.id), UrlGroups(context.rules.scope.prefix)):
             context.warn(*warning)
 

@@ -88,9 +88,12 @@ def _is_unlinked(record: UrlRecord) -> bool:
 def _linked(record: UrlRecord) -> str | None:
     if record.referrer is not None:
         return f"no page now; was linked from {record.referrer}" if _is_unlinked(record) else record.referrer
-    if record.named is None or record.depth == 0:
+    if (record.named is None and record.in_list is None) or record.depth == 0:
         return None
-    return f"no followed link; a sitemap {'named' if _is_unlinked(record) else 'names'} it"
+    verb = "named" if _is_unlinked(record) else "names"
+    if record.in_list is None:
+        return f"no followed link; a sitemap {verb} it"
+    return f"no followed link; {'a list of --urls' if record.in_list else 'an access log'} {verb} it"
 
 
 def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str, Any]:

@@ -42,13 +42,12 @@ def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]
         yield SiteWarning(WarningKind.BROKEN_LINK, link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
     yield from _redirect_warnings(diagnostics.redirects())
     yield from _duplicate_warnings(diagnostics, groups)
-    for url, reason, evidence in diagnostics.unlistable_in_sitemaps():
-        message = f"a sitemap names it, and it can't be listed ({reason}: {evidence})"
+    for url, reason, evidence, namer in diagnostics.unlistable_in_sitemaps():
+        namer = namer.removesuffix(" or list")
+        message = f"{namer} names it, and it can't be listed ({reason}: {evidence})"
         yield SiteWarning(WarningKind.SITEMAP_UNLISTABLE, url, message)
-    for url in diagnostics.known_from_sitemaps_only():
-        yield SiteWarning(
-            WarningKind.SITEMAP_ONLY, url, "only a sitemap or list names it, no followed link leads to it"
-        )
+    for url, namer in diagnostics.known_from_sitemaps_only():
+        yield SiteWarning(WarningKind.SITEMAP_ONLY, url, f"only {namer} names it, no followed link leads to it")
 
 
 def _note_warnings(url: str, notes: dict[NoteKind, Note], *, listed: bool) -> Iterator[SiteWarning]:

@@ -23,6 +23,8 @@ from sitemap_crawler.exceptions import CodingError, InputError, InventoryError
 from sitemap_crawler.extract import sitemaps
 from sitemap_crawler.extract.alternates import MAX_ALTERNATES, check_alternates
 from sitemap_crawler.extract.sitemap_xml import MAX_LOC_LENGTH, SitemapEntry
+from sitemap_crawler.extract.url_lists import UrlList, is_text
+from sitemap_crawler.extract.videos.supplied import supplied_video
 from sitemap_crawler.inventory.damage import find_damage
 from sitemap_crawler.policy import robots_txt
 from sitemap_crawler.policy.robots_txt import RobotsTxt, product_token
@@ -31,7 +33,7 @@ from sitemap_crawler.sitemap.serialiser import Serialiser
 from sitemap_crawler.sitemap.shard import EMPTY_SIZE, Shard
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.validation.files import FileTask, check_source
-from tests.fuzz.engine import PropertyError, Target
+from tests.fuzz.engine import CORPUS, PropertyError, Target
 from tests.fuzz.inventories import check_commands
 from tests.fuzz.mutation import words_of
 from tests.fuzz.pages import check_page
@@ -147,6 +149,30 @@ def _as_read(url: str | None) -> str | None:
     return Resolver().normalise(rfc3986(url)) if url else None
 
 
+def check_lists(data: bytes) -> Any:
+    """Read a list of URLs. The result does not depend on the size of the pieces, and each line is at most an entry."""
+    results = [_read_list(data, size) for size in (len(data) or 1, 7, 64)]
+    if any(result != results[0] for result in results):
+        raise PropertyError(f"in pieces the list is another one: {results}")
+    entries, number, *_ = results[0]
+    if len(entries) > number:
+        raise PropertyError(f"{len(entries)} entries of {number} lines")
+    normalise = Resolver().normalise
+    for entry in entries:
+        if is_text(entry.url):
+            normalise(entry.url)
+        for video in entry.videos:
+            supplied_video(video, normalise)
+    return [entry.url for entry in entries], results[0][1:]
+
+
+def _read_list(data: bytes, size: int) -> Any:
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    columns = {"url": "1", "lastmod": "2"} if data.startswith(b"1") else {}
+    found = UrlList(pieces, columns=columns, max_lines=10_000, max_bytes=1_000_000)
+    return list(chain.from_iterable(found)), found.number, found.too_long, found.damage
+
+
 _CODINGS = ("gzip", "deflate", "br", "zstd", "gzip, br", "br, gzip", "x-gzip,identity", "identity")
 MAX_DECODED = 100_000
 
@@ -201,6 +227,11 @@ def compressed_sitemaps() -> list[bytes]:
     return [gzip.compress(text, mtime=0), gzip.compress(text, mtime=0) * 2, text.decode().encode("utf-16")]
 
 
+def compressed_lists() -> list[bytes]:
+    text = (CORPUS / "lists" / "shop.csv").read_bytes()
+    return [gzip.compress(text, mtime=0), gzip.compress(text, mtime=0)[:-9], text.decode().encode("utf-16")]
+
+
 def check_site_file(data: bytes) -> Any:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "site.toml")
@@ -252,6 +283,7 @@ TARGETS = {
         Target("page", check_page, words_of("extract/**/*.py"), max_calls=(200_000, 2_000), max_output=(100_000, 200)),
         Target("robots", check_robots, words_of("policy/robots_txt.py"), max_calls=(200_000, 1_000)),
         SITEMAP,
+        Target("lists", check_lists, words_of("extract/url_lists.py"), compressed_lists, (100_000, 1_000)),
         Target("validator", check_validator, words_of("validation/**/*.py")),
         Target("writer", check_writer),
         Target("dates", check_dates, words_of("extract/dates.py")),

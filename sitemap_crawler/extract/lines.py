@@ -1,0 +1,101 @@
+"""The lines of a file from outside, compressed or not, in bounded memory: over-long lines are counted and skipped."""
+
+from __future__ import annotations
+
+import codecs
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.exceptions import GzipError
+from sitemap_crawler.utils.files import GZIP_MAGIC, gunzip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PIECE_BYTES = 262_144
+"""Size of one piece of a file."""
+MAX_LINE = 1_048_576
+"""Maximum number of characters of a line that is read. A line of JSON may have a thousand images."""
+_ENCODINGS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+class Lines:
+    """Iterator over the lines of a file, as one list for each piece. A list may be empty.
+
+    The values below are valid after the iteration. Bytes that are no text become U+FFFD.
+    """
+
+    def __init__(self, pieces: Iterable[bytes], *, max_lines: int, max_bytes: int) -> None:
+        """`max_bytes` counts uncompressed bytes."""
+        self._raw = pieces
+        self._max_lines = max_lines
+        self._max_bytes = max_bytes
+        self.number = 0
+        """Number of lines, with the over-long ones."""
+        self.too_long = 0
+        """Number of lines with more than MAX_LINE characters."""
+        self.size = 0
+        """Uncompressed bytes."""
+        self.damage: str | None = None
+        """Why the file was not read to its end, as `is …` or `has …`."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        rest, dropping = "", False
+        for text in self._texts():
+            *ended, last = text.split("\n")
+            if not ended:
+                rest += "" if dropping else last
+            else:
+                first = None if dropping else rest + ended[0]
+                yield self._kept([first, *ended[1:]])
+                if self.damage is not None:
+                    return
+                rest, dropping = last, False
+            if len(rest) > MAX_LINE:
+                rest, dropping = "", True
+        if rest or dropping:
+            yield self._kept([None if dropping else rest])
+
+    def _kept(self, lines: list[str | None]) -> list[str]:
+        left = self._max_lines - self.number
+        if len(lines) > left:
+            self.damage = f"has more than {self._max_lines:,} lines (SITEMAP_MAX_LIST_LINES)"
+            del lines[left:]
+        self.number += len(lines)
+        kept = [line for line in lines if line is not None and len(line) <= MAX_LINE]
+        self.too_long += len(lines) - len(kept)
+        return kept
+
+    def _texts(self) -> Iterator[str]:
+        pieces = self._bounded(self._plain())
+        head = b""
+        while len(head) < len(codecs.BOM_UTF8) and (piece := next(pieces, b"")):
+            head += piece
+        encoding = next((name for mark, name in _ENCODINGS if head.startswith(mark)), "utf-8")
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        for piece in chain((head,), pieces):
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", True)
+
+    def _plain(self) -> Iterator[bytes]:
+        pieces = iter(self._raw)
+        head = b""
+        while len(head) < len(GZIP_MAGIC) and (piece := next(pieces, b"")):
+            head += piece
+        pieces = chain((head,), pieces)
+        if not head.startswith(GZIP_MAGIC):
+            yield from pieces
+            return
+        try:
+            yield from gunzip(pieces, max_piece_bytes=PIECE_BYTES)
+        except GzipError as error:
+            truncated = error.kind == "truncated"
+            self.damage = "is a gzip file that ends too early" if truncated else "is a damaged gzip file"
+
+    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            if self.size + len(piece) > self._max_bytes:
+                self.damage = f"has more than {self._max_bytes:,} bytes"
+                return
+            self.size += len(piece)
+            yield piece

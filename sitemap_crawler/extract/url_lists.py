@@ -1,0 +1,266 @@
+"""A list of URLs that the owner of a site supplies, as text, CSV or JSON lines → its entries.
+
+The format shows in the first line: `{` begins JSON lines, the name of the URL's column makes it the header of CSV, and
+anything else is text with one URL a line. Memory is bounded for any input.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sitemap_crawler.extract.lines import Lines
+from sitemap_crawler.sitemap.limits import MAX_IMAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+COLUMNS = ("url", "lastmod", "images", "videos", "section")
+"""Names of the values of an entry, which are also the default names of their columns and keys."""
+URL_COLUMNS = ("url", "loc")
+"""Default names of the column with the URL."""
+MAX_VIDEOS = 100
+"""Maximum number of videos of one page, as on a page that was read."""
+MAX_RECORD_LINES = 50
+"""Maximum number of lines of a record of CSV. After more of them a quote counts as never closed."""
+MAX_CELL = 131_072
+"""Maximum number of characters of a record of CSV that has line ends in quotes."""
+_DELIMITERS = (",", ";", "\t")
+_BLANK = " \t\r\n\ufeff"
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
+"""Control characters, and the sign for bytes that are no text: a URL with one is none."""
+
+
+class ListEntry(NamedTuple):
+    """One line of a list, or one record of CSV. Nothing is checked but the types."""
+
+    url: str
+    lastmod: str | None = None
+    images: tuple[str, ...] = ()
+    videos: tuple[Mapping[str, Any], ...] = ()
+    section: str | None = None
+
+
+class _Format(Protocol):
+    def entries(self, lines: list[str]) -> Iterator[ListEntry]: ...
+
+    def finish(self) -> Iterator[ListEntry]: ...
+
+
+class UrlList:
+    """Iterator over the entries of a list, as one list for each piece of the file. A list may be empty.
+
+    A line that has no URL at all is an entry whose URL is the line.
+    """
+
+    def __init__(
+        self,
+        pieces: Iterable[bytes],
+        *,
+        columns: Mapping[str, str],
+        max_lines: int,
+        max_bytes: int,
+    ) -> None:
+        """`columns` has other names of columns or keys, or numbers of columns from 1, by the names in COLUMNS."""
+        self._lines = Lines(pieces, max_lines=max_lines, max_bytes=max_bytes)
+        self._columns = columns
+        self._problem: str | None = None
+
+    def __iter__(self) -> Iterator[list[ListEntry]]:
+        form: _Format | None = None
+        for lines in self._lines:
+            begin = 0
+            while form is None and begin < len(lines):
+                if first := lines[begin].strip(_BLANK):
+                    if first.startswith("["):
+                        self._problem = "is a JSON array, not JSON lines: write one object a line"
+                        return
+                    form = _form_of(first, self._columns)
+                    begin += isinstance(form, _Csv) and form.has_header
+                else:
+                    begin += 1
+            yield list(form.entries(lines[begin:])) if form is not None else []
+        if form is not None:
+            yield list(form.finish())
+
+    @property
+    def number(self) -> int:
+        """Number of lines; valid after the iteration, as are the following."""
+        return self._lines.number
+
+    @property
+    def too_long(self) -> int:
+        return self._lines.too_long
+
+    @property
+    def size(self) -> int:
+        return self._lines.size
+
+    @property
+    def damage(self) -> str | None:
+        """Why the list was not read to its end, as `is …` or `has …`."""
+        return self._problem or self._lines.damage
+
+
+def _form_of(first: str, columns: Mapping[str, str]) -> _Format:
+    if first.startswith("{"):
+        return _JsonLines(columns)
+    numbers = {name: int(column) - 1 for name, column in columns.items() if column.isascii() and column.isdecimal()}
+    if "url" in numbers:
+        delimiter = max(_DELIMITERS, key=first.count)
+        return _Csv({name: number for name, number in numbers.items() if number >= 0}, delimiter, has_header=False)
+    url_names = (columns["url"].lower(),) if "url" in columns else URL_COLUMNS
+    for delimiter in _DELIMITERS:
+        header = [cell.strip(_BLANK).lower() for cell in _cells(first, delimiter)]
+        found = next((header.index(name) for name in url_names if name in header), None)
+        if found is not None:
+            positions = {"url": found}
+            for name in COLUMNS[1:]:
+                column = columns.get(name, name).lower()
+                if column in header:
+                    positions[name] = header.index(column)
+            return _Csv(positions, delimiter, has_header=True)
+    return _Text()
+
+
+class _Text:
+    """One URL a line."""
+
+    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
+        for line in lines:
+            if url := line.strip(_BLANK):
+                yield ListEntry(url)
+
+    def finish(self) -> Iterator[ListEntry]:
+        yield from ()
+
+
+class _Csv:
+    """Records of CSV, https://www.rfc-editor.org/rfc/rfc4180. A cell in quotes may have line ends."""
+
+    def __init__(self, positions: Mapping[str, int], delimiter: str, *, has_header: bool) -> None:
+        self.has_header = has_header
+        self._positions = positions
+        self._delimiter = delimiter
+        self._open: list[str] = []
+        """Lines of a record whose quote is not closed yet."""
+        self._open_length = 0
+
+    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
+        for line in lines:
+            yield from self._take(line)
+
+    def finish(self) -> Iterator[ListEntry]:
+        while self._open:
+            yield from self._give_up()
+
+    def _take(self, line: str) -> Iterator[ListEntry]:
+        odd = line.count('"') % 2 == 1
+        if not self._open and not odd:
+            if stripped := line.strip(_BLANK):
+                yield self._entry(_cells(line.rstrip("\r"), self._delimiter) or [stripped], line)
+            return
+        self._open.append(line)
+        self._open_length += len(line)
+        if odd and len(self._open) > 1:
+            text = "\n".join(self._open)
+            self._open, self._open_length = [], 0
+            yield self._entry(_cells(text.rstrip("\r"), self._delimiter), text)
+        elif len(self._open) > MAX_RECORD_LINES or self._open_length > MAX_CELL:
+            yield from self._give_up()
+
+    def _give_up(self) -> Iterator[ListEntry]:
+        """Read the first open line as if its quote were no quote, and the lines after it anew."""
+        first, *others = self._open
+        self._open, self._open_length = [], 0
+        yield self._entry(first.replace('"', "").rstrip("\r").split(self._delimiter), first)
+        for line in others:
+            yield from self._take(line)
+
+    def _entry(self, cells: Sequence[str], line: str) -> ListEntry:
+        def cell(name: str) -> str:
+            position = self._positions.get(name)
+            return cells[position].strip(_BLANK) if position is not None and position < len(cells) else ""
+
+        url = cell("url")
+        if len(self._positions) == 1:
+            return ListEntry(url or line)
+        images, videos = _structured(cell("images")), _structured(cell("videos"))
+        return ListEntry(
+            url or line, cell("lastmod") or None, _images_of(images), _videos_of(videos), cell("section") or None
+        )
+
+
+class _JsonLines:
+    """One JSON object a line."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self._url_keys = (columns["url"],) if "url" in columns else URL_COLUMNS
+        self._keys = {name: columns.get(name, name) for name in COLUMNS[1:]}
+
+    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
+        for line in lines:
+            if text := line.strip(_BLANK):
+                yield self._entry(text)
+
+    def finish(self) -> Iterator[ListEntry]:
+        yield from ()
+
+    def _entry(self, text: str) -> ListEntry:
+        value = _json(text)
+        if not isinstance(value, dict):
+            return ListEntry(text)
+        url = next((value[key] for key in self._url_keys if isinstance(value.get(key), str)), text)
+        lastmod, section = value.get(self._keys["lastmod"]), value.get(self._keys["section"])
+        return ListEntry(
+            url,
+            lastmod if isinstance(lastmod, str) else None,
+            _images_of(value.get(self._keys["images"])),
+            _videos_of(value.get(self._keys["videos"])),
+            section if isinstance(section, str) and section else None,
+        )
+
+
+def is_text(url: str) -> bool:
+    """Return whether a text of a list has no control characters and was valid UTF-8."""
+    return _NO_TEXT.search(url) is None
+
+
+def _cells(text: str, delimiter: str) -> list[str]:
+    if '"' not in text:
+        return text.split(delimiter)
+    try:
+        return next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _structured(cell: str) -> Any:
+    """Return the value of a cell of CSV: JSON, or a list of words."""
+    return _json(cell) if cell[:1] in ("[", "{") else cell.split()
+
+
+def _list_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _images_of(value: Any) -> tuple[str, ...]:
+    found = []
+    for image in _list_of(value)[:MAX_IMAGES]:
+        url = next((image[key] for key in URL_COLUMNS if key in image), None) if isinstance(image, dict) else image
+        if isinstance(url, str) and url:
+            found.append(url)
+    return tuple(found)
+
+
+def _videos_of(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(video for video in _list_of(value)[:MAX_VIDEOS] if isinstance(video, dict))

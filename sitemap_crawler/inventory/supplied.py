@@ -1,0 +1,163 @@
+"""The URLs that lists and access logs of the owner name, and the values that the lists supply for their entries."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import (
+    Text,
+    case,
+    delete,
+    exists,
+    false,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    true,
+    type_coerce,
+    update,
+)
+from sqlalchemy.dialects.sqlite import insert
+
+from sitemap_crawler.inventory.schema import decisions, supplied, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.inventory.store import Store
+
+
+class Supplied(NamedTuple):
+    """The values of one entry."""
+
+    section: str | None = None
+    extras: dict[str, Any] | None = None
+    """`images` and `videos`, as in an observation."""
+
+
+class Visited(NamedTuple):
+    """A URL that visitors ask for and that is not listed."""
+
+    url: str
+    visits: int
+    reason: str
+    evidence: str | None
+
+
+def _list_statement() -> RowStatement:
+    """Return the statement that stores an entry of a list. In one run the first value of each kind counts."""
+    statement = insert(supplied)
+    new, old = statement.excluded, supplied.c
+    is_new_run = old.run < new.run
+    upsert = statement.on_conflict_do_update(
+        index_elements=[old.url_id],
+        set_={
+            "run": new.run,
+            "listed": true(),
+            "visits": case((is_new_run, null()), else_=old.visits),
+            "section": case((is_new_run, new.section), else_=func.coalesce(old.section, new.section)),
+            "extras": case((is_new_run, new.extras), else_=func.coalesce(old.extras, new.extras)),
+        },
+    )
+    return RowStatement(upsert, ("url_id", "run", "listed", "section", "extras"))
+
+
+def _visit_statement() -> RowStatement:
+    """Return the statement that adds visits of a URL."""
+    statement = insert(supplied)
+    new, old = statement.excluded, supplied.c
+    is_new_run = old.run < new.run
+    upsert = statement.on_conflict_do_update(
+        index_elements=[old.url_id],
+        set_={
+            "run": new.run,
+            "listed": case((is_new_run, false()), else_=old.listed),
+            "visits": case((is_new_run, new.visits), else_=func.coalesce(old.visits, literal_column("0")) + new.visits),
+            "section": case((is_new_run, null()), else_=old.section),
+            "extras": case((is_new_run, null()), else_=old.extras),
+        },
+    )
+    return RowStatement(upsert, ("url_id", "run", "listed", "visits"))
+
+
+_STORE = _list_statement()
+_ADD_VISITS = _visit_statement()
+
+
+def store_supplied(connection: Connection, run: int, entries: Mapping[int, Supplied]) -> None:
+    """Store entries of a list by the ids of their URLs."""
+    rows = [
+        {
+            "url_id": url_id,
+            "run": run,
+            "listed": True,
+            "section": entry.section,
+            "extras": json.dumps(entry.extras) if entry.extras else None,
+        }
+        for url_id, entry in entries.items()
+    ]
+    with connection.begin():
+        _STORE.execute(connection, rows)
+
+
+def add_visits(connection: Connection, run: int, visits: Mapping[int, int]) -> None:
+    """Add numbers of visits by the ids of the URLs."""
+    rows = [{"url_id": url_id, "run": run, "listed": False, "visits": count} for url_id, count in visits.items()]
+    with connection.begin():
+        _ADD_VISITS.execute(connection, rows)
+
+
+def reset_visits(connection: Connection, run: int) -> None:
+    """Forget the visits of this run: its access logs are read anew."""
+    with connection.begin():
+        connection.execute(delete(supplied).where(supplied.c.run == run, ~supplied.c.listed))
+        connection.execute(update(supplied).where(supplied.c.run == run).values(visits=None))
+
+
+def forget_unnamed(connection: Connection, run: int) -> None:
+    """Delete the URLs that no list and no log of this run names. All of them have been read to their end."""
+    with connection.begin():
+        connection.execute(delete(supplied).where(supplied.c.run < run))
+
+
+def has_supplied_values(connection: Connection) -> bool:
+    """Return whether a list supplies a section, an image or a video."""
+    return bool(
+        connection.scalar(select(exists().where(or_(supplied.c.section.is_not(None), supplied.c.extras.is_not(None)))))
+    )
+
+
+def supplied_sections(connection: Connection) -> list[str]:
+    """Return the sections that the lists name."""
+    query = select(supplied.c.section).distinct().where(supplied.c.section.is_not(None))
+    return list(connection.scalars(query.order_by(supplied.c.section)))
+
+
+def supplied_of(connection: Connection, ids: Sequence[int]) -> dict[int, Supplied]:
+    """Return the entries with values by the ids of their URLs."""
+    query = select(supplied.c.url_id, supplied.c.section, type_coerce(supplied.c.extras, Text))
+    query = query.where(or_(supplied.c.section.is_not(None), supplied.c.extras.is_not(None)))
+    return {
+        url_id: Supplied(section, json.loads(extras) if extras else None)
+        for chunk in chunks(ids)
+        for url_id, section, extras in connection.execute(query.where(supplied.c.url_id.in_(list(chunk))))
+    }
+
+
+def visited_and_unlisted(store: Store) -> Iterator[Visited]:
+    """Yield the URLs that visitors ask for and that are not listed, the most visited first."""
+    query = (
+        select(urls.c.url, supplied.c.visits, decisions.c.reason, decisions.c.evidence)
+        .join(urls, urls.c.id == supplied.c.url_id)
+        .join(decisions, decisions.c.url_id == supplied.c.url_id)
+        .where(supplied.c.visits.is_not(None), decisions.c.decision != "listed")
+        .order_by(supplied.c.visits.desc(), urls.c.url)
+    )
+    with store.reader() as connection:
+        yield from map(Visited._make, connection.execution_options(yield_per=STREAM_ROWS).execute(query))

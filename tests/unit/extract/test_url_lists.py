@@ -1,0 +1,114 @@
+"""Lists of URLs as text, CSV and JSON lines."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from itertools import repeat
+
+import pytest
+
+from sitemap_crawler.extract.url_lists import MAX_RECORD_LINES, ListEntry, UrlList, is_text
+
+A, B, C = (f"https://example.com/{name}" for name in "abc")
+
+
+def read(text: str | bytes, columns: dict[str, str] | None = None) -> list[ListEntry]:
+    return [entry for batch in read_list(text, columns) for entry in batch]
+
+
+def read_list(text: str | bytes, columns: dict[str, str] | None = None) -> UrlList:
+    data = text.encode() if isinstance(text, str) else text
+    return UrlList([data], columns=columns or {}, max_lines=10_000, max_bytes=10**8)
+
+
+CASES = {
+    "text": (f"{A}\r\n\n  {B}  \n{C},1", [ListEntry(A), ListEntry(B), ListEntry(f"{C},1")]),
+    "csv": (f"url,lastmod\n{A},2024-05-01\n{B},\n{C}", [ListEntry(A, "2024-05-01"), ListEntry(B), ListEntry(C)]),
+    "csv with loc": (f"id;LOC;lastmod\n1;{A};2024-05-01\n", [ListEntry(A, "2024-05-01")]),
+    "csv with tabs": (f"loc\tsection\n{A}\tdocs\n", [ListEntry(A, section="docs")]),
+    "csv with quotes": (
+        f'name,url\n"a ""b"", c",{A}\n"two\nlines",{B}\n',
+        [ListEntry(A), ListEntry(B)],
+    ),
+    "csv with media": (
+        f'url,images,videos\n{A},{B} {C},"[{{""title"": ""T""}}]"\n',
+        [ListEntry(A, images=(B, C), videos=({"title": "T"},))],
+    ),
+    "json lines": (
+        (
+            f'{{"url": "{A}", "lastmod": "2024-05-01", "images": ["{B}", {{"loc": "{C}"}}], '
+            f'"videos": {{"title": "T"}}}}\n'
+            f'{{"loc": "{B}", "lastmod": 5, "images": 7, "videos": ["x"], "section": "docs"}}\n'
+        ),
+        [
+            ListEntry(A, "2024-05-01", (B, C), ({"title": "T"},)),
+            ListEntry(B, section="docs"),
+        ],
+    ),
+    "json lines that are none": (
+        f'{{"url": "{A}"}}\n[1]\nnonsense\n{{"url": 5}}\n',
+        [ListEntry(A), ListEntry("[1]"), ListEntry("nonsense"), ListEntry('{"url": 5}')],
+    ),
+    "nothing": ("\n \n", []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forms_show_in_the_first_line(name: str) -> None:
+    text, expected = CASES[name]
+    assert read(text) == expected
+
+
+def test_columns_have_other_names_or_numbers() -> None:
+    columns = {"url": "address", "lastmod": "updated_at"}
+    assert read(f"updated_at,Address\n2024-05-01,{A}\n", columns) == [ListEntry(A, "2024-05-01")]
+    assert read(f'{{"address": "{A}", "updated_at": "2024-05-01"}}', columns) == [ListEntry(A, "2024-05-01")]
+    assert read(f"1,{A},2024-05-01\n", {"url": "2", "lastmod": "3"}) == [ListEntry(A, "2024-05-01")]
+    # Without the column it is a text, whose lines are then no URLs.
+    assert read(f"url\n{A}\n", columns) == [ListEntry("url"), ListEntry(A)]
+
+
+def test_a_json_array_is_a_problem() -> None:
+    found = read_list(f'[{{"url": "{A}"}}]')
+    assert [entry for batch in found for entry in batch] == []
+    assert found.damage == "is a JSON array, not JSON lines: write one object a line"
+
+
+def test_a_quote_that_is_never_closed_costs_one_line() -> None:
+    lines = [f'"{A}', *(f"{B}{number}" for number in range(3 * MAX_RECORD_LINES))]
+    found = read("url\n" + "\n".join(lines))
+    assert found == [ListEntry(A), *(ListEntry(f"{B}{number}") for number in range(3 * MAX_RECORD_LINES))]
+
+
+def test_nested_json_and_huge_numbers_are_lines_without_a_url() -> None:
+    deep = '{"url": ' + "[" * 200_000
+    number = '{"url": ' + "9" * 10_000 + "}"
+    assert read(f'{{"url": "{A}"}}\n{deep}\n{number}\n') == [ListEntry(A), ListEntry(deep), ListEntry(number)]
+
+
+@pytest.mark.parametrize(("text", "expected"), [(A, True), ("a\0b", False), ("a\ufffd", False), ("ü\t", True)])
+def test_control_characters_and_damaged_utf_8_are_no_text(text: str, *, expected: bool) -> None:
+    assert is_text(text) is expected
+
+
+def test_only_so_many_images_and_videos_of_an_entry_are_kept() -> None:
+    value = {"url": A, "images": list(repeat(B, 2_000)), "videos": list(repeat({"title": "T"}, 2_000))}
+    [entry] = read(json.dumps(value))
+    assert (len(entry.images), len(entry.videos)) == (1_000, 100)
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_memory_does_not_grow_with_the_list(*, quoted: bool) -> None:
+    def peak(lines: int) -> int:
+        piece = "".join(f'"{A}{number}",x\n' if quoted else f"{A}{number}\n" for number in range(2_000)).encode()
+        pieces = (b"url,b\n" if quoted else b"", *repeat(piece, lines // 2_000))
+        tracemalloc.start()
+        count = sum(map(len, UrlList(iter(pieces), columns={}, max_lines=10**9, max_bytes=10**9)))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert count == lines
+        return peak_bytes
+
+    peak(2_000)
+    assert peak(40_000) < 2 * peak(4_000)
