@@ -30,6 +30,8 @@ from sitemap_crawler.exceptions import FAILED, CrawlStoppedError, OptionError, S
 from sitemap_crawler.publish.conclude import decider_of
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.urls.scope import registrable_domain
+from sitemap_crawler.utils.addresses import Gate
 from sitemap_crawler.utils.shortage import ShortageError, shortage_of
 from sitemap_crawler.utils.text import printable
 
@@ -106,12 +108,18 @@ class CheckOutcome(NamedTuple):
 
 
 def check_listed(
-    origin: str, requests: ListedRequests, *, first: str, state: Path, request_options: RequestOptions
+    origin: str,
+    requests: ListedRequests,
+    *,
+    first: str,
+    named_by: str | None,
+    state: Path,
+    request_options: RequestOptions,
 ) -> CheckOutcome:
     """Request the listed URLs of one origin and store observations and decisions in a new inventory at `state`.
 
-    `first` is the first of the pages. A check that is stopped decides about the pages that it has requested. Raises
-    SitemapCrawlerError.
+    `first` is the first of the pages. `named_by` is the origin of the sitemap that lists them; None for a file. A
+    check that is stopped decides about the pages that it has requested. Raises SitemapCrawlerError.
     """
     options = {
         **request_options.values,
@@ -135,6 +143,9 @@ def check_listed(
     job = begin(start)
     if isinstance(job, Report):
         raise SitemapCrawlerError(job.message) if job.exit_code == FAILED else CrawlStoppedError(job.message)
+    if named_by is not None:
+        # A sitemap of another site must not choose whom the program talks to.
+        job.gate = Gate.for_listed(origin, named_by=named_by, domain_of=registrable_domain)
     outcome = CheckOutcome("the check was stopped at once", {})
     try:
         if request_options.verbosity < 1:

@@ -73,8 +73,10 @@ def is_loopback(host: str) -> bool:
 class Root:
     """A host that may be asked, with what is known about its addresses."""
 
-    def __init__(self, origin: str) -> None:
+    def __init__(self, origin: str, *, named_by: str | None = None) -> None:
         self.origin = origin
+        self.named_by = named_by
+        """Origin of the other site that has named the host, so that it must be public; None if the user has."""
         _, self.host, self.port = _split(origin)
         literal = literal_address(self.host)
         self.is_public: bool | None = None
@@ -100,6 +102,11 @@ class Passage(NamedTuple):
 
     def check(self, address: str) -> None:
         """Raise AddressError if the IP address must not be connected to."""
+        if self.root.named_by is not None and not is_public(address):
+            raise AddressError(
+                f"{self.origin} has the address {address}, which is not public, and {self.root.named_by}, which "
+                "names it, is another site"
+            )
         if self.root.is_public is False:
             if self.is_foreign:
                 raise AddressError(_private_site(self.origin, self.root))
@@ -113,20 +120,41 @@ class Gate:
     """The rules for the requests of one site or one target. Origins are normalised: `https://example.com:8443`."""
 
     def __init__(
-        self, site: str, *, given: Iterable[str] = (), domain_of: Callable[[str], str | None] = lambda _: None
+        self,
+        site: str,
+        *,
+        given: Iterable[str] = (),
+        domain_of: Callable[[str], str | None] = lambda _: None,
+        named_by: str | None = None,
     ) -> None:
         """Take the origin of the site, and other origins that the user has given.
 
-        `domain_of` returns the registrable domain of a host; None for an IP address and for a name without one.
+        `domain_of` returns the registrable domain of a host; None for an IP address and for a name without one. A site
+        with `named_by`, the origin of another site, must have a public address.
         """
-        self._site = Root(site)
+        self._site = Root(site, named_by=named_by)
         self._domain_of = domain_of
         self._roots = {site: self._site}
         for origin in given:
             self._roots.setdefault(origin, Root(origin))
-        self._passages = {origin: Passage(origin, root) for origin, root in self._roots.items()}
+        self._passages = {
+            origin: Passage(origin, root) for origin, root in self._roots.items() if root.named_by is None
+        }
         """Of the origins that were asked for before."""
         self._named: set[str] = set()
+
+    @classmethod
+    def for_listed(cls, site: str, *, named_by: str, domain_of: Callable[[str], str | None]) -> Gate:
+        """Return the gate for a site whose URLs a sitemap of another site lists: see `passage` for the other site.
+
+        A site that the other one may lead to has its rules. Any other site must have a public address.
+        """
+        gate = cls(named_by, domain_of=domain_of)
+        try:
+            gate.passage(site)
+        except AddressError:
+            return cls(site, domain_of=domain_of, named_by=named_by)
+        return gate
 
     def adopt(self, origin: str) -> None:
         """Take another origin as that of the site: its start page has moved there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,12 @@ def sitemap_lines(*urls: str) -> Answer:
 def index(*urls: str) -> Answer:
     locs = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
     return Answer(f"<sitemapindex>{locs}</sitemapindex>", content_type="application/xml")
+
+
+def urlset(*urls: str) -> Answer:
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return Answer(f'<urlset xmlns="{namespace}">{entries}</urlset>', content_type="application/xml")
 
 
 def moved(target: str) -> Answer:
@@ -184,3 +191,34 @@ def test_the_validation_of_a_private_target_stays_at_its_host(
     result = program.run("validate", site.url("/sitemap.xml"))
     assert (result.code, victim.paths()) == (1, [])
     assert f"{victim.url('')} is another site than {site.url('')}, which has no public address" in result.out
+
+
+def test_listed_urls_that_are_checked_lead_a_public_target_to_no_private_address(
+    program: Program, site: WebServer, victim: WebServer
+) -> None:
+    names = {"www.example.com": PUBLIC, "inside.example.com": "127.0.0.1", "inside.example.org": "127.0.0.1"}
+    connections = give_names(program, names | {"shop.example.org": OTHER_PUBLIC}, here=[PUBLIC, OTHER_PUBLIC])
+    hosts = ("127.0.0.1", "0x7f.1", "[::1]", "localhost", "inside.example.com", "inside.example.org")
+    root, other = f"http://www.example.com:{site.port}/", f"http://shop.example.org:{site.port}/linked"
+    locs = [*(f"http://{host}:{victim.port}/secret" for host in hosts), root, other]
+    site.pages["/sitemap.xml"] = urlset(*locs)
+    result = program.run("validate", f"{root}sitemap.xml", "--check-urls", "--check-media", "--json")
+    assert victim.paths() == []
+    assert {line.split()[0] for line in connections.read_text().splitlines()} == {PUBLIC, OTHER_PUBLIC}
+    assert json.loads(result.out)["statistics"]["checked_urls"] == 2
+    assert {"/", "/linked"} <= set(site.paths())
+
+
+def test_listed_urls_that_are_checked_lead_a_private_target_to_no_other_private_host(
+    program: Program, site: WebServer, victim: WebServer
+) -> None:
+    site.pages["/sitemap.xml"] = urlset(site.url("/linked"), victim.url("/"))
+    result = program.run("validate", site.url("/sitemap.xml"), "--check-urls", "--check-media", "--json")
+    assert (result.code, victim.paths()) == (1, [])
+    assert json.loads(result.out)["statistics"]["checked_urls"] == 1
+    assert "is not public" in result.out
+    # The user's own file may list anything.
+    (program.directory / "map.txt").write_text(f"{site.url('/linked')}\n{victim.url('/')}\n")
+    result = program.run("validate", "map.txt", "--check-urls", "--json")
+    assert "/" in victim.paths()
+    assert json.loads(result.out)["statistics"]["checked_urls"] == 2

@@ -49,15 +49,20 @@ class LiveCheck:
         """Request the URLs and add findings and statistics. Return why some were not requested; None if all were."""
         sizes: Counter[str] = Counter()
         first: dict[str, str] = {}
+        namers: dict[str, str | None] = {}
         for listed in self._chosen():
             origin = origin_of(listed.loc)
             if origin in sizes or len(sizes) < MAX_ORIGINS:
                 sizes[origin] += 1
                 first.setdefault(origin, listed.loc)
+                # A file on this machine is the user's own, and may list the sites of a private network.
+                namer = origin_of(listed.file) if "://" in listed.file else None
+                if namers.setdefault(origin, namer) != origin and namer in {None, origin}:
+                    namers[origin] = namer
         problems = []
         for number, (origin, url) in enumerate(first.items()):
             # Media may be on any host, so the first request session asks for all of them.
-            problem = self._check_origin(origin, url, media=media and number == 0)
+            problem = self._check_origin(origin, url, named_by=namers[origin], media=media and number == 0)
             if problem is not None:
                 problems.append(f"{origin}: {problem}")
         self._fill_statistics(sizes.total())
@@ -73,7 +78,7 @@ class LiveCheck:
         all_urls = partial(_usable, self._validation)
         return all_urls() if self._size is None else sample(all_urls, self._size)
 
-    def _check_origin(self, origin: str, first: str, *, media: bool) -> str | None:
+    def _check_origin(self, origin: str, first: str, *, named_by: str | None, media: bool) -> str | None:
         # Imported here: no other way of validation needs Scrapy.
         from sitemap_crawler.crawl.listed import ListedRequests, check_listed
 
@@ -85,7 +90,14 @@ class LiveCheck:
             state = Path(directory) / "check.sqlite"
             media_urls = (listed.loc for listed in self._validation.media_urls()) if media else ()
             requests = ListedRequests((listed.loc for listed in of_origin()), media_urls)
-            outcome = check_listed(origin, requests, first=first, state=state, request_options=self._request_options)
+            outcome = check_listed(
+                origin,
+                requests,
+                first=first,
+                named_by=named_by,
+                state=state,
+                request_options=self._request_options,
+            )
             with open_inventory(state) as inventory:
                 comparison = LiveComparison(inventory)
                 for listed, found in comparison.issues(of_origin()):
