@@ -75,23 +75,23 @@ def _repeated(files: Sequence[CheckedFile], keys: Numbers) -> Iterator[set[int]]
     """Yield hashes that occur more than once, a limited number at once."""
     parts = 1 + sum(keys.count(file.position) for file in files) // MAX_HASHES
     for part in range(parts):
-        seen: set[int] = set()
+        chosen = [_part(keys[file.position], parts, part) for file in files]
+        seen: set[int] = set().union(*chosen)
+        if len(seen) == sum(map(len, chosen)):
+            continue
+        seen.clear()
         repeated: set[int] = set()
-        for file in files:
-            numbers: Collection[int] = keys[file.position]
-            if parts > 1:
-                numbers = [number for number in numbers if number % parts == part]
-            count = len(seen)
-            if seen.isdisjoint(numbers):
-                seen.update(numbers)
-                if len(seen) == count + len(numbers):
-                    continue
-            else:
-                repeated |= seen.intersection(numbers)
-                seen.update(numbers)
+        for numbers in chosen:
+            repeated.update(seen.intersection(numbers))
+            seen.update(numbers)
             repeated.update(number for number, count in Counter(numbers).items() if count > 1)
         del seen
         yield from _batches(repeated, MAX_COMPARED)
+
+
+def _part(numbers: Collection[int], parts: int, part: int) -> Collection[int]:
+    """Return one of so many parts of the numbers."""
+    return numbers if parts == 1 else [number for number in numbers if number % parts == part]
 
 
 def _batches(numbers: Iterable[int], size: int) -> Iterator[set[int]]:
