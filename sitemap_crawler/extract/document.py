@@ -18,6 +18,7 @@ from sitemap_crawler.extract.parser import (
     without_tag_flood,
     without_xhtml_prefixes,
 )
+from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -112,7 +113,8 @@ class Document:
     url: str
     """The normalised URL of the page."""
     base: str
-    """The URL against which relative references resolve."""
+    """The URL against which relative references resolve. A longer one than a run stores is shortened, because each
+    relative reference is as long."""
     charset: str
     """The Python codec that decoded the page."""
     elements: dict[str, list[etree._Element]]
@@ -235,4 +237,6 @@ _cached_tokens = lru_cache(maxsize=1_024)(_tokens)
 
 def _base_url(bases: Iterable[etree._Element], *, url: str, charset: str, resolver: ResolverProtocol) -> str:
     resolved = (resolver.resolve(base.get("href", ""), url, charset) for base in bases if base.get("href"))
-    return next((base for base in resolved if base), url)
+    base = next((base for base in resolved if base), url)
+    # Behind the slash a relative reference is still too long to be stored, as it is with the whole base.
+    return base if len(base) <= MAX_STORED_URL else f"{base[:MAX_STORED_URL]}/"

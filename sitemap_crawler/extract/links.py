@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.document import Document
 
+MAX_MEAN_LENGTH = 320
+"""Maximum number of characters of all links of one page, divided by `max_links`. A long <base> makes each short link
+long: 50,000 links of 8,192 characters would take 400 MB."""
+MIN_LINKS_LENGTH = 1_000_000
+"""Number of characters of links that are kept of one page whatever `max_links` is."""
 MAX_LINK_HEADERS_LENGTH = 65_536
 """Maximum number of characters read of all `Link:` headers of one response."""
 MAX_HEADER_LINKS = 1_000
@@ -54,17 +59,19 @@ class Links(NamedTuple):
 def find_links(document: Document, link_headers: Sequence[str], *, max_links: int) -> Links:
     """Return the links of the page: of `a`, `area`, `link`, frames and headers, each kind in document order.
 
-    At most the first `max_links` URLs are returned. The canonical and the target of a refresh are not links:
-    `find_canonical` and `refresh_target` return them.
+    At most the first `max_links` URLs are returned, and fewer if they are long. The canonical and the target of a
+    refresh are not links: `find_canonical` and `refresh_target` return them.
     """
     # Whether each URL is followed. The page itself comes first, so that it does not count as one of the links.
     links = {document.url: True}
+    room = max(MIN_LINKS_LENGTH, max_links * MAX_MEAN_LENGTH)
     resolve, base, charset = document.resolver.resolve, document.base, document.charset
     for reference, is_followed in _link_references(document).items():
         url = resolve(reference, base, charset)
         if url is not None and (is_followed or url not in links):
             links[url] = is_followed
-            if len(links) > max_links + 1:
+            room -= len(url)
+            if len(links) > max_links + 1 or room < 0:
                 break
     for target in _header_targets(link_headers):
         # A reference in a header is relative to the URL of the response, not to <base>: RFC 8288, section 3.2.
@@ -72,8 +79,8 @@ def find_links(document: Document, link_headers: Sequence[str], *, max_links: in
         if url is not None:
             links[url] = True
     del links[document.url]
-    is_cut = len(links) > max_links
-    if is_cut:
+    is_cut = len(links) > max_links or room < 0
+    if len(links) > max_links:
         links = dict(islice(links.items(), max_links))
     follow = tuple([url for url, is_followed in links.items() if is_followed])
     if len(follow) == len(links):

@@ -154,6 +154,22 @@ def test_base_is_the_first_usable_one(markup, base):
     assert page(markup).base == base
 
 
+@pytest.mark.parametrize("path", ["d" * 9_000 + "/", "d/" * 5_000, "d" * 9_000, "d/?" + "q" * 9_000, "%41/" * 9_000])
+def test_a_base_that_is_too_long_is_shortened(path):
+    document = page(f'<base href="/{path}"><p>')
+    assert 8_192 < len(document.base) < 8_200
+    assert document.resolve("/b") == "https://example.com/b"
+    assert document.resolve("http://example.net/") == "http://example.net/"
+    if path.endswith("/"):
+        assert len(document.resolve("b")) > 8_192
+
+
+def test_the_longest_base_is_kept():
+    base = "https://example.com/" + "d" * 8_171 + "/"
+    assert page(f"<base href={base}>").base == base
+    assert len(page(f"<base href={base[:-1]}d/>").base) == 8_193
+
+
 def test_resolves_against_the_base_in_the_charset_of_the_page():
     document = page('<base href="/b/"><p>', content_type="text/html; charset=windows-1252")
     assert document.resolve("x?q=é") == "https://example.com/b/x?q=%E9"

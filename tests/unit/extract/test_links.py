@@ -174,6 +174,25 @@ def test_the_first_links_are_kept(markup, header, links):
     assert links_of(page(markup + "<p>"), (header,), max_links=3) == expected
 
 
+def test_long_links_are_kept_up_to_a_length_in_total():
+    base = "/" + "d" * 8_000 + "/"
+    markup = f"<base href={base}>" + "".join(f"<a href=p{n:05}>" for n in range(3_000))
+    # Each URL has 8,027 characters: 19 before the base and 6 behind it. The one that reaches the limit is kept.
+    links = links_of(page(markup), ())
+    assert (len(links.follow), {len(url) for url in links.follow}, links.is_cut) == (1_994, {8_027}, True)
+    assert len(links_of(page(markup), (), max_links=1).follow) == 1
+    assert len(links_of(page(markup), (), max_links=500_000).follow) == 3_000
+    # A small number of links may have any length.
+    assert len(links_of(page(markup), (), max_links=100).follow) == 100
+
+
+def test_a_huge_base_makes_no_huge_links():
+    document = page("<base href='/" + "d/" * 500_000 + "'>" + "".join(f"<a href=p{n}>" for n in range(10_000)))
+    links = links_of(document, ())
+    assert sum(map(len, links.follow)) < 16_100_000
+    assert all(len(link) > 8_192 for link in links.follow)
+
+
 @given(st.binary(max_size=200), st.lists(st.text(max_size=60), max_size=3))
 def test_never_raises(body, headers):
     links_of(page(b"<a href=x>" + body), headers)
