@@ -103,6 +103,8 @@ class UrlRecord(NamedTuple):
     """Whether a list of the owner names the URL; False if only an access log does, None if neither."""
     visits: int | None
     """Number of visits in the access logs."""
+    section: str | None
+    """The section that a list supplies."""
 
 
 class Selection(NamedTuple):
@@ -246,7 +248,9 @@ class Inventory:
             return None
         files = self._files(published_set)
         # Pages of a directory without a section of its own are in the default section.
-        rows = files.get(self._sections(published_set).section_of(url)) or files.get(published_set.section, [])
+        sections = self._sections(published_set)
+        section = record.section if record.section and sections.supplied else sections.section_of(url)
+        rows = files.get(section) or files.get(published_set.section, [])
         index = bisect_right(rows, (url, "\U0010ffff")) - 1
         if index < 0:
             return None
@@ -407,7 +411,7 @@ def _record_query() -> Select[Any]:
         decided.lastmod, decided.lastmod_source, decided.lastmod_day,
         referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
         seen.title, runs.c.started, listings.c.url_id.is_not(None),
-        supplied.c.listed, supplied.c.visits,
+        supplied.c.listed, supplied.c.visits, supplied.c.section,
     )  # fmt: skip
     return (
         select(*columns)

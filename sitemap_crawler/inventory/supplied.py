@@ -22,8 +22,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.schema import decisions, supplied, urls
+from sitemap_crawler.inventory.schema import decisions, listings, meta, supplied, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, chunks
+from sitemap_crawler.sitemap.video import Video
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,12 +34,20 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.store import Store
 
 
+_MOVED = "supplied_moved"
+"""Row of `meta` with the latest run in which a published page got another section by a list."""
+
+
 class Supplied(NamedTuple):
     """The values of one entry."""
 
     section: str | None = None
     extras: dict[str, Any] | None = None
     """`images` and `videos`, as in an observation."""
+
+    @property
+    def videos(self) -> tuple[Video, ...]:
+        return tuple(map(Video.from_fields, (self.extras or {}).get("videos", ())))
 
 
 class Visited(NamedTuple):
@@ -103,7 +112,26 @@ def store_supplied(connection: Connection, run: int, entries: Mapping[int, Suppl
         for url_id, entry in entries.items()
     ]
     with connection.begin():
+        _note_moves(connection, run, {url_id: entry.section for url_id, entry in entries.items()})
         _STORE.execute(connection, rows)
+
+
+def _note_moves(connection: Connection, run: int, sections: Mapping[int, str | None]) -> None:
+    """Note that a published page gets another section than it had: its files must not be replaced one by one."""
+    query = select(listings.c.url_id, supplied.c.section, supplied.c.run)
+    query = query.outerjoin(supplied, supplied.c.url_id == listings.c.url_id)
+    for chunk in chunks(list(sections)):
+        for url_id, before, stored in connection.execute(query.where(listings.c.url_id.in_(list(chunk)))):
+            # In one run the first list with a section counts.
+            now = before if before is not None and stored == run else sections[url_id]
+            if before != now:
+                _store_move(connection, run)
+                return
+
+
+def _store_move(connection: Connection, run: int) -> None:
+    connection.execute(delete(meta).where(meta.c.name == _MOVED))
+    connection.execute(meta.insert().values(name=_MOVED, value=str(run)))
 
 
 def add_visits(connection: Connection, run: int, visits: Mapping[int, int]) -> None:
@@ -122,8 +150,12 @@ def reset_visits(connection: Connection, run: int) -> None:
 
 def forget_unnamed(connection: Connection, run: int) -> None:
     """Delete the URLs that no list and no log of this run names. All of them have been read to their end."""
+    unnamed = supplied.c.run < run
+    published = supplied.c.url_id.in_(select(listings.c.url_id))
     with connection.begin():
-        connection.execute(delete(supplied).where(supplied.c.run < run))
+        if connection.scalar(select(exists().where(unnamed, published, supplied.c.section.is_not(None)))):
+            _store_move(connection, run)
+        connection.execute(delete(supplied).where(unnamed))
 
 
 def has_supplied_values(connection: Connection) -> bool:
@@ -133,10 +165,13 @@ def has_supplied_values(connection: Connection) -> bool:
     )
 
 
-def supplied_sections(connection: Connection) -> list[str]:
-    """Return the sections that the lists name."""
+def supplied_sections(connection: Connection) -> tuple[list[str], int]:
+    """Return the sections that the lists name, and the number for `Sections.supplied`: 0 without any."""
     query = select(supplied.c.section).distinct().where(supplied.c.section.is_not(None))
-    return list(connection.scalars(query.order_by(supplied.c.section)))
+    with connection.begin():
+        names = list(connection.scalars(query.order_by(supplied.c.section)))
+        moved = connection.scalar(select(meta.c.value).where(meta.c.name == _MOVED))
+    return names, 1 + int(moved or 0) if names else 0
 
 
 def supplied_of(connection: Connection, ids: Sequence[int]) -> dict[int, Supplied]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
 from sitemap_crawler.inventory.link_graph import count_inlinks
+from sitemap_crawler.inventory.supplied import Supplied, has_supplied_values, supplied_of
 from sitemap_crawler.policy.lastmod import changefreq, priority, w3c_datetime
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.sitemap.entry import NO_TEXTS, Entry, PlainEntries
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MAX_NEWS = 10 * MAX_ARTICLES
 """Maximum number of articles. The newest are written. No newspaper publishes more in two days."""
 
+NOTHING_SUPPLIED = Supplied()
 _PLAIN_EXTRAS = frozenset({"images", "image_texts"})
 """Extras of a page that need no entry of their own kind: see PlainEntries."""
 
@@ -69,14 +71,14 @@ class Entries:
     def __iter__(self) -> Iterator[Entry | PlainEntries]:
         self._news = []
         for batch in self._decisions.listed(history=self._options.changefreq, prefix=self._prefix):
-            versions = self._versions(batch)
+            versions, supplied = self._versions(batch), self._supplied(batch)
             begin = 0
-            for index in self._rich_pages(batch, versions):
+            for index in self._rich_pages(batch, versions, supplied):
                 if begin < index:
                     yield self._plain_entries(batch, begin, index)
                 begin = index + 1
                 page = batch.page(index)
-                yield from self._rich_entries(page, versions.get(page.id, ()))
+                yield from self._rich_entries(page, versions.get(page.id, ()), supplied.get(page.id, NOTHING_SUPPLIED))
             if begin < len(batch.ids):
                 yield self._plain_entries(batch, begin, len(batch.ids))
 
@@ -85,16 +87,18 @@ class Entries:
         for _, _, entry in self._news:
             yield entry
 
-    def _rich_pages(self, batch: ListedPages, versions: Mapping[int, Versions]) -> Sequence[int]:
+    def _rich_pages(
+        self, batch: ListedPages, versions: Mapping[int, Versions], supplied: Mapping[int, Supplied]
+    ) -> Sequence[int]:
         """Return the indexes of the pages whose entries are not plain."""
         if self._all_rich:
             return range(len(batch.ids))
-        if not versions and not any(batch.extras):
+        if not versions and not supplied and not any(batch.extras):
             return ()
         return [
             index
             for index, (page_id, extras) in enumerate(zip(batch.ids, batch.extras, strict=True))
-            if (extras and not extras.keys() <= _PLAIN_EXTRAS) or page_id in versions
+            if (extras and not extras.keys() <= _PLAIN_EXTRAS) or page_id in versions or page_id in supplied
         ]
 
     def _plain_entries(self, batch: ListedPages, begin: int, end: int) -> PlainEntries:
@@ -105,11 +109,14 @@ class Entries:
             [self._images(extras) if extras else () for extras in batch.extras[begin:end]],
         )
 
-    def _rich_entries(self, page: ListedPage, versions: Versions) -> Iterator[Entry]:
+    def _rich_entries(self, page: ListedPage, versions: Versions, supplied: Supplied) -> Iterator[Entry]:
         """Yield the entry of a page and, with --media-files, the entries of its images and videos."""
         options = self._options
         images = tuple(self._images(page.extras)) if page.extras else ()
         videos = page.videos if options.videos else ()
+        if supplied.extras:
+            images = tuple(dict.fromkeys((*images, *self._images(supplied.extras, in_template=False))))
+            videos = _with_supplied(videos, supplied.videos) if options.videos else ()
         texts = page.image_texts if options.image_texts else NO_TEXTS
         url = page.url
         if address := self._rules.address:
@@ -128,7 +135,7 @@ class Entries:
             changefreq=changefreq(page.lastmod, page.history, now=self._now) if options.changefreq else None,
             priority=priority(page.depth, self._inlinks[page.id]) if self._inlinks is not None else None,
             alternates=versions,
-            section=self._section_of(url) if self._section_of else "",
+            section=supplied.section or (self._section_of(url) if self._section_of else ""),
             **media,
         )
         if options.media_files and images:
@@ -138,9 +145,10 @@ class Entries:
         if options.news_name is not None and page.article is not None:
             self._add_news(options.news_name, page, page.article)
 
-    def _images(self, extras: Extras) -> Sequence[str]:
+    def _images(self, extras: Extras, *, in_template: bool = True) -> Sequence[str]:
+        """Return the images to write. With `in_template` images of the page template are left out."""
         images: list[str] = extras.get("images", []) if self._options.images else []
-        if self._template_images:
+        if self._template_images and in_template:
             images = [image for image in images if image not in self._template_images]
         if not self._options.other_hosts:
             images = [image for image in images if urlsplit(image).netloc == self._host]
@@ -165,6 +173,18 @@ class Entries:
         with self._context.store.reader() as connection:
             return alternates_of(connection, batch.ids)
 
+    def _supplied(self, batch: ListedPages) -> dict[int, Supplied]:
+        if not self._has_supplied:
+            return {}
+        with self._context.store.reader() as connection:
+            return supplied_of(connection, batch.ids)
+
+    @cached_property
+    def _has_supplied(self) -> bool:
+        """Whether a list supplies values for any page."""
+        with self._context.store.reader() as connection:
+            return has_supplied_values(connection)
+
     @cached_property
     def _has_versions(self) -> bool:
         """Whether any page has language versions. On most sites none has."""
@@ -176,6 +196,13 @@ class Entries:
     def _count_inlinks(self) -> array[int]:
         with self._context.store.reader() as connection:
             return count_inlinks(connection)
+
+
+def _with_supplied(videos: tuple[Video, ...], supplied: tuple[Video, ...]) -> tuple[Video, ...]:
+    """Return the videos of a page and those that a list supplies. Of two with the same file or player, the supplied."""
+    locs = {loc for video in supplied for loc in (video.content_loc, video.player_loc) if loc}
+    own = [video for video in videos if locs.isdisjoint((video.content_loc, video.player_loc))]
+    return (*own, *supplied)
 
 
 def _public_images(

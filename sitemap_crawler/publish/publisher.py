@@ -14,6 +14,7 @@ from sitemap_crawler.inventory.publications import (
     differences_since_published,
     recent_pages,
 )
+from sitemap_crawler.inventory.supplied import supplied_sections
 from sitemap_crawler.inventory.template_images import template_images
 from sitemap_crawler.policy.guards import publish_problem
 from sitemap_crawler.policy.reasons import Reason
@@ -134,8 +135,10 @@ class Publisher:
         publications = Publications(self._connection, sitemap_set.output, self._names.entry)
         previous = publications.files()
         prefix = context.rules.to_public(sitemap_set.prefix)
+        supplied, moved = supplied_sections(self._connection)
         sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
-        published = {file.section for file in previous if file.rules == sections.signature}
+        sections = sections._replace(supplied=moved)
+        published = {file.section for file in previous if file.rules == sections.signature} - {*supplied}
         entries = Entries(
             context,
             self._decisions,

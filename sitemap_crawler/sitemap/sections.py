@@ -38,6 +38,9 @@ class Sections(NamedTuple):
     """Name of a section and expression."""
     prefix: str = ""
     """Prefix of the scope; "" if directories are no sections."""
+    supplied: int = 0
+    """Not 0 if lists of the owner supply sections for single URLs, which come before the rules. The number changes when
+    a published page gets another one."""
 
     @classmethod
     def parse(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:
@@ -48,11 +51,11 @@ class Sections(NamedTuple):
     def from_signature(cls, signature: str) -> Self:
         """Return the sections with this signature. Raises SectionError."""
         try:
-            pairs, prefix = json.loads(signature) if signature else ([], "")
+            pairs, prefix, *supplied = json.loads(signature) if signature else ([], "")
             rules = [(str(name), str(pattern)) for name, pattern in pairs]
         except (TypeError, ValueError) as error:
             raise SectionError(f"{signature!r} is no signature of sections: {error}") from error
-        return cls._checked(rules, str(prefix))
+        return cls._checked(rules, str(prefix))._replace(supplied=int(supplied[0]) if supplied else 0)
 
     @classmethod
     def _checked(cls, rules: list[tuple[str, str]], prefix: str) -> Self:
@@ -63,9 +66,10 @@ class Sections(NamedTuple):
     @property
     def signature(self) -> str:
         """The rules as a text; "" without rules. Equal signatures put every URL into the same section."""
-        if not self.rules and not self.prefix:
+        if not self.rules and not self.prefix and not self.supplied:
             return ""
-        return json.dumps([[(name, pattern.text) for name, pattern in self.rules], self.prefix])
+        supplied = [self.supplied] if self.supplied else []
+        return json.dumps([[(name, pattern.text) for name, pattern in self.rules], self.prefix, *supplied])
 
     def section_of(self, url: str) -> str:
         """Return the section by the rules and the directory, without regard to MAX_DIRECTORIES."""

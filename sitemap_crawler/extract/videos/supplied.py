@@ -30,7 +30,7 @@ _LAST_EXPIRY_YEAR = 9_999
 _OPTIONAL: dict[str, Callable[[object], Any]] = {
     "duration": lambda value: whole_number(value) or duration_seconds(value),
     "expiration_date": lambda value: w3c_date(value, last_year=_LAST_EXPIRY_YEAR),
-    "rating": rating,
+    "rating": lambda value: rating({"ratingValue": value}),
     "view_count": whole_number,
     "publication_date": w3c_date,
     "tags": tags,

@@ -47,9 +47,10 @@ def test_the_first_value_of_each_kind_counts_in_a_run(store: Store) -> None:
         (1, 1, 1, None, "docs", '{"images": ["https://example.com/a.png"]}'),
         (2, 1, 1, None, None, None),
     ]
-    assert has_supplied_values(store.connection)
-    assert supplied_sections(store.connection) == ["docs"]
-    assert supplied_of(store.connection, [1, 2, 3]) == {1: Supplied("docs", IMAGES)}
+    assert supplied_sections(store.connection) == (["docs"], 1)
+    with store.reader() as connection:
+        assert has_supplied_values(connection)
+        assert supplied_of(connection, [1, 2, 3]) == {1: Supplied("docs", IMAGES)}
 
 
 def test_a_later_run_replaces_the_values_and_forgets_the_rest(store: Store) -> None:
@@ -58,7 +59,9 @@ def test_a_later_run_replaces_the_values_and_forgets_the_rest(store: Store) -> N
     store_supplied(store.connection, 2, {1: Supplied()})
     forget_unnamed(store.connection, 2)
     assert rows(store) == [(1, 2, 1, None, None, None)]
-    assert not has_supplied_values(store.connection)
+    with store.reader() as connection:
+        assert not has_supplied_values(connection)
+    assert supplied_sections(store.connection) == ([], 0)
 
 
 def test_visits_add_up_and_are_reset_for_the_run_only(store: Store) -> None:
