@@ -21,6 +21,7 @@ from sitemap_crawler.config.types import (
     ListColumns,
     ListSources,
     Login,
+    LogSources,
     MediaTypes,
     NewsLanguage,
     Patterns,
@@ -171,6 +172,14 @@ class Options(BaseModel):
         Field(
             description="names of the columns or keys in the lists of urls, or numbers of columns without a header, "
             "such as url=loc,lastmod=updated_at; names: url, lastmod, images, videos, section"
+        ),
+    ] = ()
+    access_log: Annotated[
+        LogSources,
+        Flag(metavar="FILE|-", crawling=True),
+        Field(
+            description="also crawl the pages that visitors have seen by this access log, in the common or combined "
+            "format, also gzip, and warn of those that are not listed; - for the standard input (repeatable)"
         ),
     ] = ()
     follow_nofollow: Annotated[
@@ -394,6 +403,11 @@ class Options(BaseModel):
         Flag(cli=False),
         Field(ge=1, le=2**40, description="maximum number of lines that a run reads of each list of urls"),
     ] = 20_000_000
+    max_log_lines: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, le=2**40, description="maximum number of lines that a run reads of each access log"),
+    ] = 200_000_000
     max_retry_after: Annotated[
         float,
         Flag(cli=False),
@@ -520,6 +534,8 @@ class Options(BaseModel):
         _ = self.access  # raises AccessError
         if self.client_key is not None and self.client_certificate is None:
             raise ValueError("client_key is given without client_certificate: give both")
+        if "-" in self.urls and "-" in self.access_log:
+            raise ValueError("urls and access_log are both the standard input: give a file for one of them")
         entry_name(self.entry_url)
         address = self.address_from(self.start_url)
         scope = scope_for(address.to_public(self.start_url) if address else self.start_url, self.sitemap_url)

@@ -34,7 +34,7 @@ CORE_SETTINGS = ("SCHEDULER", "ITEM_PROCESSOR", "TWISTED_REACTOR_ENABLED")
 """Names of the settings that every profile must have in common with the program's own settings."""
 PATH_OPTIONS = ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file")
 """Options whose relative paths in a site file are relative to that file."""
-LIST_OPTIONS = ("urls",)
+LIST_OPTIONS = ("urls", "access_log")
 """Options with several sources, whose relative paths in a site file are relative to that file, too."""
 
 

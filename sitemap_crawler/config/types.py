@@ -169,6 +169,14 @@ def _list_sources(value: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sources)
 
 
+def _log_sources(value: tuple[str, ...]) -> tuple[str, ...]:
+    sources = _list_sources(value)
+    for source in sources:
+        if "://" in source:
+            raise ValueError("a log is a file of this machine: give the name of a file, or - for the standard input")
+    return sources
+
+
 def columns_of(pairs: Iterable[str]) -> dict[str, str]:
     """Return the columns in texts such as `url=loc,lastmod=updated_at`, by the names of the values."""
     parts = [part.strip() for text in pairs for part in text.split(",")]
@@ -192,6 +200,7 @@ PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_list_of_text)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_compilable)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_text)]
 ListSources = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_sources)]
+LogSources = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_log_sources)]
 ListColumns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_columns)]
 MediaTypes = Annotated[Texts, AfterValidator(_media_types)]
 StateLocation = Annotated[str, AfterValidator(_state_location)]

@@ -40,7 +40,7 @@ def name_of(source: str) -> str:
 
 def sources_of(options: Options) -> tuple[str, ...]:
     """Return all lists and logs of the options."""
-    return options.urls
+    return (*options.urls, *options.access_log)
 
 
 def check_lists(options: Options, connection: Connection) -> None:
@@ -59,7 +59,7 @@ def check_lists(options: Options, connection: Connection) -> None:
         except OSError as error:
             reason = error.strerror or str(error)
         if reason is not None:
-            raise OptionError(f"cannot read the list {source}: {reason}; give a file, a URL or -")
+            raise OptionError(f"cannot read the list or log {source}: {reason}; give a file, or -")
 
 
 def spool_path(store: Store) -> Path:

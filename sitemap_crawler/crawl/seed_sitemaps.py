@@ -17,12 +17,13 @@ from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.http.request import NO_CALLBACK
 from sqlalchemy.exc import SQLAlchemyError
 
+from sitemap_crawler.crawl.access_logs import LogReader
 from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED, RequestRefusedError
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
-from sitemap_crawler.crawl.list_files import is_url
+from sitemap_crawler.crawl.list_files import delete_spool, is_url
 from sitemap_crawler.crawl.middlewares.robots import (
     REDIRECT_STATUSES,
     BlockedByRobotsError,
@@ -128,13 +129,16 @@ class _SeedReader:
         for url in self._queue.named:
             self._job.gate.name(origin_of(url))
         self._lists = ListReader(self._job, self._queue, is_stopping=self._is_stopping)
+        self._logs = LogReader(self._job, self._queue, is_stopping=self._is_stopping)
         self._files = self._urls = self._outside = 0
         """Sitemaps that were read, URLs in them, and those out of scope."""
 
     @property
     def has_work(self) -> bool:
         """Whether a sitemap is left to read. None is in a run that is resumed after it had read all."""
-        if self._queue.waiting or self._lists.unread or not all(map(self._queue.knows, self._chosen())):
+        if self._queue.waiting or self._lists.unread or self._logs.has_unread:
+            return True
+        if not all(map(self._queue.knows, self._chosen())):
             return True
         return self._robots is not None and not self._queue.knows(self._robots_url)
 
@@ -164,7 +168,7 @@ class _SeedReader:
             logger.info(message, self._urls, self._files, self._outside)
 
     async def _read_lists(self) -> None:
-        """Read the lists of the owner, before any sitemap: their dates are stored first, so they count."""
+        """Read lists and logs of the owner, before any sitemap: their dates are stored first, so they count."""
         for source, name in self._lists.unread:
             if self._is_stopping():
                 return
@@ -172,6 +176,9 @@ class _SeedReader:
                 await self._read_list_of_url(name)
             else:
                 await self._lists.read_file(source, name)
+        await self._logs.read()
+        if not self._is_stopping():
+            delete_spool(self._job.store)
 
     async def _read_list_of_url(self, url: str) -> None:
         """Request a list as a sitemap is requested, with its limits, and read it."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.crawl.list_files import delete_spool, is_url, name_of, pieces_of_source
+from sitemap_crawler.crawl.list_files import is_url, name_of, pieces_of_source
 from sitemap_crawler.crawl.seed_entries import MAX_EXAMPLE_LENGTH, EntryUrls
 from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.url_lists import ListEntry, UrlList, is_text
@@ -60,8 +60,6 @@ class ListReader:
             reason = error.strerror or error
             problems, complete = (f"cannot be read: {reason}; the crawl goes on without the rest of it",), False
         self.settle(name, problems, complete=complete)
-        if source == "-" and not self._is_stopping():
-            delete_spool(self._job.store)
 
     def settle(self, name: str, problems: Iterable[str], *, complete: bool) -> None:
         """Write that a list needs no reading any more. One that is not `complete` proves no absence."""

@@ -59,7 +59,7 @@ class Lines:
     def _kept(self, lines: list[str | None]) -> list[str]:
         left = self._max_lines - self.number
         if len(lines) > left:
-            self.damage = f"has more than {self._max_lines:,} lines (SITEMAP_MAX_LIST_LINES)"
+            self.damage = f"has more than {self._max_lines:,} lines"
             del lines[left:]
         self.number += len(lines)
         kept = [line for line in lines if line is not None and len(line) <= MAX_LINE]

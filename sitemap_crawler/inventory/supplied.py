@@ -58,6 +58,12 @@ class Visited(NamedTuple):
     reason: str
     evidence: str | None
 
+    @property
+    def message(self) -> str:
+        times = "once" if self.visits == 1 else f"{self.visits:,} times"
+        why = f"{self.reason}: {self.evidence}" if self.evidence else self.reason
+        return f"visited {times} by the access logs, and not listed ({why})"
+
 
 def _list_statement() -> RowStatement:
     """Return the statement that stores an entry of a list. In one run the first value of each kind counts."""

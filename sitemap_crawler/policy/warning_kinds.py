@@ -30,7 +30,7 @@ class WarningKind(StrEnum):
     SEED_SITEMAP = "seed-sitemap", "A sitemap that robots.txt or an option names cannot be read."
     URL_LIST = (
         "url-list",
-        "A list of `--urls` cannot be read, or has entries without a URL, out of the scope or with unusable values.",
+        "A list of `--urls` or an access log cannot be read, or has entries that are unusable or out of the scope.",
     )
     TRAP = (
         "trap",
@@ -62,7 +62,11 @@ class WarningKind(StrEnum):
     )
     SITEMAP_ONLY = (
         "sitemap-only",
-        "An existing sitemap, or a list of WordPress or `--urls`, names a listed page that no followed link leads to.",
+        "An existing sitemap, a list or an access log names a listed page that no followed link leads to.",
+    )
+    VISITED_NOT_LISTED = (
+        "visited-not-listed",
+        "Visitors ask for a URL, by an access log, and it is not listed. The most visited come first.",
     )
     CONFLICTING_ALTERNATES = "conflicting-alternates", "Several URLs claim the same language version of a page."
     INVALID_ALTERNATE = "invalid-alternate", "A page names a language version by an unknown code, such as `en-UK`."

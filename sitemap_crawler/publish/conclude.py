@@ -41,7 +41,7 @@ from sitemap_crawler.inventory.runs import (
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
-from sitemap_crawler.inventory.supplied import forget_unnamed
+from sitemap_crawler.inventory.supplied import forget_unnamed, visited_and_unlisted
 from sitemap_crawler.inventory.traps import learn_lasting_sessions
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
@@ -239,6 +239,8 @@ class _Conclusion:
             context.warn(WarningKind.SEED_SITEMAP, url, message)
         for name, message in seed_problems(self._connection, context.run.id, of_lists=True):
             context.warn(WarningKind.URL_LIST, name, message)
+        for visited in visited_and_unlisted(context.store):
+            context.warn(WarningKind.VISITED_NOT_LISTED, visited.url, visited.message)
         for warning in review(Diagnostics(context.store, context.run.id), UrlGroups(context.rules.scope.prefix)):
             context.warn(*warning)
 

@@ -93,7 +93,8 @@ def _linked(record: UrlRecord) -> str | None:
     verb = "named" if _is_unlinked(record) else "names"
     if record.in_list is None:
         return f"no followed link; a sitemap {verb} it"
-    return f"no followed link; {'a list of --urls' if record.in_list else 'an access log'} {verb} it"
+    visits = f" ({record.visits:,} visits)" if record.visits and not record.in_list else ""
+    return f"no followed link; {'a list of --urls' if record.in_list else 'an access log'} {verb} it{visits}"
 
 
 def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def test_a_list_that_is_not_there_ends_the_command_before_the_crawl(program: Pro
     result = crawl(program, site, "--urls", "none.csv")
     assert (result.code, result.last_line) == (
         2,
-        "cannot read the list none.csv: No such file or directory; give a file, a URL or -",
+        "cannot read the list or log none.csv: No such file or directory; give a file, or -",
     )
     assert crawl(program, site, "--urls", ".").code == 2
     assert crawl(program, site, "--urls", "", "--urls-columns", "a=b").code == 2
@@ -152,7 +152,7 @@ def test_a_limit_of_lines_is_a_warning_and_proves_no_absence(program: Program, s
     for _ in range(3):
         result = crawl(program, site, "--urls", path, "-s", "SITEMAP_MAX_LIST_LINES=2")
         assert len(result.listed()) == 9
-    words = "has more than 2 lines (SITEMAP_MAX_LIST_LINES); URLs may be missing"
+    words = "has more than 2 lines; URLs may be missing"
     assert warnings(result, "url-list") == [(path, words)]
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import zlib
+from collections import Counter
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ from sitemap_crawler.config.sources import read_site_file
 from sitemap_crawler.crawl.download.content_coding import BodyDecoder
 from sitemap_crawler.exceptions import CodingError, InputError, InventoryError
 from sitemap_crawler.extract import sitemaps
+from sitemap_crawler.extract.access_logs import AccessLog, Visit
 from sitemap_crawler.extract.alternates import MAX_ALTERNATES, check_alternates
 from sitemap_crawler.extract.sitemap_xml import MAX_LOC_LENGTH, SitemapEntry
 from sitemap_crawler.extract.url_lists import UrlList, is_text
@@ -166,6 +168,21 @@ def check_lists(data: bytes) -> Any:
     return [entry.url for entry in entries], results[0][1:]
 
 
+def check_logs(data: bytes) -> Any:
+    """Read an access log. The result does not depend on the size of the pieces."""
+    results = []
+    for size in (len(data) or 1, 7, 64):
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        log = AccessLog(pieces, max_lines=10_000, max_bytes=1_000_000)
+        visits: Counter[Visit] = sum(log, Counter())
+        results.append((sorted(visits.items(), key=str), log.number, log.unreadable, log.first_unreadable, log.damage))
+        if visits.total() + log.unreadable > log.number:
+            raise PropertyError(f"{visits.total()} visits and {log.unreadable} unreadable lines of {log.number}")
+    if any(result != results[0] for result in results):
+        raise PropertyError(f"in pieces the log is another one: {results}")
+    return [target for (_, target), _ in results[0][0]], results[0][1:]
+
+
 def _read_list(data: bytes, size: int) -> Any:
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     columns = {"url": "1", "lastmod": "2"} if data.startswith(b"1") else {}
@@ -284,6 +301,7 @@ TARGETS = {
         Target("robots", check_robots, words_of("policy/robots_txt.py"), max_calls=(200_000, 1_000)),
         SITEMAP,
         Target("lists", check_lists, words_of("extract/url_lists.py"), compressed_lists, (100_000, 1_000)),
+        Target("logs", check_logs, words_of("extract/access_logs.py")),
         Target("validator", check_validator, words_of("validation/**/*.py")),
         Target("writer", check_writer),
         Target("dates", check_dates, words_of("extract/dates.py")),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-SINGLE_SITE_OPTIONS = ("start_url", "output", "sitemap_url", "public_url", "state", "status", "urls")
+SINGLE_SITE_OPTIONS = ("start_url", "output", "sitemap_url", "public_url", "state", "status", "urls", "access_log")
 """Options that two sites cannot share."""
 ANY_SITE = "http://localhost/"
 """Start URL with which the options that all sites share are checked."""
@@ -90,8 +90,10 @@ def _plan(
     except OptionError as error:
         write_unstarted(site_file_values(file), error, code=error.exit_code)
         return SitePlan(file, name, problem=str(error).removeprefix(f"{file}: "))
-    if "-" in start.options.urls:
-        return SitePlan(file, name, problem="urls has -: the standard input can't be for several sites, give a file")
+    if "-" in (*start.options.urls, *start.options.access_log):
+        return SitePlan(
+            file, name, problem="a list or log is -: the standard input can't be for several sites, give a file"
+        )
     return SitePlan(file, name, start.options, log_level=start.settings["LOG_LEVEL"])
 
 
