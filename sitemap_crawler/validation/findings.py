@@ -67,6 +67,11 @@ def place_of(finding: Finding) -> str:
     return ":".join(str(part) for part in (printable(finding.file), finding.line, finding.column) if part is not None)
 
 
+def statement_of(finding: Finding) -> str:
+    """Return the message of a finding after the URL that it is about. A message may end in another URL."""
+    return f"{finding.url}: {finding.message}" if finding.url else finding.message
+
+
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """A checked file."""

@@ -28,7 +28,7 @@ class Action(NamedTuple):
 _BY_FAMILY: dict[Family, Action] = {
     "file": Action(
         "high",
-        "files that can't be read as they are meant ({count} findings): correct the program that writes them "
+        "files that can't be read as they are meant ({count}): correct the program that writes them "
         "before anything else",
     ),
     "gzip": Action(
@@ -102,7 +102,7 @@ _BLOCKED = Action(
 )
 _DATES = Action(
     "high",
-    "dates that are not those of the pages ({count} findings): write the time at which each page changed, or none",
+    "dates that are not those of the pages ({count}): write the time at which each page changed, or none",
 )
 _RETIRED = Action(
     "low",
@@ -118,9 +118,22 @@ _RECIPROCAL = Action(
 )
 _INCOMPLETE = Action(
     "medium",
-    "listed URLs that were not requested ({count} findings): run the check again",
+    "URLs or sitemaps that were not checked ({count}): run the check again",
+)
+_UNREACHABLE = Action(
+    "high",
+    "sitemaps that the server does not send ({count}): correct their addresses in robots.txt and in the index, "
+    "or let the server answer with status 200",
+)
+_MOVED = Action(
+    "medium",
+    "sitemaps that have moved ({count}): submit and list their new addresses",
 )
 _BY_RULE: dict[str, Action] = {
+    "unreachable": _UNREACHABLE,
+    "download-failed": _UNREACHABLE,
+    "redirected": _MOVED,
+    "not-checked": _INCOMPLETE,
     "live-incomplete": _INCOMPLETE,
     "live-redirect": _REDIRECTS,
     "live-noindex": _BLOCKED,

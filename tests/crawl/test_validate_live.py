@@ -35,6 +35,7 @@ def site_pages() -> dict[str, Any]:
         "/good": page("/unlisted", title="Good"),
         "/gone": Answer(status=404),
         "/broken": Answer(status=500),
+        "/silent": Answer(drop=True),
         "/moved": moved("/good"),
         "/chain": moved("/chain-2"),
         "/chain-2": moved("/gone"),
@@ -72,8 +73,8 @@ def found(report: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 LISTED = (
-    "/", "/good", "/gone", "/broken", "/moved", "/chain", "/loop", "/noindex", "/copy", "/private", "/style.css",
-    "/guide.pdf", "/lost",
+    "/", "/good", "/gone", "/broken", "/silent", "/moved", "/chain", "/loop", "/noindex", "/copy", "/private",
+    "/style.css", "/guide.pdf", "/lost",
 )  # fmt: skip
 
 
@@ -84,20 +85,24 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
     report = json.loads(result.out)
     assert result.code == 1
     expected = {
-        "/gone": "live-broken", "/broken": "live-unreachable", "/moved": "live-redirect", "/chain": "live-redirect",
-        "/loop": "live-redirect", "/noindex": "live-noindex", "/copy": "live-canonical", "/private": "live-blocked",
-        "/style.css": "live-not-a-page", "/lost": "live-soft-404", "/dated": "live-lastmod",
+        "/gone": "live-broken", "/broken": "live-broken", "/silent": "live-unreachable", "/moved": "live-redirect",
+        "/chain": "live-broken-redirect", "/loop": "live-broken-redirect", "/noindex": "live-noindex",
+        "/copy": "live-canonical", "/private": "live-blocked", "/style.css": "live-not-a-page",
+        "/lost": "live-soft-404", "/dated": "live-lastmod",
     }  # fmt: skip
     assert found(report) == {(rule, site.url(path)) for path, rule in expected.items()}
     messages = {finding["url"]: finding["message"] for finding in report["findings"]}
-    assert site.url("/good") in messages[site.url("/moved")]
+    assert messages[site.url("/broken")] == "the URL answers with status 500"
+    assert messages[site.url("/copy")] == f"the page names another canonical: rel=canonical {site.url('/good')}"
+    assert messages[site.url("/private")].startswith(f"the URL is disallowed: {site.url('/robots.txt')}: ")
+    assert messages[site.url("/moved")] == f"the URL redirects: status 301 to {site.url('/good')}"
     assert f"ends at {site.url('/gone')} (client-error: status 404)" in messages[site.url("/chain")]
     assert "loop" in messages[site.url("/loop")]
     assert "2024-05-01" in messages[site.url("/dated")]
     statistics = report["statistics"]
     assert statistics["checked_urls"] == statistics["total_urls"] == len(LISTED) + 1
     numbers = ("broken_urls", "redirect_urls", "noindex_urls", "blocked_urls", "valid_urls")
-    assert [statistics[name] for name in numbers] == [2, 3, 1, 1, 4]
+    assert [statistics[name] for name in numbers] == [3, 3, 1, 1, 4]
     lines = {finding["url"]: finding["line"] for finding in report["findings"]}
     assert lines[site.url("/gone")] == 5
     # No link is followed, and what robots.txt forbids is not asked for.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -26,10 +26,11 @@ MAX_CHAIN = 10
 LASTMOD_TOLERANCE_SECONDS = 86_400.0
 """Difference from which on two dates contradict each other: one of them may be a day without a zone."""
 _SOFT_404 = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
+_ERRORS: frozenset[str | None] = frozenset(reason for reason in Reason if reason.traits.is_error)
 _RULES: dict[str | None, str] = {
     Reason.REDIRECT: "live-redirect",
     Reason.CLIENT_ERROR: "live-broken",
-    Reason.SERVER_ERROR: "live-unreachable",
+    Reason.SERVER_ERROR: "live-broken",
     Reason.UNREACHABLE: "live-unreachable",
     Reason.NOINDEX: "live-noindex",
     Reason.CANONICAL_ELSEWHERE: "live-canonical",
@@ -37,6 +38,27 @@ _RULES: dict[str | None, str] = {
     Reason.BLOCKED_BY_ROBOTS: "live-blocked",
     Reason.NOT_A_PAGE: "live-not-a-page",
 }
+_MESSAGES: dict[str | None, str] = {
+    Reason.REDIRECT: "the URL redirects: {}",
+    Reason.CLIENT_ERROR: "the URL answers with {}",
+    Reason.SERVER_ERROR: "the URL answers with {}",
+    Reason.UNREACHABLE: "the URL does not answer: {}",
+    Reason.NOINDEX: "the page must not be indexed: {}",
+    Reason.CANONICAL_ELSEWHERE: "the page names another canonical: {}",
+    Reason.DUPLICATE_INDEX_FILE: "the page has the {}",
+    Reason.BLOCKED_BY_ROBOTS: "the URL is disallowed: {}",
+    Reason.NOT_A_PAGE: "the URL is not a page: {}",
+}
+"""Messages with a place for the evidence of the decision."""
+
+
+class _ChainEnd(NamedTuple):
+    """The end of a chain of redirects."""
+
+    text: str
+    """End of a message."""
+    is_broken: bool = False
+    """Whether no page answers there."""
 
 
 class LiveComparison:
@@ -63,7 +85,12 @@ class LiveComparison:
     def _issues_of(self, listed: ListedUrl, record: UrlRecord) -> Iterator[Issue]:
         rule = _RULES.get(record.reason)
         if rule is not None:
-            yield issue(rule, self._message(record), listed.line)
+            message = _MESSAGES[record.reason].format(record.evidence or record.reason)
+            if record.reason == Reason.REDIRECT:
+                end = self._end_of_chain(record)
+                rule = "live-broken-redirect" if end.is_broken else rule
+                message += end.text
+            yield issue(rule, message, listed.line)
         elif record.decision == "listed":
             notes = self._inventory.notes_of(record.id)
             evidence = next((notes[kind] for kind in _SOFT_404 if kind in notes), None)
@@ -74,16 +101,8 @@ class LiveComparison:
             elif problem := lastmod_problem(listed.lastmod, record):
                 yield issue("live-lastmod", problem, listed.line)
 
-    def _message(self, record: UrlRecord) -> str:
-        evidence = record.evidence or record.reason or ""
-        if record.reason == Reason.REDIRECT:
-            return f"the URL redirects: {evidence}{self._end_of_chain(record)}"
-        if record.reason == Reason.DUPLICATE_INDEX_FILE:
-            return f"the page has the {evidence}"
-        return f"the URL is {record.reason}: {evidence}"
-
-    def _end_of_chain(self, record: UrlRecord) -> str:
-        """Return where a chain of redirects ends, as the end of a message."""
+    def _end_of_chain(self, record: UrlRecord) -> _ChainEnd:
+        """Return where a chain of redirects ends."""
         seen = {record.url}
         target, first = record.redirects_to, record.redirects_to
         for _ in range(MAX_CHAIN):
@@ -92,14 +111,13 @@ class LiveComparison:
             seen.add(target)
             answer = self._inventory.find([target]).get(target)
             if answer is None or answer.last_fetched is None:
-                return "" if target == first else f", which ends at {target}"
+                return _ChainEnd("" if target == first else f", which ends at {target}")
             if answer.redirects_to is None:
                 state = "" if answer.decision == "listed" else f" ({answer.reason}: {answer.evidence})"
-                if target == first:
-                    return state
-                return f", which ends at {target}{state}"
+                text = state if target == first else f", which ends at {target}{state}"
+                return _ChainEnd(text, answer.reason in _ERRORS)
             target = answer.redirects_to
-        return ", which is part of a loop" if target in seen else ""
+        return _ChainEnd(", which is part of a loop", is_broken=True) if target in seen else _ChainEnd("")
 
 
 def looked_up(

@@ -26,7 +26,7 @@ MAX_ORIGINS = 50
 """Maximum number of origins whose URLs are requested. A sitemap of more is one of another purpose."""
 _STATISTICS = {
     "broken_urls": ("live-broken", "live-unreachable"),
-    "redirect_urls": ("live-redirect",),
+    "redirect_urls": ("live-redirect", "live-broken-redirect"),
     "noindex_urls": ("live-noindex",),
     "blocked_urls": ("live-blocked",),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.validation.findings import statement_of
 from sitemap_crawler.validation.output.text import verdict
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
     for finding in report.shown(max_findings):
         place = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
         properties = ",".join(f"{key}={str(value).translate(_PROPERTY)}" for key, value in place.items() if value)
-        text = f"{finding.message}{f' {finding.url}' if finding.url else ''}. {finding.remedy}"
+        text = f"{statement_of(finding)}. {finding.remedy}"
         yield f"::{finding.severity} {properties}::{text.translate(_DATA)}"
     left_out = report.left_out(max_findings)
     more = f"; {left_out:,} more findings are not shown" if left_out else ""

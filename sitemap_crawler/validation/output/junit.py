@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from sitemap_crawler.validation.catalogue import RULES
+from sitemap_crawler.validation.findings import statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,4 +46,4 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
 
 def _line(finding: Finding) -> str:
     place = "" if finding.line is None else f"line {finding.line}: "
-    return f"{place}{finding.message}{f' {finding.url}' if finding.url else ''}"
+    return f"{place}{statement_of(finding)}"

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from sitemap_crawler import __version__
 from sitemap_crawler.validation.catalogue import RULES, Rule
+from sitemap_crawler.validation.findings import statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ def _result(finding: Finding, position: int) -> dict[str, Any]:
         location["region"] = {"startLine": finding.line}
         if finding.column is not None:
             location["region"]["startColumn"] = finding.column
-    text = f"{finding.message}{f' {finding.url}' if finding.url else ''}"
+    text = statement_of(finding)
     return {
         "ruleId": finding.rule,
         "ruleIndex": position,

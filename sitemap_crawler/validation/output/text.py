@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.utils.text import printable
 from sitemap_crawler.validation.catalogue import RULES
-from sitemap_crawler.validation.findings import place_of
+from sitemap_crawler.validation.findings import place_of, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sitemap_crawler.validation.findings import Finding, ValidationReport
+    from sitemap_crawler.validation.findings import FileReport, Finding, ValidationReport
 
 EXAMPLES = 3
 """Number of findings of one rule that are shown."""
@@ -34,14 +34,14 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
         shown = by_rule.get(rule_id, [])[: min(EXAMPLES, max(left, 0))]
         left -= len(shown)
         for finding in shown:
-            yield f"  {place_of(finding)}: {finding.message}{f' {finding.url}' if finding.url else ''}"
+            yield f"  {place_of(finding)}: {statement_of(finding)}"
         if count > len(shown):
             yield f"  … and {count - len(shown):,} more" if shown else f"  {count:,} not shown (--max-findings)"
         yield f"  {rule.remedy}"
     for recommendation in report.recommendations:
         yield f"recommendation ({recommendation['priority']}): {recommendation['message']}"
     for file in report.files[:MAX_FILES]:
-        yield f"{printable(file.name)}: {file.kind}, {file.urls:,} URLs, {file.bytes:,} bytes"
+        yield f"{printable(file.name)}: {file.kind}, {_entries(file)}, {file.bytes:,} bytes"
     if len(report.files) > MAX_FILES:
         yield f"… and {len(report.files) - MAX_FILES:,} more files"
     yield from _live(report.statistics)
@@ -49,11 +49,12 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
 
 
 def _live(statistics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the requests of a live check show, if there were any."""
+    """Yield what a live check shows, if there was one."""
     if "checked_urls" not in statistics:
         return
+    checked = statistics["checked_urls"]
     found = ", ".join(f"{statistics[name]:,} {noun}" for name, noun in _LIVE.items() if statistics.get(name))
-    yield f"requested: {statistics['checked_urls']:,} URLs{f', of them {found}' if found else ''}"
+    yield f"checked: {checked:,} {_noun(checked, 'URL')}{f', of them {found}' if found else ''}"
     if share := statistics.get("sample"):
         bounds = f"between {share['share_low']:.1%} and {share['share_high']:.1%}"
         yield f"sample: {share['wrong']:,} of {share['checked']:,} URLs are wrong, so of all {share['of']:,} {bounds}"
@@ -72,6 +73,10 @@ def verdict(report: ValidationReport) -> str:
         f"{urls:,} {_noun(urls, 'URL')} in {len(report.files):,} {_noun(len(report.files), 'file')}",
     ]
     return f"{'valid' if report.valid else 'not valid'}: {', '.join(filter(None, parts))}"
+
+
+def _entries(file: FileReport) -> str:
+    return f"{file.urls:,} {_noun(file.urls, 'sitemap' if file.kind == 'sitemapindex' else 'URL')}"
 
 
 def _noun(count: int, noun: str) -> str:

@@ -47,9 +47,9 @@ def test_text_has_the_rules_worst_first_with_three_examples_and_a_verdict_at_the
     ]
     start = lines.index(heads[0])
     assert lines[start + 1 : start + 6] == [
-        "  a.xml:1:7: listed twice https://example.com/1",
-        "  a.xml:2:7: listed twice https://example.com/2",
-        "  a.xml:3:7: listed twice https://example.com/3",
+        "  a.xml:1:7: https://example.com/1: listed twice",
+        "  a.xml:2:7: https://example.com/2: listed twice",
+        "  a.xml:3:7: https://example.com/3: listed twice",
         "  … and 2 more",
         f"  {RULES['duplicate-loc'].remedy}",
     ]
@@ -60,13 +60,24 @@ def test_text_of_valid_files() -> None:
     assert list(text.lines(report())) == ["clean.xml: urlset, 5 URLs, 1,000 bytes", "valid: 5 URLs in 1 file"]
 
 
+def test_text_counts_one_as_one_and_the_sitemaps_of_an_index_as_sitemaps() -> None:
+    plain = report()
+    files = (FileReport("map.xml", "sitemapindex", 1, 10), FileReport("map-1.xml", "urlset", 1, 20))
+    assert list(text.lines(ValidationReport(plain.targets, files, (), plain.counts, {"checked_urls": 1}))) == [
+        "map.xml: sitemapindex, 1 sitemap, 10 bytes",
+        "map-1.xml: urlset, 1 URL, 20 bytes",
+        "checked: 1 URL",
+        "valid: 1 URL in 2 files",
+    ]
+
+
 def test_text_says_what_the_live_site_answered_and_the_bounds_of_a_sample() -> None:
     shares = {"checked": 200, "of": 10_000, "wrong": 5, "share_low": 0.0107, "share_high": 0.0567}
     statistics = {"checked_urls": 200, "broken_urls": 3, "redirect_urls": 2, "noindex_urls": 0, "sample": shares}
     plain = report()
     lines = text.lines(ValidationReport(plain.targets, plain.files, (), plain.counts, statistics))
     assert list(lines)[1:] == [
-        "requested: 200 URLs, of them 3 broken, 2 redirecting",
+        "checked: 200 URLs, of them 3 broken, 2 redirecting",
         "sample: 5 of 200 URLs are wrong, so of all 10,000 between 1.1% and 5.7%",
         "valid: 5 URLs in 1 file",
     ]
@@ -103,7 +114,7 @@ def test_junit_is_read_by_its_readers() -> None:
     assert failed == {("a.xml", "duplicate-loc"), ("a, b.xml", "loc-fragment")}
     assert (suite.tests, suite.failures, suite.errors) == (5, 2, 0)
     (failure,) = cases["a, b.xml", "loc-fragment"].result
-    assert f"line 3: the URL has the fragment #x {HOSTILE}" in failure.text
+    assert f"line 3: {HOSTILE}: the URL has the fragment #x" in failure.text
 
 
 def test_sarif_is_read_by_its_readers() -> None:
@@ -117,7 +128,7 @@ def test_sarif_is_read_by_its_readers() -> None:
     (location,) = run.results[-1].locations
     assert location.physical_location.artifact_location.uri == "a%2C%20b.xml"
     assert (location.physical_location.region.start_line, location.physical_location.region.start_column) == (3, 7)
-    assert run.results[-1].message.text == f"the URL has the fragment #x {HOSTILE}"
+    assert run.results[-1].message.text == f"{HOSTILE}: the URL has the fragment #x"
     assert json.loads(document)["runs"][0]["properties"] == {"findingsLeftOut": 2}
 
 
@@ -145,6 +156,11 @@ def test_recommendations_join_findings_and_put_what_gains_most_first() -> None:
         ("duplicate-loc", "medium", 5),
         ("live-incomplete", "medium", 1),
         ("image-retired", "low", 1),
+    ]
+    elsewhere = report(("unreachable", "a", None, None, "x"), ("redirected", "b", None, None, "x")).recommendations
+    assert [(entry["rule"], entry["priority"]) for entry in elsewhere] == [
+        ("unreachable", "high"),
+        ("redirected", "medium"),
     ]
     joined = report(
         ("live-noindex", "a.xml", 1, "https://example.com/1", "x"),
