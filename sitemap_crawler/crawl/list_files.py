@@ -70,7 +70,8 @@ def spool_path(store: Store) -> Path:
 def spool_standard_input(options: Options, store: Store, *, resumed: bool) -> None:
     """Store the standard input, because an interrupted run may have to read it again.
 
-    A resumed run uses what it has stored before, or nothing if it has read the list. Raises OutputError.
+    A resumed run uses what it has stored before, or nothing if it has read the list. Raises OutputError or
+    OptionError.
     """
     path = spool_path(store)
     if STANDARD_INPUT not in sources_of(options):
@@ -79,6 +80,8 @@ def spool_standard_input(options: Options, store: Store, *, resumed: bool) -> No
         return
     if resumed and (path.exists() or STANDARD_INPUT_NAME in lists_read(store.connection)):
         return
+    if sys.stdin is None:
+        raise OptionError("the standard input is closed: give a file")
     try:
         # The rows of a database are for nobody else.
         with replacing(path, private=True, durable=False) as file:

@@ -52,6 +52,8 @@ def open_validation(targets: Sequence[str]) -> Iterator[Validation]:
 
 
 def _check_standard_input(validation: Validation) -> None:
+    if sys.stdin is None:
+        raise TargetError("the standard input is closed: give a file")
     try:
         path = validation.spool.store(sys.stdin.buffer)
     except (UnreadableError, OSError) as exc:

@@ -75,6 +75,20 @@ def query(program: Program, statement: str) -> list[tuple[Any, ...]]:
         return database.execute(statement).fetchall()
 
 
+@pytest.mark.parametrize("arguments", [["crawl", "--urls", "-"], ["crawl", "--access-log", "-"], ["validate", "-"]])
+def test_a_closed_standard_input_is_an_error_of_the_command(
+    program: Program, site: WebServer, arguments: list[str]
+) -> None:
+    if arguments[0] == "crawl":
+        arguments = [*arguments, site.url("/"), "--state", "state.sqlite"]
+    done = program.execute("sh", "-c", 'exec "$@" <&-', "sh", *program.command(*arguments))
+    assert (done.code, done.last_line) == (2, "the standard input is closed: give a file")
+    assert "Traceback" not in done.err
+    if arguments[0] == "crawl":
+        result = crawl_with_input(program, site, f"{site.url('/hidden/1')}\n")
+        assert listed(result, site) == ["/", "/hidden/1", "/linked"]
+
+
 def test_lists_of_all_forms_are_crawled_and_judged_like_other_pages(program: Program, site: WebServer) -> None:
     site.pages["/hidden/5"] = page(head='<meta name="robots" content="noindex">')
     site.pages["/robots.txt"] = Answer("User-agent: *\nDisallow: /hidden/6\n", content_type="text/plain")

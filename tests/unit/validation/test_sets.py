@@ -280,6 +280,12 @@ def test_standard_input_is_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.findings == ()
 
 
+def test_a_closed_standard_input_is_no_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(TargetError, match="the standard input is closed: give a file"):
+        validate("-")
+
+
 def test_statistics(folder: Folder) -> None:
     entries = (
         "<url><loc>https://example.com/a.html</loc><lastmod>2024-01-01</lastmod></url>"
