@@ -486,19 +486,26 @@ def test_a_page_made_to_keep_the_comparison_busy(program: Program) -> None:
     path = make_inventory(program.directory / "a.db", url)
     pages = [(number, f"{url}{'a' * 4000}{number}", 200, None) for number in range(2, 2500)]
     add_pages(path, [(1, url, 200, encode_links(range(1, 2500))), *pages])
-    assert cpu_seconds(program, "explain", f"{url}{'a' * 4000}", "--state", "a.db") < 5
+    work = counted_work(program, "explain", f"{url}{'a' * 4000}", "--state", "a.db")
+    # Of 2,000 links, 200 characters each; the exact similarity of 64 of them takes up to the square of that.
+    assert 0 < work["counted_characters"] <= 2_000 * 2 * 200
+    assert 0 < work["compared_pairs"] <= 64 * 200**2
 
 
 def test_a_large_inventory_answers_at_once(program: Program) -> None:
     url = "https://www.example.com/"
     path = make_inventory(program.directory / "a.db", url)
     fill(path, url, 200_000)
+    small = make_inventory(program.directory / "small.db", url)
+    fill(small, url, 10_000)
     for asked, decision in (
         ("/77777/page", "listed"),
         ("/77777/pages", "unknown"),
         ("http://example.com/7", "unknown"),
     ):
-        assert cpu_seconds(program, "explain", asked, "--state", "a.db") < 2
+        steps = counted_work(program, "explain", asked, "--state", "a.db")["database_steps"]
+        in_small = counted_work(program, "explain", asked.replace("77777", "7777"), "--state", "small.db")
+        assert 0 < steps < 1.5 * in_small["database_steps"]
         assert json.loads(program.run("explain", asked, "--state", "a.db", "--json").out)["decision"] == decision
 
 
@@ -522,14 +529,44 @@ def fill(path: Path, url: str, count: int) -> None:
         connection.commit()
 
 
-def cpu_seconds(program: Program, *arguments: str) -> float:
-    """Of one run of the command, measured by itself: other tests may keep the machine busy."""
-    code = (
-        "import resource, sys; from sitemap_crawler.cli.main import run; code = run(); "
-        "used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime, file=sys.stderr); "
-        "sys.exit(code)"
-    )
-    return float(program.execute(sys.executable, "-c", code, *arguments).err)
+COUNTED = """
+import difflib, json, sqlite3, sys
+from collections import Counter
+
+work = Counter()
+
+class Matcher(difflib.SequenceMatcher):
+    def quick_ratio(self):
+        work["counted_characters"] += len(self.a) + len(self.b)
+        return super().quick_ratio()
+
+    def ratio(self):
+        work["compared_pairs"] += len(self.a) * len(self.b)
+        return super().ratio()
+
+class Connection(sqlite3.Connection):
+    def __init__(self, *given, **options):
+        super().__init__(*given, **options)
+        self.set_progress_handler(lambda: work.update(database_steps=10), 10)
+
+difflib.SequenceMatcher = Matcher
+driver = sqlite3.connect
+sqlite3.connect = lambda *given, **options: driver(*given, **options, factory=Connection)
+
+from sitemap_crawler.cli.main import run
+
+code = run()
+print(json.dumps(work), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def counted_work(program: Program, *arguments: str) -> dict[str, int]:
+    """Return what a run of the command compares, in characters and their pairs, and the steps of its queries."""
+    done = program.execute(sys.executable, "-c", COUNTED, *arguments)
+    assert done.code == 0, done.err
+    work: dict[str, int] = json.loads(done.err)
+    return work
 
 
 @pytest.mark.parametrize("ending", [("--dry-run",), ()])

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.extract.alternates import Alternates, find_alternates, language_code
+from tests.support.growth import assert_linear
 from tests.support.reading_page import RESOLVER, URL, page
 
 DE = "https://example.com/de/"
@@ -202,7 +202,6 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def test_hostile_amounts():
-    started = time.monotonic()
     regions = [f"{region}{other}" for region in LETTERS for other in LETTERS]
     languages = ("de", "en", "fr", "it", "es")
     many = "".join(
@@ -220,7 +219,31 @@ def test_hostile_amounts():
     )
     assert conflicts == Alternates(conflicting=expected)
     assert alternates(None, *["</de/>; rel=alternate; hreflang=de"] * 50_000) == Alternates((("de", DE),))
-    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        lambda n: link("de", DE) * n(50_000),
+        lambda n: "".join(link("de", f"/{number}") for number in range(n(50_000))),
+        lambda n: "".join(link(f"{'x' * 100}{number}", "/a") for number in range(n(10_000))),
+        lambda n: link("y" * n(1_000_000), "/b"),
+        lambda n: link("en-" * n(300_000), "/b"),
+    ],
+    ids=["one", "conflicting", "invalid", "long", "subtags"],
+)
+def test_hostile_pages_take_linear_time(markup):
+    assert_linear(
+        lambda n: page(markup(n)),
+        lambda document: find_alternates(document, {}, url=URL, resolve=RESOLVER.resolve),
+    )
+
+
+def test_hostile_headers_take_linear_time():
+    assert_linear(
+        lambda n: ["</de/>; rel=alternate; hreflang=de"] * n(50_000),
+        lambda headers: alternates(None, *headers),
+    )
 
 
 def test_the_tables_of_codes_are_loaded_only_for_pages_that_need_them():
