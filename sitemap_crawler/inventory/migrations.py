@@ -10,7 +10,7 @@ import os
 import stat
 from glob import escape
 from pathlib import Path
-from shutil import rmtree
+from shutil import copyfileobj, rmtree
 from sqlite3 import Error as SQLiteError
 from sqlite3 import connect
 from tempfile import TemporaryDirectory
@@ -21,6 +21,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.exceptions import InventoryError
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta
+from sitemap_crawler.utils.directories import open_directory
+from sitemap_crawler.utils.replace import replacing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -121,10 +123,11 @@ def migrate(engine: Engine, path: Path, version: str) -> None:
 def _copy(engine: Engine, path: Path, target: Path) -> None:
     """Copy the database with the content of its write-ahead log. The copy gets its name when it is complete.
 
-    The directory of the unfinished copy is open to this user only.
+    The unfinished copy is where only this user can reach it: SQLite opens it by its path, and follows links.
     """
-    mode = stat.S_IMODE(path.stat().st_mode)
-    with TemporaryDirectory(dir=path.parent, prefix=f"{path.name}.copy-") as directory:
+    with open_directory(path.parent) as parent:
+        nearby = path.parent if parent.is_private else None
+    with TemporaryDirectory(dir=nearby, prefix=f"{path.name}.copy-") as directory:
         unfinished = Path(directory, "inventory")
         raw = engine.raw_connection()
         try:
@@ -138,7 +141,11 @@ def _copy(engine: Engine, path: Path, target: Path) -> None:
                 copy.close()
         finally:
             raw.close()
-        unfinished.chmod(mode)
+        if nearby is None:
+            with unfinished.open("rb") as file, replacing(target, private=True) as finished:
+                copyfileobj(file, finished)
+            return
+        unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
         unfinished.replace(target)
     descriptor = os.open(target.parent, os.O_RDONLY)
     try:

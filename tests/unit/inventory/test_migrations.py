@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 VERSIONS = sorted(int(path.stem.removeprefix("schema-")) for path in STORED.glob("schema-*.sql"))
+STRANGER = 65_531
 NEXT = SCHEMA_VERSION + 1
 
 
@@ -66,7 +68,8 @@ def test_a_stored_inventory_of_each_version_has_todays_schema_when_it_is_open(tm
     for command, *arguments in READING:
         assert run_here(command, *arguments, "--state", str(path)) == 0
     assert run_here("write", "--state", str(path), "-o", str(tmp_path / "sitemaps"), "-q") == 0
-    assert (tmp_path / "sitemaps/sitemap.xml").read_text(encoding="utf-8").count("<loc>") == 5
+    files = (tmp_path / "sitemaps").glob("*.xml")
+    assert sum(file.read_text(encoding="utf-8").count("<url>") for file in files) == 5
 
 
 @pytest.mark.usefixtures("next_version")
@@ -89,6 +92,40 @@ def test_a_migration_keeps_a_copy_and_all_values(tmp_path: Path, mode: int) -> N
     copy.unlink()
     open_store(path).close()
     assert not copy.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
+@pytest.mark.usefixtures("next_version")
+def test_a_stranger_cannot_lead_the_copy_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    his = tmp_path / "his"
+    his.mkdir()
+    path = stored_inventory(his / "a.sqlite", SCHEMA_VERSION)
+    before = content_of(path)
+    for file in (his, path):
+        os.chown(file, STRANGER, STRANGER)
+    elsewhere = tmp_path / "elsewhere"
+    connect = sqlite3.connect
+
+    def swap_and_connect(unfinished: Path) -> sqlite3.Connection:
+        # What the stranger can do in his directory the moment before SQLite opens the copy.
+        for directory in his.glob("a.sqlite.copy-*"):
+            directory.rename(his / "moved")
+            directory.mkdir()
+            (directory / "inventory").symlink_to(elsewhere)
+        (his / f"a.sqlite.schema-{SCHEMA_VERSION}").symlink_to(elsewhere)
+        os.lchown(his / f"a.sqlite.schema-{SCHEMA_VERSION}", STRANGER, STRANGER)
+        return connect(unfinished)
+
+    monkeypatch.setattr(migrations, "connect", swap_and_connect)
+    with pytest.raises(InventoryError, match="cannot copy the inventory"):
+        open_store(path)
+    assert not elsewhere.exists()
+    (his / f"a.sqlite.schema-{SCHEMA_VERSION}").unlink()
+    monkeypatch.setattr(migrations, "connect", connect)
+    open_store(path).close()
+    copy = his / f"a.sqlite.schema-{SCHEMA_VERSION}"
+    assert content_of(copy) == before
+    assert copy.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.usefixtures("next_version")
