@@ -586,6 +586,10 @@ class Options(BaseModel):
         """Whether the site is read with credentials, so that its pages are not for everybody."""
         return any(getattr(self, name) for name in SECRET_OPTIONS)
 
+    def without_credentials(self) -> Options:
+        """Return the options for a site that must not get the credentials, wherever these come from."""
+        return self.model_copy(update={"header": (), "auth": None, "client_certificate": None, "client_key": None})
+
     @property
     def access(self) -> Access | None:
         """Headers that are added to requests to the site, if there are any."""

@@ -96,6 +96,8 @@ class RequestOptions(NamedTuple):
     scrapy_settings: Mapping[str, str]
     verbosity: int
     """Number of times that -v was given."""
+    has_credentials: bool = True
+    """Whether the site gets the credentials, those of the environment included."""
 
 
 class CheckOutcome(NamedTuple):
@@ -138,6 +140,8 @@ def check_listed(
         scrapy_settings=request_options.scrapy_settings,
         verbosity=request_options.verbosity,
     )
+    if not request_options.has_credentials:
+        start = start._replace(options=start.options.without_credentials())
     start.settings.set("EXTENSIONS", {**start.settings.getdict("EXTENSIONS"), **_EXTENSIONS}, priority="cmdline")
     start.settings.set("ITEM_PIPELINES", {**start.settings.getdict("ITEM_PIPELINES"), **_PIPELINES}, priority="cmdline")
     job = begin(start)

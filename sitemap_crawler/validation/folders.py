@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -9,7 +10,7 @@ from urllib.parse import unquote
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.validation.files import FileTask
 from sitemap_crawler.validation.findings import issue
-from sitemap_crawler.validation.reading.sources import is_file, kind_of, open_file, sitemaps_in, stem
+from sitemap_crawler.validation.reading.sources import SUFFIX, is_file, kind_of, open_file, sitemaps_in, stem
 from sitemap_crawler.validation.values import Place
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.validation.findings import Issue, Kind
     from sitemap_crawler.validation.session import Outcome, Validation
 
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::[0-9]+)?|localhost(?::[0-9]+)?", re.IGNORECASE)
 MAX_DEPTH = 8
 """Maximum number of directories, the last name included, in which the sitemap of an index is looked for."""
 
@@ -31,7 +33,10 @@ def check_paths(validation: Validation, targets: Iterable[str]) -> None:
         try:
             is_directory = path.is_dir()
             if not is_directory and not path.exists():
-                raise TargetError(f"{target} does not exist; give a sitemap file, a directory or an http(s) URL")
+                remedy = "give a sitemap file, a directory or an http(s) URL"
+                if _HOST.fullmatch(target.partition("/")[0]) and not SUFFIX.search(target.partition("/")[0]):
+                    remedy = f"for a site give its URL, https://{target}"
+                raise TargetError(f"{target} does not exist; {remedy}")
             if not is_directory:
                 with open_file(path):
                     pass
@@ -44,7 +49,9 @@ def check_paths(validation: Validation, targets: Iterable[str]) -> None:
         except OSError as exc:
             raise TargetError(f"{target} can't be read: {exc.strerror}; check its name and permissions") from None
         except UnreadableError as exc:
-            raise TargetError(f"{target} {exc.message}; check its name and permissions") from None
+            raise TargetError(
+                f"{target} {exc.message}; check its name and permissions, or pipe it to the target -"
+            ) from None
     for folder in folders.values():
         folder.check(shows_path=len(folders) > 1)
 

@@ -28,11 +28,12 @@ def validate(*targets: str) -> ValidationReport:
 
 
 @contextmanager
-def open_validation(targets: Sequence[str]) -> Iterator[Validation]:
+def open_validation(targets: Sequence[str], credentials: Sequence[tuple[str, str]] = ()) -> Iterator[Validation]:
     """Check sitemap files, directories, http(s) URLs and standard input (`-`), and keep them readable.
 
     The sitemaps of an index are checked, too. The address of a site stands for the sitemaps that its robots.txt names,
-    or else for its sitemap.xml. Raises TargetError if a target does not exist.
+    or else for its sitemap.xml. The headers `credentials` are sent to the origin of the first address only. Raises
+    TargetError if a target does not exist.
     """
     given = tuple(targets)
     if not all(given):
@@ -46,7 +47,8 @@ def open_validation(targets: Sequence[str]) -> Iterator[Validation]:
                 # Imported here, because a local check needs no HTTP client.
                 from sitemap_crawler.validation.websites import check_address
 
-                check_address(validation, target)
+                check_address(validation, target, credentials)
+                credentials = ()
         validation.compare()
         yield validation
 

@@ -18,6 +18,7 @@ from sitemap_crawler.validation.reading.stream import PIECE_BYTES
 from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sitemap_crawler.validation.session import Outcome, Validation
@@ -38,23 +39,26 @@ class _Downloaded(NamedTuple):
     is_decoded: bool
 
 
-def check_address(validation: Validation, target: str) -> None:
-    """Check a sitemap with the sitemaps that it lists, or all sitemaps of a site. Raises TargetError."""
+def check_address(validation: Validation, target: str, credentials: Sequence[tuple[str, str]] = ()) -> None:
+    """Check a sitemap with the sitemaps that it lists, or all sitemaps of a site. Raises TargetError.
+
+    The headers `credentials` are sent to the origin of the target only.
+    """
     address = urldefrag(target)[0]
     url = parse_url(address)
     if isinstance(url, UrlProblem):
         shown = _USERINFO.sub("//…@", target)  # without the password
         raise TargetError(f"{shown} can't be validated: the URL {url.message}")
-    _Website(validation, url).check(address)
+    _Website(validation, url, credentials).check(address)
 
 
 class _Website:
     """Check of sitemaps of one site."""
 
-    def __init__(self, validation: Validation, url: Url) -> None:
+    def __init__(self, validation: Validation, url: Url, credentials: Sequence[tuple[str, str]]) -> None:
         self._validation = validation
         self._site = url.origin
-        self._client = Client(url.origin)
+        self._client = Client(url.origin, credentials)
         self._downloads = 0
         self._done: dict[str, Outcome] = {}
         """By the addresses that were asked for and those after redirects."""
@@ -68,15 +72,18 @@ class _Website:
         downloaded = self._download(address)
         if downloaded is None:
             return
-        if not SUFFIX.search(bare_name(downloaded.final)) and begins_as_html(downloaded.path):
+        # A login page in place of a sitemap does not stand for the site.
+        is_named_as_sitemap = any(SUFFIX.search(bare_name(url)) for url in (address, downloaded.final))
+        if not is_named_as_sitemap and begins_as_html(downloaded.path):
             self._check_site()
         else:
             self._check_sitemap(downloaded)
 
     def _check_site(self) -> None:
         named = self._sitemaps_of_robots_txt()
+        more = "" if named else "; the site's robots.txt names no sitemap"
         for address in named or [f"{self._site}/sitemap.xml"]:
-            if address not in self._done and (downloaded := self._download(address)):
+            if address not in self._done and (downloaded := self._download(address, more=more)):
                 self._check_sitemap(downloaded, is_named=bool(named))
 
     def _sitemaps_of_robots_txt(self) -> list[str]:
@@ -102,6 +109,7 @@ class _Website:
         final = parse_url(downloaded.final)
         if isinstance(final, UrlProblem):
             return
+        self._report_move(downloaded)
         index, own = downloaded.address, {downloaded.address, downloaded.final}
         place = Place.for_sitemap(final)
         if is_named and (final.origin == self._site or kind_of(downloaded.path) != "sitemapindex"):
@@ -122,6 +130,7 @@ class _Website:
                 self._validation.collector.add(index, issue("not-checked", message))
                 break
             if downloaded := self._download(child.loc, origin):
+                self._report_move(downloaded)
                 downloads[child.loc] = downloaded
         tasks = [self._task(downloaded, place or _place(downloaded)) for downloaded in downloads.values()]
         self._done.update(zip(downloads, self._validation.check(tasks), strict=True))
@@ -133,19 +142,21 @@ class _Website:
         path, address, _, is_decoded = downloaded
         return FileTask(path, address, self._site, self._validation.now, place, is_decoded)
 
-    def _download(self, address: str, origin: str | None = None) -> _Downloaded | None:
-        """Store a file; None if that fails, which is a finding."""
+    def _download(self, address: str, origin: str | None = None, *, more: str = "") -> _Downloaded | None:
+        """Store a file; None if that fails, which is a finding, whose message ends in `more`."""
         self._downloads += 1
-        findings = self._validation.collector
         try:
             with self._client.open_url(address, origin) as download:
                 path = self._validation.spool.store(download)
         except UnreadableError as exc:
-            findings.add(address, issue(exc.rule, f"the sitemap {exc.message}"))
+            self._validation.collector.add(address, issue(exc.rule, f"the sitemap {exc.message}{more}"))
             return None
-        if download.url != address:
-            findings.add(address, issue("redirected", f"the sitemap is at {download.url} now"))
         return _Downloaded(path, address, download.url, download.decoded)
+
+    def _report_move(self, downloaded: _Downloaded) -> None:
+        if downloaded.final != downloaded.address:
+            found = issue("redirected", f"the sitemap is at {downloaded.final} now")
+            self._validation.collector.add(downloaded.address, found)
 
 
 def _place(downloaded: _Downloaded) -> Place | None:

@@ -109,6 +109,40 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
     assert not {"/unlisted", "/private"} & set(site.paths())
 
 
+def has_login(request: LoggedRequest) -> bool:
+    return request.headers.get("authorization") == "Basic dTpw" and request.headers.get("x-key") == "k"
+
+
+def test_credentials_open_the_sitemap_and_go_to_its_site_only(program: Program, site: WebServer) -> None:
+    def locked(request: LoggedRequest) -> Answer:
+        return Answer(body, content_type="application/xml") if has_login(request) else Answer(status=401)
+
+    with WebServer({"/": page(title="Other")}) as other:
+        body = f'<urlset xmlns="{CORE}">{entry(site.url("/good"))}</urlset>'
+        site.pages["/map.xml"] = locked
+        site.pages["/away.xml"] = moved(other.url("/map.xml"))
+        login = ("--auth", "u:p", "--header", "X-Key: k")
+        assert program.run("validate", site.url("/map.xml")).code == 1
+        assert program.run("validate", site.url("/map.xml"), *login).code == 0
+        assert program.run("validate", site.url("/map.xml"), *login, "--check-urls").code == 0
+        assert program.run("validate", site.url("/away.xml"), other.url("/x.xml"), *login).code == 1
+    assert not any("authorization" in request.headers or "x-key" in request.headers for request in other.requests)
+
+
+@pytest.mark.parametrize("source", ["options", "environment"])
+def test_listed_urls_of_another_site_get_no_credentials(program: Program, site: WebServer, source: str) -> None:
+    with WebServer({"/": page(title="Other")}) as other:
+        write_sitemap(program, [entry(site.url("/good")), entry(other.url("/"))])
+        given = ("--auth", "u:p", "--header", "X-Key: k") if source == "options" else ()
+        if source == "environment":
+            program.variables |= {"SITEMAP_CRAWLER_AUTH": "u:p", "SITEMAP_CRAWLER_HEADERS": "X-Key: k"}
+        result = program.run("validate", "map.xml", "--check-urls", "--json", *given)
+    assert json.loads(result.out)["statistics"]["checked_urls"] == 2
+    assert all(map(has_login, site.requests))
+    assert "/" in other.paths()
+    assert not any("authorization" in request.headers or "x-key" in request.headers for request in other.requests)
+
+
 def test_a_sample_asks_for_its_number_of_urls_only(program: Program, site: WebServer) -> None:
     site.pages.update({f"/p/{number}": page(title=f"P {number}") for number in range(60)})
     write_sitemap(program, [entry(site.url(f"/p/{number}")) for number in range(60)])
@@ -210,6 +244,8 @@ def test_ctrl_c_ends_the_check_with_what_is_known(program: Program, site: WebSer
         (["--check-media"], "--check-media needs --check-urls"),
         (["--delay", "1"], "--delay needs --check-urls"),
         (["--json", "--format", "junit"], "exclude each other"),
+        (["www.example.com"], "www.example.com does not exist; for a site give its URL, https://www.example.com"),
+        (["absent.xml"], "absent.xml does not exist; give a sitemap file"),
         (["--against", "absent.sqlite"], "absent.sqlite"),
         (["--against", "http://127.0.0.1:9/"], "http://127.0.0.1:9/"),
     ],

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sitemap_crawler.cli.common import given_options, model_options, name_and_value, print_error
+from sitemap_crawler.config.options import Options
 from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sitemap_crawler.config.credentials import Access
     from sitemap_crawler.validation.findings import ValidationReport
     from sitemap_crawler.validation.session import Validation
 
@@ -23,6 +25,8 @@ REQUEST_OPTIONS = (
     "ca_file", "progress",
 )  # fmt: skip
 """Options of a crawl that a check of the listed URLs has, too."""
+CREDENTIALS = ("header", "auth")
+"""Options that the download of a sitemap has, too."""
 
 
 @click.command()
@@ -73,21 +77,26 @@ def validate(
     if (sample or check_media) and not check_urls:
         raise click.UsageError(f"{'--sample' if sample else '--check-media'} needs --check-urls")
     given = given_options(values)
-    if (given or settings) and not check_urls:
-        name = "-s" if settings else f"--{next(iter(given)).replace('_', '-')}"
+    unused = [name for name in given if name not in CREDENTIALS]
+    if (unused or settings) and not check_urls:
+        name = "-s" if settings else f"--{unused[0].replace('_', '-')}"
         raise click.UsageError(f"{name} needs --check-urls")
     from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
     from sitemap_crawler.validation.targets import open_validation
 
     set_garbage_collection(Phase.WORK)
-    with open_validation(targets) as validation:
+    addresses = [target for target in targets if "://" in target]
+    access = _access(given) if addresses else None
+    with open_validation(targets, access.merge_into([]) if access else ()) as validation:
         stopped = None
         if check_urls:
             from sitemap_crawler.cli.validate.live_check import LiveCheck
             from sitemap_crawler.crawl.listed import RequestOptions
+            from sitemap_crawler.urls.normalise import origin_of
 
             request_options = RequestOptions(given, dict(map(name_and_value, settings)), verbose)
-            stopped = LiveCheck(validation, request_options, size=sample).run(media=check_media)
+            home = origin_of(addresses[0]) if addresses else None
+            stopped = LiveCheck(validation, request_options, home=home, size=sample).run(media=check_media)
         if against is not None:
             _compare(validation, against)
         report = validation.report()
@@ -99,9 +108,17 @@ def validate(
     if not failed:
         return 0
     shown = targets[0] if len(targets) == 1 else f"one of the {len(targets)} targets"
+    shown = "standard input" if shown == "-" else shown
     if report.valid:
         return print_error(FAILED, f"{shown} has warnings, and --fail-on is warning: see the findings")
     return print_error(FAILED, f"{shown} is not valid: correct what the findings name")
+
+
+def _access(given: dict[str, Any]) -> Access | None:
+    """Return the credentials of the command line and the environment. Raises OptionError."""
+    values = {name: given[name] for name in CREDENTIALS if name in given}
+    settings = {Options.setting(name): value for name, value in {"start_url": "http://localhost/", **values}.items()}
+    return Options.from_settings(settings).access
 
 
 def _compare(validation: Validation, against: str) -> None:

@@ -37,10 +37,16 @@ _GOOD = frozenset(("live-lastmod",))
 class LiveCheck:
     """One check of the URLs that the files of a validation list."""
 
-    def __init__(self, validation: Validation, request_options: RequestOptions, *, size: int | None) -> None:
-        """`size` is the number of URLs of a sample; None for all."""
+    def __init__(
+        self, validation: Validation, request_options: RequestOptions, *, home: str | None, size: int | None
+    ) -> None:
+        """`home` is the origin that gets the credentials; None for that of the first listed URL.
+
+        `size` is the number of URLs of a sample; None for all.
+        """
         self._validation = validation
         self._request_options = request_options
+        self._home = home or next((origin_of(listed.loc) for listed in _usable(validation)), None)
         self._size = size
         self._checked = 0
         self._rules: Counter[str] = Counter()
@@ -96,7 +102,7 @@ class LiveCheck:
                 first=first,
                 named_by=named_by,
                 state=state,
-                request_options=self._request_options,
+                request_options=self._request_options._replace(has_credentials=origin == self._home),
             )
             with open_inventory(state) as inventory:
                 comparison = LiveComparison(inventory)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http
 import http.client
+import re
 import socket
 import time
 import urllib.request
@@ -20,7 +22,7 @@ from sitemap_crawler.validation.reading.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _TIMEOUT_SECONDS = 30
 """Maximum time without a received byte."""
@@ -30,6 +32,7 @@ MAX_SECONDS = 7_200
 """Maximum time of a validation. Two hours are enough for ten thousand sitemaps of usual size."""
 PAUSE_SECONDS = 0.1
 """Minimum time from the end of one download to the next request: a validation needs no hurry."""
+_ERROR_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -83,9 +86,12 @@ class _SecureConnection(http.client.HTTPSConnection):
 class _Handler(urllib.request.HTTPHandler):
     """Handler of http and https requests, each with the permission of the gate."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, origin: str, credentials: Sequence[tuple[str, str]]) -> None:
+        """The headers `credentials` are sent to `origin` only."""
         super().__init__()
         self._gate = gate
+        self._origin = origin
+        self._credentials = credentials
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(partial(_Connection, passage=self._passage(req)), req)
@@ -101,6 +107,9 @@ class _Handler(urllib.request.HTTPHandler):
         if isinstance(url, UrlProblem):
             raise AddressError(f"its URL {url.message}")
         passage = self._gate.passage(url.origin)
+        if url.origin == self._origin:
+            for header in self._credentials:
+                request.add_unredirected_header(*header)
         return passage if request.host == urlsplit(request.full_url).netloc else None
 
 
@@ -169,9 +178,10 @@ class Download:
 class Client:
     """HTTP client of one validation: its gate, pace and total time."""
 
-    def __init__(self, origin: str) -> None:
-        """Take the origin of the target."""
+    def __init__(self, origin: str, credentials: Sequence[tuple[str, str]] = ()) -> None:
+        """Take the origin of the target, and the headers that only this origin gets."""
         self._gate = Gate(origin)
+        self._handler = _Handler(self._gate, origin, credentials)
         self._until = time.monotonic() + MAX_SECONDS
         self._not_before = 0.0
 
@@ -192,7 +202,7 @@ class Client:
         """
         time.sleep(max(0.0, self._not_before - time.monotonic()))
         try:
-            with _open_url(url, _opener(self._gate, origin)) as download:
+            with _open_url(url, _opener(self._gate, self._handler, origin)) as download:
                 yield download
         finally:
             self._not_before = time.monotonic() + PAUSE_SECONDS
@@ -208,6 +218,8 @@ def _open_url(url: str, opener: urllib.request.OpenerDirector) -> Iterator[Downl
         exc.close()
         phrase = http.client.responses.get(exc.code, "")  # not the text of the server
         problem = f"answered {exc.code} {phrase}".rstrip()
+        if exc.code == http.HTTPStatus.UNAUTHORIZED:
+            problem += ": log in with --auth or --header"
         if 300 <= exc.code < 400:
             problem = "redirects endlessly, or to a URL that is not http"
         raise UnreadableError("unreachable", problem) from None
@@ -220,12 +232,12 @@ def _open_url(url: str, opener: urllib.request.OpenerDirector) -> Iterator[Downl
         yield Download(response, urldefrag(response.geturl())[0])
 
 
-def _opener(gate: Gate, origin: str | None) -> urllib.request.OpenerDirector:
+def _opener(gate: Gate, requests: _Handler, origin: str | None) -> urllib.request.OpenerDirector:
     """Return an opener for http and https only. `build_opener` would also open files, FTP and data URLs."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
-        _Handler(gate),
+        requests,
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
         _Redirects(gate, origin),
@@ -236,4 +248,4 @@ def _opener(gate: Gate, origin: str | None) -> urllib.request.OpenerDirector:
 
 def _reason(exc: Exception) -> str:
     cause = exc.reason if isinstance(exc, URLError) else exc
-    return " ".join(str(cause).split()) or type(cause).__name__
+    return _ERROR_NUMBER.sub("", " ".join(str(cause).split())) or type(cause).__name__

@@ -148,6 +148,7 @@ def test_a_redirected_target_is_checked_at_its_final_url() -> None:
     ("answer", "words"),
     [
         ((404, {}, b"gone"), "answered 404 Not Found"),
+        ((401, {}, b""), "answered 401 Unauthorized: log in with --auth or --header"),
         ((503, {"Retry-After": "10"}, b""), "answered 503"),
         ((204, {}, b""), "answered 204"),
         ((301, {"Location": "ftp://127.0.0.1/sitemap.xml"}, b""), "ftp"),
@@ -169,7 +170,7 @@ def test_an_address_without_a_server_is_a_finding() -> None:
         pass
     (finding,) = validate(f"{site}/sitemap.xml").findings
     assert finding.rule == "unreachable"
-    assert "can't be fetched" in finding.message
+    assert finding.message == "the sitemap can't be fetched: Connection refused"
 
 
 def html(_site: str) -> Answer:
@@ -212,6 +213,36 @@ def test_a_site_without_any_sitemap_is_a_finding() -> None:
     with serving(lambda site: {"/": html(site)}) as site:
         report = validate(f"{site}/")
     assert [(found.rule, found.file) for found in report.findings] == [("unreachable", f"{site}/sitemap.xml")]
+    [finding] = report.findings
+    assert finding.message == "the sitemap answered 404 Not Found; the site's robots.txt names no sitemap"
+
+
+def test_a_login_page_in_place_of_a_sitemap_does_not_stand_for_the_site() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/secret.xml": (302, {"Location": "/login"}, b""),
+            "/login": html(site),
+            "/robots.txt": ok(f"Sitemap: {site}/public.xml\n"),
+            "/public.xml": ok(at(f"{site}/a")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/secret.xml")
+    assert rules(report) == {(W, "redirected"), (E, "not-a-sitemap")}
+
+
+def test_a_page_that_redirects_is_no_sitemap_that_has_moved() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/admin": (302, {"Location": "/login"}, b""),
+            "/login": html(site),
+            "/sitemap.xml": ok(at(f"{site}/a")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/admin")
+    assert report.findings == ()
+    assert [file.name for file in report.files] == [f"{site}/sitemap.xml"]
 
 
 def test_the_listed_urls_can_be_read_after_the_check() -> None:
