@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sitemap_crawler.utils.text import printable
@@ -96,6 +97,12 @@ class ValidationReport:
     """Number of findings of each rule."""
     statistics: dict[str, Any] = field(default_factory=dict)
     recommendations: tuple[dict[str, Any], ...] = ()
+    directory: str = ""
+    """Directory of the local files, if they are named without it."""
+
+    def path_of(self, file: str) -> str:
+        """Return the path of a named file from the working directory; a URL and `-` as they are."""
+        return file if "://" in file or file == "-" else (Path(self.directory) / file).as_posix()
 
     @property
     def valid(self) -> bool:

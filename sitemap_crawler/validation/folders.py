@@ -94,6 +94,7 @@ class _Folder:
     def check(self, *, shows_path: bool) -> None:
         """Check the chosen files, and the sitemaps that indexes list. With `shows_path` the report has their paths."""
         self._prefix = f"{self._path}/" if shows_path else ""
+        self._validation.directory = "" if shows_path else str(self._path)
         places: dict[str, Place | None] = {}
         for name, kind in self._chosen.items():
             if kind == "sitemapindex" and name not in self._done:

@@ -100,6 +100,10 @@ _BLOCKED = Action(
     "high",
     "URLs that must not be indexed, by noindex, canonical or robots.txt ({count}): remove them, or change the pages",
 )
+_MEDIA = Action(
+    "medium",
+    "images and videos that do not answer ({count}): correct their URLs, or leave them out",
+)
 _DATES = Action(
     "high",
     "dates that are not those of the pages ({count}): write the time at which each page changed, or none",
@@ -135,6 +139,7 @@ _BY_RULE: dict[str, Action] = {
     "redirected": _MOVED,
     "not-checked": _INCOMPLETE,
     "live-incomplete": _INCOMPLETE,
+    "media-broken": _MEDIA,
     "live-redirect": _REDIRECTS,
     "live-noindex": _BLOCKED,
     "live-canonical": _BLOCKED,

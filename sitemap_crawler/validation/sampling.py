@@ -33,7 +33,7 @@ def sample(listed: Callable[[], Iterable[ListedUrl]], size: int) -> Iterator[Lis
     """Yield `size` of the listed URLs, or all if there are no more.
 
     `listed` returns an iterator over all of them at each call. Each stratum gives its share, evenly spread over its
-    URLs, and at least one URL while the sample has room. The same sitemap gives the same sample.
+    URLs, and at least one URL if there is room for all strata. The same sitemap gives the same sample.
     """
     sizes: Counter[Stratum] = Counter()
     for url in listed():
@@ -49,11 +49,13 @@ def sample(listed: Callable[[], Iterable[ListedUrl]], size: int) -> Iterator[Lis
 
 
 def allocation(sizes: Counter[Stratum], size: int) -> Counter[Stratum]:
-    """Return how many URLs each stratum gives: its share by largest remainder, and at least one while there is room."""
+    """Return how many URLs each stratum gives: its share by largest remainder, and at least one if there is room."""
     total = sizes.total()
     if total <= size:
         return Counter(sizes)
-    given: Counter[Stratum] = Counter({stratum: 1 for stratum, _ in sizes.most_common(size)})
+    if len(sizes) > size:
+        return _spread(sizes, size)
+    given: Counter[Stratum] = Counter(dict.fromkeys(sizes, 1))
     left = size - given.total()
     shares = {
         stratum: left * (count - given[stratum]) / max(total - given.total(), 1) for stratum, count in sizes.items()
@@ -63,6 +65,16 @@ def allocation(sizes: Counter[Stratum], size: int) -> Counter[Stratum]:
     rest = sorted(shares, key=lambda stratum: (math.floor(shares[stratum]) - shares[stratum], stratum))
     for stratum in rest[: size - given.total()]:
         given[stratum] += 1
+    return given
+
+
+def _spread(sizes: Counter[Stratum], size: int) -> Counter[Stratum]:
+    """Return how many URLs each of more than `size` strata gives: the sample is spread evenly over all URLs."""
+    total, before = sizes.total(), 0
+    given: Counter[Stratum] = Counter()
+    for stratum, count in sizes.items():
+        given[stratum] = (before + count) * size // total - before * size // total
+        before += count
     return given
 
 
@@ -81,7 +93,8 @@ def interval(wrong: int, checked: int, total: int) -> Interval:
 def shape(url: str) -> str:
     """Return the shape of a URL: its first directory, depth, ending, and whether it has a query."""
     parts = urlsplit(url)
-    *directories, name = parts.path.lstrip("/").split("/")
+    # A page may be named like a directory: many programs write /title-of-a-post/.
+    *directories, name = parts.path.strip("/").split("/")
     ending = name.rpartition(".")[2] if "." in name else ""
     first = _DIGITS.sub("0", directories[0]) if directories else ""
     return f"{first}/{len(directories)}/{ending[:8]}{'?' if parts.query else ''}"

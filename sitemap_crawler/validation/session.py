@@ -44,6 +44,8 @@ class Validation:
         self._targets = tuple(targets)
         self.now = datetime.now(UTC)
         self.collector = Collector()
+        self.directory = ""
+        """Directory of the local files, if they are named without it."""
         self.statistics: dict[str, Any] = {}
         self._numbers = Statistics()
         self.spool = Spool()
@@ -102,6 +104,7 @@ class Validation:
             collector.counts.copy(),
             dict(self.statistics),
             recommendations(collector.counts, found),
+            self.directory,
         )
 
     def listed_urls(self) -> Iterator[ListedUrl]:

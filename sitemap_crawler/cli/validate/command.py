@@ -131,7 +131,7 @@ def _compare(validation: Validation, against: str) -> None:
     path = find_inventory(state=None if is_url else against, config=None, start_url=against if is_url else None)
     with open_inventory(path) as inventory:
         for listed, url, issue in against_issues(validation.listed_urls(), inventory):
-            validation.collector.add(listed.file if listed else str(path), issue, url)
+            validation.collector.add(listed.file if listed else str(path.absolute()), issue, url)
 
 
 def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> Iterator[str]:

@@ -22,7 +22,8 @@ _PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ","
 def lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
     """Yield one command for each finding, and the verdict as a notice."""
     for finding in report.shown(max_findings):
-        place = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
+        file = report.path_of(finding.file)
+        place = {"file": file, "line": finding.line, "col": finding.column, "title": finding.rule}
         properties = ",".join(f"{key}={str(value).translate(_PROPERTY)}" for key, value in place.items() if value)
         text = f"{statement_of(finding)}. {finding.remedy}"
         yield f"::{finding.severity} {properties}::{text.translate(_DATA)}"

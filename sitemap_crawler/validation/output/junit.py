@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from sitemap_crawler.validation.catalogue import RULES
-from sitemap_crawler.validation.findings import statement_of
+from sitemap_crawler.validation.findings import MAX_TOTAL, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 def lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
     """Yield the lines of the document. Errors are failures; warnings are test cases that pass and have an output."""
-    cases: dict[tuple[str, str], list[Finding]] = {}
+    # A case is written without its findings when these are left out: a file must not look valid.
+    cases: dict[tuple[str, str], list[Finding]] = {(found.file, found.rule): [] for found in report.findings}
     for finding in report.shown(max_findings):
-        cases.setdefault((finding.file, finding.rule), []).append(finding)
-    clean = [file.name for file in report.files if not any(file.name == name for name, _ in cases)]
+        cases[finding.file, finding.rule].append(finding)
+    names = {name for name, _ in cases}
+    # With so many findings, those of whole files are not kept.
+    clean = [file.name for file in report.files if file.name not in names and len(report.findings) < MAX_TOTAL]
     failures = sum(RULES[rule].severity == "error" for _, rule in cases)
     total = len(cases) + len(clean)
     counts = f'tests="{total}" failures="{failures}" errors="0"'
@@ -27,11 +30,11 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
     yield f'<testsuites name="sitemap-crawler validate" {counts} time="0">'
     yield f'  <testsuite name="sitemaps" {counts} skipped="0" time="0">'
     for name in clean:
-        yield f'    <testcase classname={quoteattr(name)} name="valid" time="0"/>'
+        yield f'    <testcase classname={quoteattr(report.path_of(name))} name="valid" time="0"/>'
     for (name, rule_id), found in cases.items():
         rule = RULES[rule_id]
-        text = escape("\n".join(_line(finding) for finding in found) + f"\n{rule.remedy}")
-        yield f'    <testcase classname={quoteattr(name)} name={quoteattr(rule_id)} time="0">'
+        text = escape("\n".join([*map(_line, found), rule.remedy]))
+        yield f'    <testcase classname={quoteattr(report.path_of(name))} name={quoteattr(rule_id)} time="0">'
         if rule.severity == "error":
             yield f"      <failure type={quoteattr(rule_id)} message={quoteattr(rule.problem)}>{text}</failure>"
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -32,7 +31,7 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, positions[finding.rule]) for finding in report.shown(max_findings)],
+        "results": [_result(report, finding, positions[finding.rule]) for finding in report.shown(max_findings)],
     }
     if left_out:
         run["properties"] = {"findingsLeftOut": left_out}
@@ -50,8 +49,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {**described, "helpUri": rule.link} if rule.link else described
 
 
-def _result(finding: Finding, position: int) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.file)}}
+def _result(report: ValidationReport, finding: Finding, position: int) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.path_of(finding.file))}}
     if finding.line is not None:
         location["region"] = {"startLine": finding.line}
         if finding.column is not None:
@@ -68,4 +67,4 @@ def _result(finding: Finding, position: int) -> dict[str, Any]:
 
 def _uri(file: str) -> str:
     """Return a URL as it is, and a path as a URI reference."""
-    return file if "://" in file else quote(Path(file).as_posix())
+    return file if "://" in file else quote(file)

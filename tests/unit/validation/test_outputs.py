@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from junitparser import Failure, JUnitXml
@@ -130,6 +131,27 @@ def test_sarif_is_read_by_its_readers() -> None:
     assert (location.physical_location.region.start_line, location.physical_location.region.start_column) == (3, 7)
     assert run.results[-1].message.text == f"{HOSTILE}: the URL has the fragment #x"
     assert json.loads(document)["runs"][0]["properties"] == {"findingsLeftOut": 2}
+
+
+@pytest.mark.parametrize("most", [0, 1, None])
+def test_junit_calls_no_file_valid_whose_findings_are_left_out(most: int | None) -> None:
+    (suite,) = JUnitXml.fromstring("\n".join(junit.lines(MIXED, max_findings=most)).encode())
+    assert (suite.tests, suite.failures) == (5, 2)
+    assert [case.classname for case in suite if case.name == "valid"] == ["clean.xml"]
+
+
+def test_forms_for_build_systems_name_files_from_the_working_directory() -> None:
+    found = report(("loc-fragment", "a.xml", 3, None, "x"), ("unreachable", "https://e.org/b.xml", None, None, "x"))
+    placed = replace(found, directory="public/maps")
+    assert [line.split(",")[0] for line in list(github.lines(placed))[:2]] == [
+        "::error file=public/maps/a.xml",
+        "::error file=https%3A//e.org/b.xml",
+    ]
+    (run,) = Sarif.model_validate_json(next(sarif.lines(placed))).runs
+    paths = [result.locations[0].physical_location.artifact_location.uri for result in run.results]
+    assert paths == ["public/maps/a.xml", "https://e.org/b.xml"]
+    (suite,) = JUnitXml.fromstring("\n".join(junit.lines(placed)).encode())
+    assert {case.classname for case in suite} == {"public/maps/a.xml", "https://e.org/b.xml", "public/maps/clean.xml"}
 
 
 def test_github_commands_hold_no_character_of_a_site_that_ends_or_begins_one() -> None:

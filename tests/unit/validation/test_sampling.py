@@ -45,6 +45,15 @@ def test_a_sample_smaller_than_the_number_of_strata_takes_the_largest() -> None:
     assert +allocation(sizes, 2) == {("a", "y"): 1, ("b", "z"): 1}
 
 
+def test_a_sample_of_pages_with_a_directory_each_is_spread_over_the_file() -> None:
+    slugs = [
+        ListedUrl("a.xml", n, f"https://example.com/{chr(97 + n % 26)}{chr(97 + n // 26)}/", None) for n in range(600)
+    ]
+    pages = [url._replace(loc=f"{url.loc}x.html") for url in slugs]
+    for urls in (slugs, pages):
+        assert [url.line for url in sample(lambda urls=urls: urls, 6)] == [99, 199, 299, 399, 499, 599]
+
+
 def test_the_number_of_strata_is_bounded() -> None:
     urls = [ListedUrl(f"{number}.xml", 1, "https://example.com/a", None) for number in range(3)]
     urls += [
@@ -81,6 +90,8 @@ def test_the_interval_of_a_share(wrong: int, checked: int, total: int, low: floa
         ("https://e.org/blog/a", "https://e.org/blog/a?x=1", False),
         ("https://e.org/blog/a.html", "https://e.org/blog/a.pdf", False),
         ("https://e.org/a", "https://e.org/b/c", False),
+        ("https://e.org/a/", "https://e.org/b/", True),
+        ("https://e.org/a/", "https://e.org/a/b/", False),
     ],
 )
 def test_the_shape_of_a_url(one: str, other: str, same: bool) -> None:
