@@ -17,7 +17,7 @@ from sitemap_crawler.cli.common import (
     print_outcome,
 )
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.exceptions import USAGE, SitemapCrawlerError
+from sitemap_crawler.exceptions import USAGE, OptionError, SitemapCrawlerError
 from sitemap_crawler.utils.shortage import shortage_error_of
 
 if TYPE_CHECKING:
@@ -122,15 +122,38 @@ def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("start_url", required=False)
 @inventory_options
 @_writing_options
+@click.option(
+    "--trust-supplied",
+    is_flag=True,
+    help="write a set of the pages that --urls lists, without asking the site: the list is the truth",
+)
+@click.option("--urls", metavar="FILE|-", multiple=True, help="list for --trust-supplied (repeatable)")
+@click.option("--urls-columns", metavar="NAME=COLUMN,…", multiple=True, help="names of the columns of --urls")
 @click.option("-q", "--quiet", is_flag=True, help="print errors only")
-def write(start_url: str | None, state: str | None, config: Path | None, *, quiet: bool, **values: Any) -> int:
+def write(
+    start_url: str | None, state: str | None, config: Path | None, *, trust_supplied: bool, quiet: bool, **values: Any
+) -> int:
     """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
     from sitemap_crawler.inventory.location import find_inventory, site_file_of
     from sitemap_crawler.publish.conclude import write as write_again
 
     given = given_options(values)
+    if trust_supplied:
+        return _write_supplied(given_options({"start_url": start_url, "state": state, **given}), config, quiet=quiet)
+    if "urls" in given or "urls_columns" in given:
+        raise OptionError("write asks no server: give --trust-supplied with --urls, or crawl with --urls")
     if state is None and config is not None:
         config = site_file_of(config, start_url)
     path = find_inventory(state=state, config=config, start_url=start_url)
     report = write_again(path, given, config=config)
     return print_outcome(report, quiet=quiet)
+
+
+def _write_supplied(given: dict[str, Any], config: Path | None, *, quiet: bool) -> int:
+    from sitemap_crawler.config.sources import read_site_file
+    from sitemap_crawler.publish.supplied import write_supplied
+
+    values = {**(read_site_file(config)[0] if config is not None else {}), **given}
+    if not values.get("urls"):
+        raise OptionError("--trust-supplied writes what a list names: give --urls FILE, or --urls -")
+    return print_outcome(write_supplied(values, config=config), quiet=quiet)

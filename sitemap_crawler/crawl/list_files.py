@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import OptionError, OutputError
-from sitemap_crawler.extract.lines import PIECE_BYTES
+from sitemap_crawler.extract.lines import PIECE_BYTES, pieces_of
 from sitemap_crawler.inventory.seed_sitemaps import lists_read
 from sitemap_crawler.utils.replace import remove_file, replacing
 from sitemap_crawler.utils.shortage import advice_for
@@ -97,13 +97,6 @@ def spool_standard_input(options: Options, store: Store, *, resumed: bool) -> No
 def delete_spool(store: Store) -> None:
     with suppress(OSError):
         remove_file(spool_path(store))
-
-
-def pieces_of(path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a file. Raises OSError."""
-    with path.open("rb") as file:
-        while piece := file.read(PIECE_BYTES):
-            yield piece
 
 
 def pieces_of_source(source: str, store: Store) -> Iterator[bytes]:

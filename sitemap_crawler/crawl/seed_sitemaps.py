@@ -31,9 +31,10 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsUnavailableError,
 )
 from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
-from sitemap_crawler.crawl.seed_entries import EntryDates, EntryUrls
 from sitemap_crawler.crawl.url_lists import ListReader
 from sitemap_crawler.exceptions import PatternTimeoutError, SitemapCrawlerError
+from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
+from sitemap_crawler.extract.entry_urls import EntryUrls
 from sitemap_crawler.extract.page_dates import credible
 from sitemap_crawler.extract.sitemaps import read_sitemap
 from sitemap_crawler.extract.wordpress import (
@@ -50,8 +51,8 @@ from sitemap_crawler.inventory.named_dates import store_named_dates, store_wordp
 from sitemap_crawler.inventory.publications import published_urls
 from sitemap_crawler.inventory.seed_sitemaps import REDIRECT, START, URLS, WORDPRESS, Seed, SeedQueue
 from sitemap_crawler.items import is_transient
+from sitemap_crawler.policy.lastmod import FEED, SITEMAP, Dated
 from sitemap_crawler.policy.lastmod import WORDPRESS as WORDPRESS_DATE
-from sitemap_crawler.policy.lastmod import Dated
 from sitemap_crawler.sitemap.limits import MAX_BYTES
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 
@@ -435,3 +436,23 @@ class _UnreadSitemapError(SitemapCrawlerError):
         """`transient`: whether a later run may succeed."""
         super().__init__(reason)
         self.transient = transient
+
+
+class EntryDates:
+    """Credible dates of the entries of one file, each by itself."""
+
+    def __init__(self, response: Response, *, is_feed: bool, now: datetime) -> None:
+        self._source = FEED if is_feed else SITEMAP
+        self._now = now
+        header = response.headers.get("Last-Modified")
+        # The header of a feed is the date of its latest entry, that of a sitemap the moment of its generation.
+        self._generated = None if is_feed or header is None else parse_http_date(header.decode("latin-1"))
+
+    def of(self, entry: SitemapEntry) -> Dated | None:
+        """Return the date of an entry; None if it is not credible, or the moment at which the file was generated."""
+        date = credible(entry.lastmod or "", self._source, self._now)
+        if date is None:
+            return None
+        if date.has_time and self._generated is not None and abs(date.moment - self._generated) <= GENERATION_TIME:
+            return None
+        return Dated(date.moment.timestamp(), date.source, not date.has_time)

@@ -11,12 +11,20 @@ from sitemap_crawler.utils.files import GZIP_MAGIC, gunzip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 PIECE_BYTES = 262_144
 """Size of one piece of a file."""
 MAX_LINE = 1_048_576
 """Maximum number of characters of a line that is read. A line of JSON may have a thousand images."""
 _ENCODINGS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file. Raises OSError."""
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
 
 
 class Lines:

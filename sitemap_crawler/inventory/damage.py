@@ -25,6 +25,7 @@ from sitemap_crawler.inventory.schema import (
     metadata,
     nofollowed,
     observations,
+    supplied,
     urls,
 )
 from sitemap_crawler.inventory.sql import decode_links, url_key
@@ -56,7 +57,7 @@ _NOT_DAMAGE = {
 _URL_IDS = (
     (urls, "referrer"), (observations, "url_id"), (observations, "location"), (observations, "refresh"),
     (observations, "canonical"), (decisions, "url_id"), (listings, "url_id"), (changes, "url_id"),
-    (nofollowed, "referrer"),
+    (nofollowed, "referrer"), (supplied, "url_id"),
 )  # fmt: skip
 """Columns with ids of URLs."""
 _OBSERVED = tuple(

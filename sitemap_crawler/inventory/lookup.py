@@ -36,6 +36,7 @@ from sitemap_crawler.inventory.schema import (
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC
+from sitemap_crawler.inventory.supplied import NOT_REQUESTED
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
@@ -402,7 +403,7 @@ def _record_query() -> Select[Any]:
     referrer, canonical, target = (urls.alias(name) for name in ("referrers", "canonicals", "targets"))
     seen, decided = observations.c, decisions.c
     failing = seen.failed_since.is_not(None)
-    never_asked = seen.blocked_by.is_not(None) & seen.status.is_(None)
+    never_asked = (seen.blocked_by.is_not(None) & seen.status.is_(None)) | (seen.error == NOT_REQUESTED)
     columns = (
         urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.named, urls.c.unlinked_since.is_not(None),
         case((failing, seen.failed_status), else_=seen.status), case((failing, seen.failed_error), else_=seen.error),

@@ -95,7 +95,7 @@ def settle_named_dates(connection: Connection, run: int) -> None:
     """Date the pages of the run by the credible dates in foreign sitemaps, where no page states its own."""
     with connection.begin():
         connection.execute(delete(named_dates).where(named_dates.c.run < run))
-        credible = _CredibleDates(connection)
+        credible = CredibleDates(connection)
         if not credible.total:
             return
         earlier_end = connection.scalar(
@@ -126,7 +126,7 @@ def settle_named_dates(connection: Connection, run: int) -> None:
             _DATE.execute(connection, rows)
 
 
-class _CredibleDates:
+class CredibleDates:
     """The dates that can be believed, by how the dates of each file and of the whole run are spread.
 
     A generator that stamps all entries with its own run states the same minute for most of them, or dates within one

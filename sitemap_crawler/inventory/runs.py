@@ -145,6 +145,13 @@ def drop_unfinished_run(connection: Connection) -> None:
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
 
 
+def unfinished_run_options(connection: Connection) -> dict[str, Any] | None:
+    """Return the stored options of the unfinished run, or None if there is none."""
+    with connection.begin():
+        row = connection.execute(select(runs.c.options).where(runs.c.finished.is_(None)).limit(1)).first()
+    return None if row is None else row.options or {}
+
+
 def store_pause(connection: Connection, until: float) -> None:
     """Store the time before which the site must not be requested, in seconds since 1970."""
     with connection.begin():

@@ -12,6 +12,7 @@ from sqlalchemy import (
     exists,
     false,
     func,
+    literal,
     literal_column,
     null,
     or_,
@@ -22,8 +23,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 
-from sitemap_crawler.inventory.schema import decisions, listings, meta, supplied, urls
+from sitemap_crawler.inventory.named_dates import CredibleDates
+from sitemap_crawler.inventory.schema import decisions, listings, meta, named_dates, observations, supplied, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, chunks
+from sitemap_crawler.policy.lastmod import UNDATED, Dated
 from sitemap_crawler.sitemap.video import Video
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.store import Store
 
 
+NOT_REQUESTED = "not requested: a list supplies it"
+"""Error in the observation of a URL that was written from a list and never requested."""
 _MOVED = "supplied_moved"
 """Row of `meta` with the latest run in which a published page got another section by a list."""
 
@@ -48,6 +53,16 @@ class Supplied(NamedTuple):
     @property
     def videos(self) -> tuple[Video, ...]:
         return tuple(map(Video.from_fields, (self.extras or {}).get("videos", ())))
+
+
+class SuppliedUrl(NamedTuple):
+    """A known URL, for a set that is written from lists only."""
+
+    id: int
+    url: str
+    named: bool
+    """Whether a list of the run names it."""
+    dated: Dated
 
 
 class Visited(NamedTuple):
@@ -154,6 +169,18 @@ def reset_visits(connection: Connection, run: int) -> None:
         connection.execute(update(supplied).where(supplied.c.run == run).values(visits=None))
 
 
+def observe_supplied(connection: Connection, run: int, *, now: float) -> None:
+    """Store an observation for each URL of the run's lists that has none: each listed page has one."""
+    seen = observations.c
+    columns = (seen.url_id, seen.run, seen.fetched, seen.error, seen.body_bytes, seen.noindex, seen.nofollow)
+    values = (literal(run), literal(now), literal(NOT_REQUESTED), literal(0), false(), false())
+    new = select(supplied.c.url_id, *values).where(
+        supplied.c.run == run, supplied.c.listed, supplied.c.url_id.not_in(select(seen.url_id))
+    )
+    with connection.begin():
+        connection.execute(insert(observations).from_select(columns, new, include_defaults=False))
+
+
 def forget_unnamed(connection: Connection, run: int) -> None:
     """Delete the URLs that no list and no log of this run names. All of them have been read to their end."""
     unnamed = supplied.c.run < run
@@ -189,6 +216,23 @@ def supplied_of(connection: Connection, ids: Sequence[int]) -> dict[int, Supplie
         for chunk in chunks(ids)
         for url_id, section, extras in connection.execute(query.where(supplied.c.url_id.in_(list(chunk))))
     }
+
+
+def supplied_urls(store: Store, run: int) -> Iterator[SuppliedUrl]:
+    """Yield every known URL with its credible date in the lists of the run."""
+    named, dates = func.coalesce(supplied.c.listed, false()), named_dates.c
+    in_run = (dates.url_id == urls.c.id) & (dates.run == run)
+    query = select(urls.c.id, urls.c.url, named, dates.sitemap, dates.lastmod, dates.source, dates.lastmod_day)
+    query = query.outerjoin(supplied, (supplied.c.url_id == urls.c.id) & (supplied.c.run == run))
+    query = query.outerjoin(named_dates, in_run)
+    with store.reader() as connection:
+        credible = CredibleDates(connection)
+        for url_id, url, is_named, sitemap, lastmod, source, day in connection.execution_options(
+            yield_per=STREAM_ROWS
+        ).execute(query):
+            believed = lastmod is not None and credible.believes(sitemap, lastmod)
+            dated = Dated(lastmod, source, bool(day)) if believed else UNDATED
+            yield SuppliedUrl(url_id, url, bool(is_named), dated)
 
 
 def visited_and_unlisted(store: Store) -> Iterator[Visited]:

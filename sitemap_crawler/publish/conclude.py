@@ -59,21 +59,26 @@ from sitemap_crawler.utils.shortage import advice_for, shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sitemap_crawler.policy.decide import Decision
     from sitemap_crawler.publish.context import Ending
 
 logger = logging.getLogger(__name__)
 
+TRUST_SUPPLIED = "trust_supplied"
+"""Key among the stored options of a run that `write --trust-supplied` has written from lists only."""
 LOST = "it was requested, but no item was stored: check the components added with -s"
 MAX_URL_GROUPS = 10
 """Maximum number of groups of URLs that a report holds for each reason."""
 
 
-def conclude(context: RunContext, ending: Ending | None) -> Report:
+def conclude(
+    context: RunContext, ending: Ending | None, *, by: Callable[[RunContext, Report], None] | None = None
+) -> Report:
     """Decide, publish and return the report of the run. `ending` is None for a run that `write` concludes again.
 
+    `by` fills in the report in another way, without the observations of a crawl.
     Raises no exception: every failure is an outcome of the report.
     """
     report = Report(
@@ -86,7 +91,10 @@ def conclude(context: RunContext, ending: Ending | None) -> Report:
         finished=datetime.now(UTC),
     )
     try:
-        _Conclusion(context, report).conclude(ending)
+        if by is None:
+            _Conclusion(context, report).conclude(ending)
+        else:
+            by(context, report)
         count, size = context.store.size()
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     except OutputError as error:
@@ -245,13 +253,17 @@ class _Conclusion:
             context.warn(*warning)
 
     def _end_run(self, ended_by: str) -> None:
-        """Close the run in the inventory. A run that published the sets of some hosts counts as published."""
-        report, now = self._report, datetime.now(UTC)
-        published_partly = report.outcome is Outcome.REFUSED and report.has_published
-        outcome = str(Outcome.PUBLISHED if published_partly else report.outcome)
-        if outcome not in PUBLISHED:
-            undo_run_marks(self._connection, self._context.run.id)
-        finish_run(self._connection, self._context.run.id, outcome=outcome, ended_by=ended_by, now=now)
+        end_run(self._context, self._report, ended_by)
+
+
+def end_run(context: RunContext, report: Report, ended_by: str = SAW_EVERYTHING) -> None:
+    """Close the run in the inventory. A run that published the sets of some hosts counts as published."""
+    connection = context.store.connection
+    published_partly = report.outcome is Outcome.REFUSED and report.has_published
+    outcome = str(Outcome.PUBLISHED if published_partly else report.outcome)
+    if outcome not in PUBLISHED:
+        undo_run_marks(connection, context.run.id)
+    finish_run(connection, context.run.id, outcome=outcome, ended_by=ended_by, now=datetime.now(UTC))
 
 
 def decider_of(context: RunContext, *, proved: bool) -> tuple[DecisionStore, Decider]:
@@ -290,6 +302,9 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         run = last_finished_run(store.connection)
         if run is None:
             raise InventoryError(f"the inventory {path} has no finished run: run sitemap-crawler crawl first")
+        if run.options.get(TRUST_SUPPLIED):
+            remedy = "give --urls and --trust-supplied again, or crawl"
+            raise InventoryError(f"the inventory {path} was written from lists, without a crawl: {remedy}")
         remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
         # The start page may have moved. The scope follows from its new address.
         remembered["start_url"] = run.start_url

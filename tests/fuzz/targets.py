@@ -187,7 +187,10 @@ def _read_list(data: bytes, size: int) -> Any:
     pieces = [data[start : start + size] for start in range(0, len(data), size)]
     columns = {"url": "1", "lastmod": "2"} if data.startswith(b"1") else {}
     found = UrlList(pieces, columns=columns, max_lines=10_000, max_bytes=1_000_000)
-    return list(chain.from_iterable(found)), found.number, found.too_long, found.damage
+    entries = list(chain.from_iterable(found))
+    # Of a JSON array only the piece is read that shows it.
+    number = 0 if found.damage and "array" in found.damage else found.number
+    return entries, number, found.too_long, found.damage
 
 
 _CODINGS = ("gzip", "deflate", "br", "zstd", "gzip, br", "br, gzip", "x-gzip,identity", "identity")

@@ -178,7 +178,7 @@ INSERT INTO "seeds" VALUES(2,'http://127.0.0.1:8123/robots.txt','start',0,1,NULL
 INSERT INTO "seeds" VALUES(2,'http://127.0.0.1:8123/old.xml','http://127.0.0.1:8123/robots.txt',0,1,NULL,0);
 CREATE TABLE supplied (url_id INTEGER NOT NULL, run INTEGER NOT NULL, listed BOOLEAN NOT NULL, visits BIGINT, section VARCHAR(40), extras JSON, PRIMARY KEY (url_id));
 INSERT INTO "supplied" VALUES(4,2,0,12,NULL,NULL);
-INSERT INTO "supplied" VALUES(8,2,1,3,'docs','{"images": ["http://127.0.0.1:8123/y.png"]}');
+INSERT INTO "supplied" VALUES(8,2,1,3,NULL,'{"images": ["http://127.0.0.1:8123/y.png"]}');
 CREATE TABLE template_images (
 	url TEXT NOT NULL, 
 	PRIMARY KEY (url)

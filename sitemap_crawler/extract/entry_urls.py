@@ -1,4 +1,4 @@
-"""The entries of one sitemap or list: their usable URLs, their credible dates, and their faults."""
+"""The URLs of the entries of one sitemap or list: those that can be used, and the faults of the others."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.extract.alternates import check_alternates
-from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
-from sitemap_crawler.extract.page_dates import credible
-from sitemap_crawler.policy.lastmod import FEED, SITEMAP, Dated
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-    from scrapy.http import Response
 
     from sitemap_crawler.extract.sitemap_xml import SitemapEntry
 
@@ -24,26 +18,6 @@ MAX_EXAMPLE_LENGTH = 80
 """Characters of an unusable entry that a problem shows."""
 MAX_CACHED_VERSIONS = 2_000
 """URLs of language versions that are normalised once: those of several sets."""
-
-
-class EntryDates:
-    """Credible dates of the entries of one file, each by itself."""
-
-    def __init__(self, response: Response, *, is_feed: bool, now: datetime) -> None:
-        self._source = FEED if is_feed else SITEMAP
-        self._now = now
-        header = response.headers.get("Last-Modified")
-        # The header of a feed is the date of its latest entry, that of a sitemap the moment of its generation.
-        self._generated = None if is_feed or header is None else parse_http_date(header.decode("latin-1"))
-
-    def of(self, entry: SitemapEntry) -> Dated | None:
-        """Return the date of an entry; None if it is not credible, or the moment at which the file was generated."""
-        date = credible(entry.lastmod or "", self._source, self._now)
-        if date is None:
-            return None
-        if date.has_time and self._generated is not None and abs(date.moment - self._generated) <= GENERATION_TIME:
-            return None
-        return Dated(date.moment.timestamp(), date.source, not date.has_time)
 
 
 class EntryUrls:

@@ -1,0 +1,121 @@
+"""The entries of one list of the owner, checked: URL, date, images, videos and section. Faults are counted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sitemap_crawler.extract.entry_urls import MAX_EXAMPLE_LENGTH, EntryUrls
+from sitemap_crawler.extract.page_dates import credible
+from sitemap_crawler.extract.url_lists import ListEntry, is_text
+from sitemap_crawler.extract.videos.supplied import supplied_video
+from sitemap_crawler.inventory.named_dates import store_named_dates
+from sitemap_crawler.inventory.supplied import Supplied, store_supplied
+from sitemap_crawler.policy.lastmod import SUPPLIED, Dated
+from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, is_section_name
+from sitemap_crawler.sitemap.sections import MAX_RULES
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.inventory.queue import Queue
+    from sitemap_crawler.policy.rules import Rules
+
+
+class Slice(NamedTuple):
+    """Usable entries of a list by their URLs. The first entry of a URL counts."""
+
+    supplied: dict[str, Supplied]
+    dates: dict[str, Dated]
+
+    def store(self, connection: Connection, queue: Queue, *, run: int, name: str) -> None:
+        """Add the URLs to the queue, which may refuse to request them, and store the values of the list `name`."""
+        if not self.supplied:
+            return
+        ids = queue.add_from_sitemap(self.supplied, is_list=True)
+        store_supplied(connection, run, {ids[url]: supplied for url, supplied in self.supplied.items()})
+        if self.dates:
+            store_named_dates(connection, run, name, {ids[url]: date for url, date in self.dates.items()})
+
+
+class ListEntries:
+    """Check of the entries of one list."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._now = datetime.now(UTC)
+        resolver = rules.resolver()
+        self._urls = EntryUrls(
+            "entries", "absolute http or https URL", lambda text: resolver.normalise(text) if is_text(text) else None
+        )
+        self._media = rules.resolver(tracking=True).normalise
+        self._sections: set[str] = set()
+        self._faults: dict[str, tuple[int, str]] = {}
+        """By the words of a fault, the number of entries that have it, and the first example."""
+        self.urls_read = self.outside = 0
+
+    def check(self, entries: Iterable[ListEntry]) -> Slice:
+        """Return the usable ones of some entries."""
+        usable = Slice({}, {})
+        for entry in entries:
+            url = self._urls.accept(entry.url)
+            if url is None:
+                continue
+            self.urls_read += 1
+            if not self._rules.scope.may_lead_inside(url):
+                self.outside += 1
+                self._note("out of the scope, neither requested nor listed", url)
+                continue
+            usable.supplied.setdefault(url, self._supplied(entry))
+            if entry.lastmod is not None:
+                date = credible(entry.lastmod, SUPPLIED, self._now)
+                if date is not None:
+                    usable.dates.setdefault(url, Dated(date.moment.timestamp(), SUPPLIED, not date.has_time))
+        return usable
+
+    def _supplied(self, entry: ListEntry) -> Supplied:
+        extras: dict[str, Any] = {}
+        if entry.images:
+            images = [self._media(image) for image in entry.images if is_text(image)]
+            if usable := list(dict.fromkeys(filter(None, images))):
+                extras["images"] = usable
+            if len(images) < len(entry.images) or None in images:
+                self._note("names an image without an absolute http or https URL", entry.url)
+        if entry.videos:
+            videos = [supplied_video(video, self._media) for video in entry.videos]
+            if usable_videos := [video.fields() for video in videos if video is not None]:
+                extras["videos"] = usable_videos
+            if None in videos:
+                self._note("names a video without thumbnail, title, description, and file or player", entry.url)
+        section = self._section(entry) if entry.section else None
+        return Supplied(section, extras or None)
+
+    def _section(self, entry: ListEntry) -> str | None:
+        section = entry.section or ""
+        if not is_section_name(section) or section in RESERVED_SECTIONS:
+            self._note(
+                "names a section by other characters than a-z, 0-9 and single hyphens, or a reserved one", entry.url
+            )
+            return None
+        if section not in self._sections and len(self._sections) >= MAX_RULES:
+            self._note(f"names one section more than {MAX_RULES}", entry.url)
+            return None
+        self._sections.add(section)
+        return section
+
+    def _note(self, fault: str, url: str) -> None:
+        count, example = self._faults.get(fault, (0, url))
+        self._faults[fault] = count + 1, example
+
+    def count_unread(self, too_long: int) -> None:
+        self._urls.count_unread(too_long)
+
+    def problems(self) -> Iterator[str]:
+        yield from self._urls.problems()
+        for fault, (count, example) in self._faults.items():
+            shown = example if len(example) <= MAX_EXAMPLE_LENGTH else example[:MAX_EXAMPLE_LENGTH] + "…"
+            entries = "entry" if count == 1 else "entries"
+            yield f"{count:,} {entries}, for example '{printable(shown)}': {fault}"

@@ -1,0 +1,210 @@
+"""`write --trust-supplied`: a set straight from a list, without a crawl."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.made_inventory import change
+from tests.support.paths import ROOT
+from tests.support.program import Result
+from tests.support.webserver import WebServer, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.program import Program
+
+ORIGIN = "https://shop.example"
+EVIDENCE = "supplied by a list, not requested (write --trust-supplied)"
+
+
+def save(program: Program, text: str, name: str = "list.csv") -> str:
+    path = program.directory / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def write(program: Program, *options: str, text: str | None = None) -> Result:
+    arguments = ("--trust-supplied", "--sitemap-url", f"{ORIGIN}/sitemap.xml", "--state", "state.sqlite", *options)
+    words = program.command("write", "--report", "report.json", "-o", "sitemaps", *arguments)
+    done = subprocess.run(
+        words,
+        cwd=program.directory,
+        env=program.environment(),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return Result(done.returncode, done.stdout, done.stderr, program.directory)
+
+
+def pages(*numbers: int) -> str:
+    return "url,lastmod\n" + "".join(f"{ORIGIN}/p/{number},2024-05-{number % 28 + 1:02}\n" for number in numbers)
+
+
+def explained(program: Program, url: str) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(program.run("explain", "--state", "state.sqlite", "--json", url).out)
+    return facts
+
+
+def warnings(result: Result) -> list[str]:
+    return [found["message"] for found in result.report["warnings"] if found["kind"] == "url-list"]
+
+
+def test_a_list_becomes_a_set_and_each_row_says_so(program: Program) -> None:
+    rows = [
+        {"url": f"{ORIGIN}/a", "lastmod": "2024-05-01", "images": [f"{ORIGIN}/a.png"]},
+        {"url": f"{ORIGIN}/b", "lastmod": "2024-06-01T10:00:00Z", "section": "docs"},
+        {"url": "https://other.example/c"},
+        {"url": "no url"},
+        {"url": f"{ORIGIN}/b", "lastmod": "2023-01-01"},
+        {"url": f"{ORIGIN}/tag/x"},
+    ]
+    path = save(program, "".join(json.dumps(row) + "\n" for row in rows), "list.jsonl")
+    result = write(program, "--urls", path, "--exclude", "/tag/")
+    assert result.code == 0, result.err
+    assert result.report["outcome"] == "published"
+    assert (result.report["listed"], result.report["requests"]) == (2, 0)
+    assert result.report["excluded"] == {"excluded-by-rule": 1}
+    assert result.report["changes"] == {"added": 2, "changed": 0, "removed": 0}
+    first, second = ((program.output / name).read_text() for name in ("sitemap-1.xml", "sitemap-docs-1.xml"))
+    assert f"<loc>{ORIGIN}/a</loc><lastmod>2024-05-01</lastmod>" in first
+    assert f"<image:loc>{ORIGIN}/a.png</image:loc>" in first
+    assert f"<url><loc>{ORIGIN}/b</loc><lastmod>2024-06-01T10:00:00+00:00</lastmod></url>" in second
+    assert warnings(result) == [
+        "1 of its 6 entries is no absolute http or https URL, for example 'no url': fix it",
+        "1 entry, for example 'https://other.example/c': out of the scope, neither requested nor listed",
+    ]
+    facts = explained(program, f"{ORIGIN}/b")
+    assert (facts["decision"], facts["evidence"]) == ("listed", EVIDENCE)
+    assert (facts["status"], facts["last_fetched"]) == (None, None)
+    assert (facts["lastmod_source"], facts["file"]) == ("supplied", "sitemap-docs-1.xml")
+    assert program.run("validate", "sitemaps").code == 0
+    assert program.run("check-inventory", "--state", "state.sqlite").code == 0
+
+
+def test_the_standard_input_replaces_the_set_and_unchanged_files_stay(program: Program) -> None:
+    assert write(program, "--urls", "-", text=pages(*range(30))).code == 0
+    before = (program.output / "sitemap.xml").stat().st_ino
+    result = write(program, "--urls", "-", text=pages(*range(30)))
+    assert (result.code, result.report["outcome"]) == (0, "unchanged")
+    assert (program.output / "sitemap.xml").stat().st_ino == before
+    result = write(program, "--urls", "-", text=pages(*range(5, 32)))
+    assert result.report["changes"] == {"added": 2, "changed": 0, "removed": 5}
+    assert result.report["excluded"] == {"orphan": 5}
+    facts = explained(program, f"{ORIGIN}/p/1")
+    assert (facts["reason"], facts["evidence"]) == ("orphan", "no list names it any more (write --trust-supplied)")
+    assert program.run("diff", "--state", "state.sqlite").code == 0
+
+
+def test_the_guards_hold(program: Program) -> None:
+    assert write(program, "--urls", "-", text=pages(*range(30))).code == 0
+    live = (program.output / "sitemap.xml").read_bytes()
+    result = write(program, "--urls", "-", text=pages(1, 2))
+    assert result.code == 3
+    assert "would shrink from 30 to 2 pages" in result.last_line
+    empty = write(program, "--urls", "-", text="")
+    assert (empty.code, empty.last_line[:21]) == (3, "no page can be listed")
+    cut = program.directory / "cut.csv.gz"
+    cut.write_bytes(b"\x1f\x8b\x08\x00")
+    result = write(program, "--urls", str(cut))
+    assert (result.code, "is a gzip file that ends too early: nothing is published" in result.last_line) == (3, True)
+    assert (program.output / "sitemap.xml").read_bytes() == live
+    assert write(program, "--urls", "-", "--dry-run", text=pages(*range(29))).code == 0
+    assert (program.output / "sitemap.xml").read_bytes() == live
+    assert write(program, "--urls", "-", "--allow-shrink", text=pages(1, 2)).code == 0
+    # The files of another site are not replaced.
+    other = write(
+        program, "--urls", "-", "--sitemap-url", "https://b.example/sitemap.xml", "--state", "b.sqlite", text=pages(1)
+    )
+    assert other.code == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--trust-supplied", "--sitemap-url", f"{ORIGIN}/sitemap.xml"), "give --urls FILE"),
+        (("--trust-supplied", "--urls", "list.csv"), "the address of the sitemap is missing"),
+        (("--urls", "list.csv"), "write asks no server"),
+        (("--trust-supplied", "--urls", "none", f"{ORIGIN}/"), "cannot read the list none"),
+        (("--trust-supplied", "--urls", "https://a.example/l.csv", f"{ORIGIN}/"), "give a file or -"),
+    ],
+)
+def test_usage(program: Program, options: tuple[str, ...], words: str) -> None:
+    save(program, pages(1))
+    result = program.run("write", "--state", "state.sqlite", *options)
+    assert (result.code, words in result.last_line) == (2, True), result.err
+    assert not (program.directory / "state.sqlite").exists()
+
+
+def test_write_without_the_list_and_an_unfinished_crawl_are_refused(program: Program) -> None:
+    path = save(program, pages(1, 2))
+    assert write(program, "--urls", path).code == 0
+    result = program.run("write", "--state", "state.sqlite")
+    assert (result.code, "was written from lists, without a crawl" in result.last_line) == (1, True)
+    # A run of lists that was killed is dropped, that of a crawl is not.
+    change(program.directory / "state.sqlite", "UPDATE runs SET finished = NULL, ended_by = NULL")
+    assert write(program, "--urls", path).code == 0
+    change(program.directory / "state.sqlite", "UPDATE runs SET finished = NULL, options = '{}' WHERE id = 2")
+    result = write(program, "--urls", path)
+    assert (result.code, "has an unfinished crawl" in result.last_line) == (1, True)
+
+
+def test_a_crawl_of_the_same_inventory_judges_the_pages(program: Program, tmp_path: Path) -> None:
+    with WebServer({"/": page("/a"), "/a": page()}) as site:
+        path = save(program, f"{site.url('/')}\n{site.url('/a')}\n{site.url('/gone')}\n")
+        address = site.url("/sitemap.xml")
+        assert write(program, "--urls", path, "--sitemap-url", address).code == 0
+        assert site.paths() == []
+        result = program.crawl(site.url("/"), "--state", "state.sqlite", "--urls", path)
+        assert result.listed() == [site.url("/"), site.url("/a")]
+        assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 1}
+
+
+@pytest.mark.parametrize("number", [2, 5, 8, 11, 14])
+def test_a_killed_command_leaves_a_whole_set_and_is_repeated(program: Program, number: int) -> None:
+    """Killed before a commit or a rename. The live set is the old or the new one."""
+    assert write(program, "--urls", save(program, pages(*range(30)))).code == 0
+    old = (program.output / "sitemap.xml").read_bytes()
+    path = save(program, pages(*range(3, 33)), "new.csv")
+    command = [
+        sys.executable,
+        str(ROOT / "tests" / "support" / "killed_at.py"),
+        str(number),
+        "write",
+        "--trust-supplied",
+    ]
+    command += ["--urls", path, "--sitemap-url", f"{ORIGIN}/sitemap.xml", "--state", "state.sqlite", "-o", "sitemaps"]
+    killed = program.execute(*command, PYTHONPATH=str(ROOT))
+    assert killed.code == -9
+    live = (program.output / "sitemap.xml").read_bytes()
+    result = write(program, "--urls", path)
+    assert result.code == 0, result.err
+    new = (program.output / "sitemap.xml").read_bytes()
+    assert new.count(b"<loc>") == 30
+    assert live in (old, new)
+    assert len(program.run("pages", "--state", "state.sqlite", "--reason", "orphan").out.splitlines()) == 4
+
+
+def test_a_site_file_has_the_options(program: Program) -> None:
+    save(program, pages(1, 2))
+    save(
+        program,
+        f'start_url = "{ORIGIN}/"\noutput = "out"\nurls = ["list.csv"]\nformat = ["xml", "txt", "rss"]\n',
+        "a.toml",
+    )
+    result = program.run("write", "--config", "a.toml", "--trust-supplied")
+    assert result.code == 0, result.err
+    assert sorted(path.name for path in (program.directory / "out").iterdir()) == [
+        "sitemap.rss",
+        "sitemap.txt",
+        "sitemap.xml",
+    ]
