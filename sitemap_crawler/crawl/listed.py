@@ -134,10 +134,12 @@ def check_listed(
         "tracking_parameters": (),
         "content_types": PAGE_TYPES,
     }
+    # The report has all that the level INFO logs about requests.
+    level = {} if request_options.verbosity else {"LOG_LEVEL": "WARNING"}
     start = start_of_command(
         options,
         site_file=None,
-        scrapy_settings=request_options.scrapy_settings,
+        scrapy_settings={**level, **request_options.scrapy_settings},
         verbosity=request_options.verbosity,
     )
     if not request_options.has_credentials:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, create_engine, func, null, select
+from sqlalchemy import case, create_engine, func, null, or_, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -160,6 +160,13 @@ class Inventory:
         """Return the notes of the observation of a URL, by kind."""
         notes = self.connection.scalar(select(observations.c.notes).where(observations.c.url_id == url_id))
         return notes or {}
+
+    def ids_noted(self, kinds: Iterable[str]) -> set[int]:
+        """Return the ids of listed pages whose observation has a note of one of these kinds."""
+        has_note = or_(*(observations.c.notes[kind].as_string().is_not(None) for kind in kinds))
+        query = select(decisions.c.url_id).join(observations, observations.c.url_id == decisions.c.url_id)
+        query = query.where(decisions.c.decision == "listed", observations.c.notes.is_not(None), has_note)
+        return set(self.connection.scalars(query))
 
     def urls_of(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the URLs by their ids."""

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.cli.validate.live import looked_up
+from sitemap_crawler.cli.validate.live import SOFT_404_NOTES, looked_up, soft_404_message
 from sitemap_crawler.report.explain import rules_of
 from sitemap_crawler.validation.findings import Issue, issue
 
@@ -26,6 +26,7 @@ def against_issues(listed: Iterable[ListedUrl], inventory: Inventory) -> Iterato
     It takes eight bytes of memory for each listed URL. Raises OptionError if the options of the inventory are invalid.
     """
     rules, resolver = rules_of(inventory.run)
+    error_pages = inventory.ids_noted(SOFT_404_NOTES)
     hashes: array[int] = array("q")
 
     def remembered() -> Iterator[ListedUrl]:
@@ -42,6 +43,8 @@ def against_issues(listed: Iterable[ListedUrl], inventory: Inventory) -> Iterato
             why = record.evidence or "no further evidence"
             reason = record.reason or "not decided yet"
             yield url, url.loc, issue("against-extra", f"the inventory excludes the URL ({reason}: {why})", url.line)
+        elif record.id in error_pages and (message := soft_404_message(inventory.notes_of(record.id))):
+            yield url, url.loc, issue("against-soft-404", message, url.line)
     known = array("q", sorted(hashes))
     ids = inventory.select(decision="listed").ids
     for start in range(0, len(ids), READ_AT_ONCE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -14,7 +14,7 @@ from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.values import w3c_datetime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sitemap_crawler.inventory.lookup import Inventory, UrlRecord
     from sitemap_crawler.validation.listing import ListedUrl
@@ -25,7 +25,7 @@ MAX_CHAIN = 10
 """Maximum number of redirects of a chain that a message names the end of."""
 LASTMOD_TOLERANCE_SECONDS = 86_400.0
 """Difference from which on two dates contradict each other: one of them may be a day without a zone."""
-_SOFT_404 = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
+SOFT_404_NOTES = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
 _ERRORS: frozenset[str | None] = frozenset(reason for reason in Reason if reason.traits.is_error)
 _RULES: dict[str | None, str] = {
     Reason.REDIRECT: "live-redirect",
@@ -93,11 +93,8 @@ class LiveComparison:
             yield issue(rule, message, listed.line)
         elif record.decision == "listed":
             notes = self._inventory.notes_of(record.id)
-            evidence = next((notes[kind] for kind in _SOFT_404 if kind in notes), None)
-            if evidence is not None:
-                yield issue(
-                    "live-soft-404", f"the page answers with status 200 and is an error page: {evidence}", listed.line
-                )
+            if (error_page := soft_404_message(notes)) is not None:
+                yield issue("live-soft-404", error_page, listed.line)
             elif problem := lastmod_problem(listed.lastmod, record):
                 yield issue("live-lastmod", problem, listed.line)
 
@@ -118,6 +115,12 @@ class LiveComparison:
                 return _ChainEnd(text, answer.reason in _ERRORS)
             target = answer.redirects_to
         return _ChainEnd(", which is part of a loop", is_broken=True) if target in seen else _ChainEnd("")
+
+
+def soft_404_message(notes: Mapping[str, Any]) -> str | None:
+    """Return the message on a listed page whose notes say that it is an error page; None on any other."""
+    evidence = next((notes[kind] for kind in SOFT_404_NOTES if kind in notes), None)
+    return None if evidence is None else f"the page answers with status 200 and is an error page: {evidence}"
 
 
 def looked_up(
