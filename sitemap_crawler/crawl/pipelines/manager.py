@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -13,6 +14,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.misc import load_object
 
 from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH
+from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.middlewares.shortage import ends_crawl
 from sitemap_crawler.crawl.pipelines.extraction import ReadingPipeline
@@ -32,6 +34,12 @@ logger = logging.getLogger(__name__)
 
 MIN_LARGE_BODY = 2_000_000
 """Bytes of a body from which on one such page is read at a time: its tree takes up to twenty times as much memory."""
+MIN_ABANDONED_BODY = 200_000
+"""Bytes of a body from which on an interruption does not wait for its reading. Hostile markup of 15 MB takes 13 s."""
+CLOSING_TURN_SECONDS = 0.01
+"""Time between two such bodies that are read without workers. An interruption needs some turns of the event loop."""
+CLOSING_CHECK_SECONDS = 0.2
+"""Time between two checks whether the crawl is interrupted while such a body is read."""
 
 
 class PagePipelineManager(ItemPipelineManager):
@@ -55,6 +63,7 @@ class PagePipelineManager(ItemPipelineManager):
         others = middlewares[len(reading) :]
         self._local_steps = [pipeline.process_item for pipeline in others[:-1]]
         """Steps that remain for a page which a worker has read."""
+        self._turn = asyncio.Lock()
         self._can_use_workers = not any(map(_may_need_document, others))
         read = _page_reader(reading)
         self._pool: WorkerPool[UnreadPage, ExtractedValues] = WorkerPool(
@@ -78,10 +87,17 @@ class PagePipelineManager(ItemPipelineManager):
     async def process_item_async(self, item: Any) -> Any:
         *steps, store = self.methods["process_item"]
         try:
-            if self._pool.is_open and isinstance(item, Page) and item.body is not None:
-                is_large = len(item.body) > MIN_LARGE_BODY
-                apply_values(item, await self._pool.run(UnreadPage.from_page(item), alone=is_large))
-                steps = self._local_steps
+            if isinstance(item, Page) and item.body is not None:
+                may_take_long = len(item.body) > MIN_ABANDONED_BODY
+                if may_take_long and await self._is_interrupted_before():
+                    # Nothing is stored: the next run fetches the page again.
+                    return item
+                if self._pool.is_open:
+                    values = await (self._read_or_abandon(item) if may_take_long else self._read(item))
+                    if values is None:
+                        return item
+                    apply_values(item, values)
+                    steps = self._local_steps
             for process_item in steps:
                 item = await _call(process_item, item)
         except DropItem as error:
@@ -103,6 +119,33 @@ class PagePipelineManager(ItemPipelineManager):
             reason = str(error) if isinstance(error, WorkerError) else f"{type(error).__name__}: {error}"
             item.mark_unreadable(printable(reason)[:MAX_ERROR_LENGTH])
         return await _call(store, item)
+
+    @property
+    def _is_closing(self) -> bool:
+        return self.crawler is not None and EngineControl(self.crawler).is_closing
+
+    async def _is_interrupted_before(self) -> bool:
+        """Return whether the crawl is interrupted before a large page is read."""
+        if not self._pool.is_open:
+            # Without workers the event loop stands still while a page is read. Here it hears of an interruption.
+            async with self._turn:
+                await asyncio.sleep(CLOSING_TURN_SECONDS)
+        return self._is_closing
+
+    async def _read(self, page: Page) -> ExtractedValues:
+        is_large = page.body is not None and len(page.body) > MIN_LARGE_BODY
+        return await self._pool.run(UnreadPage.from_page(page), alone=is_large)
+
+    async def _read_or_abandon(self, page: Page) -> ExtractedValues | None:
+        """Return what a worker reads; None if the crawl is interrupted before that."""
+        reading = asyncio.ensure_future(self._read(page))
+        try:
+            while not (await asyncio.wait({reading}, timeout=CLOSING_CHECK_SECONDS))[0]:
+                if self._is_closing:
+                    return None
+            return reading.result()
+        finally:
+            reading.cancel()
 
 
 async def _call(process_item: Any, item: Any) -> Any:
