@@ -6,6 +6,7 @@ The pipelines of `extraction.py`, which need the page only, may run in worker pr
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.engine import EngineControl
@@ -22,8 +23,15 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.items import Page, QueuedUrl
 
+logger = logging.getLogger(__name__)
+
 SLICE_LINKS = 10_000
 """Number of links of a page that are stored at a time. To store them takes up to a fifth of a second."""
+MAX_REDIRECTS = 50
+"""Maximum number of redirects in a row that are followed; browsers follow 20. A redirect takes no click, so no limit of
+the depth ends a server that redirects to a new address each time."""
+MAX_CHAINS = 10_000
+"""Maximum number of chains of redirects that are counted at a time."""
 SEARCH_ENGINE = "Googlebot"
 """Robot of the search engine that renders most pages, and so fetches their scripts and style sheets."""
 
@@ -122,6 +130,8 @@ class InventoryPipeline:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._turn = asyncio.Lock()
+        self._redirects: dict[str, int] = {}
+        """Number of redirects that lead to a URL, for the last targets of redirects that were not fetched since."""
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
 
@@ -163,6 +173,7 @@ class InventoryPipeline:
             url = getattr(observation, name)
             if url is not None and not self._storable((url,)):
                 setattr(observation, name, None)
+        self._bound_redirects(item)
         observation.alternates = tuple([pair for pair in observation.alternates if self._storable(pair[1:])])
         if job.ending.failure is None:
             try:
@@ -174,6 +185,19 @@ class InventoryPipeline:
         job.fetched -= observation.blocked_by is not None
         job.done += observation.blocked_by is None
         item.document = None
+
+    def _bound_redirects(self, item: Page) -> None:
+        """Drop the target of one redirect too many in a row."""
+        observation, redirects = item.observation, self._redirects.pop(item.queued.url, 0)
+        if observation.location is None:
+            return
+        if redirects >= MAX_REDIRECTS:
+            logger.info("%s is not followed: it is redirect number %d in a row", item.queued.url, redirects + 1)
+            observation.location = None
+            return
+        if len(self._redirects) >= MAX_CHAINS:
+            del self._redirects[next(iter(self._redirects))]
+        self._redirects[observation.location] = redirects + 1
 
     def _fail(self, error: Exception) -> None:
         self._job.inventory_failed(error)
