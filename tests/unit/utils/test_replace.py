@@ -395,7 +395,14 @@ EXCEPTIONS = {
     **dict.fromkeys(
         [
             ("inventory/migrations.py", call)
-            for call in ("shutil.rmtree", "tempfile.TemporaryDirectory", "chmod", "replace", "os.open")
+            for call in (
+                "shutil.rmtree",
+                "shutil.copyfileobj",
+                "tempfile.TemporaryDirectory",
+                "chmod",
+                "replace",
+                "os.open",
+            )
         ],
         "SQLite writes the copy itself, by its path, in a directory of mode 0700",
     ),

@@ -104,6 +104,17 @@ def by_both(chunks: Sequence[bytes]) -> list[Any]:
     return values
 
 
+def without_lines_of_text(values: list[Any]) -> list[Any]:
+    """Return the values without lines of stray texts: expat passes a text on when something follows, perhaps an error.
+
+    In other documents than broken ones the lines are the same.
+    """
+    return [
+        value._replace(line=None) if isinstance(value, Issue) and value.rule == "stray-text" else value
+        for value in values
+    ]
+
+
 def cut(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted({place % len(data) for place in places}), len(data)]
     return [data[start:end] for start, end in itertools.pairwise(edges) if start < end]
@@ -129,7 +140,7 @@ def test_made_documents_are_the_same_with_and_without_expat(data: bytes, places:
 def test_mutated_documents_are_the_same_with_and_without_expat(data: bytes, place: int, noise: bytes) -> None:
     place %= len(data)
     for changed in (data[:place] + noise + data[place:], data[:place] + data[place + len(noise) + 1 :] or b" "):
-        assert by_both([changed]) == by_expat([changed])
+        assert without_lines_of_text(by_both([changed])) == without_lines_of_text(by_expat([changed]))
 
 
 @pytest.mark.parametrize("part", [PLAIN + SPREAD, "<!--</url>-->" + PLAIN, "<![CDATA[</url>" + PLAIN + "]]>" + PLAIN])
