@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from tests.support.made_inventory import change
 from tests.support.paths import ROOT
 from tests.support.program import Result
+from tests.support.stored_inventory import run_here
 from tests.support.webserver import WebServer, page
 
 if TYPE_CHECKING:
@@ -208,3 +210,17 @@ def test_a_site_file_has_the_options(program: Program) -> None:
         "sitemap.txt",
         "sitemap.xml",
     ]
+
+
+def test_garbage_is_collected_while_rows_are_stored(program: Program) -> None:
+    """The command begins without garbage collection. A million rows would show in its memory."""
+    path = save(program, pages(1, 2))
+    options = ("--state", str(program.directory / "state.sqlite"), "-o", str(program.output), "-q")
+    gc.disable()
+    try:
+        code = run_here("write", "--trust-supplied", "--urls", path, "--sitemap-url", f"{ORIGIN}/sitemap.xml", *options)
+        assert (code, gc.isenabled()) == (0, True)
+    finally:
+        gc.enable()
+        gc.set_threshold(700, 10, 10)
+        gc.unfreeze()
