@@ -215,7 +215,7 @@ def test_a_request_waits_for_a_free_slot(program: Program, site: WebServer) -> N
             now += 1
             most = max(now, most)
         # Each request waits for another one.
-        pairs.wait(30)
+        pairs.wait(60)
         with lock:
             now -= 1
         return Answer(page(title=request.path))

@@ -314,7 +314,7 @@ def test_the_time_for_sitemaps_begins_with_the_first_one(program: Program, site:
     """Pages that are fetched before take hours on a large site."""
     site.pages["/linked"] = slow(page())
     site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
-    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-s", "SITEMAP_MAX_SEED_TIME=0.9")
+    result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"), "-s", "SITEMAP_MAX_SEED_TIME=5.9")
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
     assert seed_warnings(result) == []
 
@@ -323,7 +323,7 @@ def slow(answer: Any) -> Callable[[LoggedRequest], Answer]:
     """Return a page whose response takes longer than the sitemaps of the test may."""
 
     def wait(_: LoggedRequest) -> Answer:
-        threading.Event().wait(1.0)
+        threading.Event().wait(6.0)
         return Answer(answer)
 
     return wait

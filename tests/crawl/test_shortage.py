@@ -198,10 +198,10 @@ import sitemap_crawler.extract.links as links
 
 find_links = links.find_links
 
-def find_links_or_fail(document, *given):
+def find_links_or_fail(document, *given, **options):
     if document.url.endswith("/large"):
         {fault}
-    return find_links(document, *given)
+    return find_links(document, *given, **options)
 
 links.find_links = find_links_or_fail
 """

@@ -229,7 +229,7 @@ def test_a_run_that_waits_can_be_stopped(
     try:
         wait_for(longest, "waiting", process)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
 
 # Bytes, resident, of all its processes: 200 MB, and a page of 15 MB of nothing but small tags, a tree of 250 MB.
 MAX_MEMORY = 520_000_000
-MAX_SECONDS = 60
+# A crawl that an endless answer holds is ended.
+HANG_SECONDS = 300
 BENCHMARKS = ROOT / "benchmarks"
 # The peak of one of them, or what all together were seen to have.
 MEASURED = f"""
@@ -40,16 +40,14 @@ class Crawled:
         self.site = site
         settings = [part for setting in SETTINGS for part in ("-s", setting)]
         command = program.command("crawl", f"{site.root}/", "--report", "report.json", "-v", *settings)
-        begun = time.monotonic()
         self.done = subprocess.run(
             [sys.executable, "-c", MEASURED, *command],
             cwd=program.directory,
             env=program.environment(),
             capture_output=True,
-            timeout=2 * MAX_SECONDS,
+            timeout=HANG_SECONDS,
             check=False,
         )
-        self.seconds = time.monotonic() - begun
         self.program = program
         self.log = self.done.stderr.decode()
         self.report: dict[str, Any] = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
@@ -66,7 +64,6 @@ def it_ends_well(crawled: Crawled) -> None:
     assert crawled.done.returncode == 0, crawled.log
     assert "Traceback" not in crawled.log
     assert crawled.report["outcome"] == "published"
-    assert crawled.seconds < MAX_SECONDS
     assert crawled.peak < MAX_MEMORY
 
 

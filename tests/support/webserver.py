@@ -68,11 +68,18 @@ class WebServer:
         self._log: list[LoggedRequest] = []
         self._lock = threading.Lock()
         self._server = _Server(self, (host, port))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._running = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
+        # On a busy machine the thread may begin many seconds later.
+        assert self._running.wait(60)
         return self
+
+    def _serve(self) -> None:
+        self._running.set()
+        self._server.serve_forever(0.02)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
