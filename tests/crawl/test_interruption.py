@@ -269,9 +269,8 @@ def state_files(directory: Path) -> list[Path]:
 
 def test_the_state_is_one_file_for_each_site(program: Program, site: WebServer) -> None:
     site.pages.update({"/": page(), "/docs/": page()})
-    program.crawl(site.url("/"))
-    program.crawl(site.url("/docs/"))
-    program.crawl(site.url("/"))
+    for path, output in (("/", "sitemaps"), ("/docs/", "docs"), ("/", "sitemaps")):
+        assert program.crawl(site.url(path), "-o", output).code == 0
     assert len(state_files(program.directory)) == 2
     assert [path.name for path in program.output.iterdir()] == ["sitemap.xml"]
 
