@@ -229,7 +229,8 @@ def _are_extras(value: Any, _highest: int) -> bool:
 
 
 def _is_meta(value: Any, _highest: int) -> bool:
-    return math.isfinite(float(value))
+    """Return whether this is a number, or the JSON of what is known of traps."""
+    return isinstance(json.loads(value), dict) if value.startswith("{") else math.isfinite(float(value))
 
 
 _CHECKS: dict[str, Callable[[Any, int], bool]] = {

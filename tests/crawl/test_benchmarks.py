@@ -69,7 +69,7 @@ def test_the_writer_is_measured_on_the_same_bytes(program: Program) -> None:
 
 
 def test_a_long_crawl_with_faults_is_measured_at_its_start_and_end(program: Program) -> None:
-    table = rows(run(program, "run.py", "--only", "soak", "--pages", "1000", "--markdown"))
+    table = rows(run(program, "run.py", "--only", "soak", "--pages", "4000", "--markdown"))
     assert [(row[0], row[2]) for row in table] == [("soak", "memory"), ("", "rate"), ("", "peak")]
     assert all(row[5].endswith("times that of the first tenth") for row in table[:2])
     assert " listed, " in table[2][6]

@@ -86,7 +86,9 @@ def test_the_commands_of_a_document_work(document: Path, terminal: Terminal, sit
     for block in blocks(document, "sh"):
         for command in filter(is_run, commands(block)):
             done = terminal.run(command)
-            assert (done.code, command) == (0, command), done.err
+            # The sitemap of the example site has faults, and the validator has to name them.
+            found_faults = " validate " in f" {command} " and "is not valid" in done.err
+            assert (done.code, command) == (int(found_faults), command), done.err
 
 
 @pytest.mark.parametrize("document", documents_with("console"), ids=name_of)

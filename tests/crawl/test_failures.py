@@ -110,7 +110,7 @@ def test_bad_site_files(program: Program, content: bytes, words: list[str]) -> N
         (Answer(""), ["empty body"]),
         (Answer(page(head='<meta name="robots" content="noindex">')), ["noindex"]),
         (Answer(page(), headers={"X-Robots-Tag": "none"}), ["X-Robots-Tag"]),
-        (Answer(drop=True), ["not answer"]),
+        (Answer(drop=True), ["no page", "check the address"]),
         (Answer(status=302, headers={"Location": "http://elsewhere.invalid/"}), ["http://elsewhere.invalid/"]),
         (Answer(status=302, headers={"Location": "/"}), ["status 302"]),
         (Answer(status=302), ["Location"]),

@@ -18,6 +18,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsMiddleware, RobotsUnavailableError
 from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.publish.context import Ending
+from sitemap_crawler.validation.entries import read_entries
 from tests.support.names import give_names
 from tests.support.webserver import Answer, WebServer, page
 
@@ -204,7 +205,10 @@ def test_each_port_has_its_own(program: Program, site: WebServer) -> None:
         other.pages["/robots.txt"] = text(RULES)
         assert program.crawl(site.url("/")).listed() == [site.url("/"), site.url("/private/a")]
         assert other.paths() == []
-        assert program.crawl(other.url("/")).listed() == [other.url("/"), other.url("/public")]
+        # It is another site, so its files have a directory of their own.
+        assert program.crawl(other.url("/"), "-o", "other").code == 0
+        entries = read_entries((program.directory / "other/sitemap.xml").read_bytes())
+        assert [entry.loc for entry in entries] == [other.url("/"), other.url("/public")]
 
 
 def test_a_redirect_to_another_host_counts_for_the_first(program: Program, site: WebServer) -> None:

@@ -276,7 +276,7 @@ def test_a_user_who_may_start_no_thread_looks_up_no_name(program: Program, site:
 
 
 @needs_linux
-@pytest.mark.parametrize("limit", [4, 5, 6, 8, 12, 20, 30])
+@pytest.mark.parametrize("limit", [6, 8, 12, 20, 30])  # with fewer, Python may not find an editable installation
 def test_a_limit_that_is_too_low_from_the_start(program: Program, site: WebServer, limit: int) -> None:
     site.pages["/"] = page()
     command = program.command("crawl", site.url("/"), "--report", "report.json")

@@ -139,4 +139,4 @@ def test_a_missing_inventory_names_the_site_file_as_a_remedy(program: Program) -
         result = program.run(command, URL)
         assert result.code == 2
         assert "--config FILE" in result.last_line
-    assert "give the site file of one site" in program.run("runs", "--config", ".").last_line
+    assert "put files called *.toml in it" in program.run("runs", "--config", ".").last_line

@@ -12,6 +12,9 @@ import pytest
 from sitemap_crawler.inventory.damage import find_damage
 from sitemap_crawler.inventory.migrations import OLDEST_VERSION
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION
+from sitemap_crawler.inventory.store import open_store
+from sitemap_crawler.inventory.traps import store_learnt_traps, store_trap_counts
+from sitemap_crawler.traps.detector import TrapDetector
 from tests.support.made_inventory import change
 from tests.support.stored_inventory import READING, columns, run_here, stored_inventory
 
@@ -166,3 +169,14 @@ def test_the_values_of_a_later_schema_are_not_checked(tmp_path: Path, capsys: py
     output = capsys.readouterr()
     assert output.out == f"the structure of the file {path} is not damaged, its values are not checked\n"
     assert "newer than" in output.err
+
+
+def test_what_a_crawl_has_learnt_of_traps_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    store = open_store(path)
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    with store.connection.begin():
+        store_learnt_traps(store.connection, traps)
+        store_trap_counts(store.connection, traps, run=1)
+    store.close()
+    assert [*find_damage(path)] == []
