@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, TypeVar
@@ -42,7 +42,7 @@ class Cost:
     """Peak of the resident set of one process, or of all its processes together, whichever is larger."""
     stopped: bool
     """Whether the process was killed at the time limit."""
-    samples: Sequence[tuple[float, int]] = ()
+    samples: Sequence[tuple[float, int]] = field(default=(), repr=False)
     """Time in seconds since 1970, and memory of all processes together in bytes, four times a second."""
 
     @property

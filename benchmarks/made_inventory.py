@@ -1,4 +1,4 @@
-"""Makes an inventory without a crawl: `python benchmarks/made_inventory.py FILE PAGES IMAGES`.
+"""Makes an inventory without a crawl: `python benchmarks/made_inventory.py STATE PAGES IMAGES [START OUTPUT]`.
 
 Its PAGES pages can all be listed. Each has IMAGES images and a date, one in eight has a query, and links form a tree.
 """
@@ -6,11 +6,11 @@ Its PAGES pages can all be listed. Each has IMAGES images and a date, one in eig
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 
+from sitemap_crawler.config.state_location import parse_location
 from sitemap_crawler.inventory.schema import UrlState, observations, runs, urls
 from sitemap_crawler.inventory.sql import encode_links, url_key
 from sitemap_crawler.inventory.store import open_store
@@ -18,29 +18,32 @@ from sitemap_crawler.inventory.store import open_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sitemap_crawler.config.state_location import StateLocation
+
 START = "https://www.example.com/"
 STARTED = 1_700_000_000.0
 FAN_OUT = 10
 BATCH = 5_000
 
 
-def make(path: Path, pages: int, images: int) -> None:
-    store = open_store(path)
-    run = {"requested_url": START, "start_url": START, "sitemap_url": f"{START}sitemap.xml", "started": STARTED}
+def make(location: StateLocation, pages: int, images: int, start: str = START, output: str | None = None) -> None:
+    store = open_store(location)
+    run = {"requested_url": start, "start_url": start, "sitemap_url": f"{start}sitemap.xml", "started": STARTED}
+    options = {"start_url": start} if output is None else {"start_url": start, "output": output}
     with store.connection.begin():
         ended = {"finished": STARTED + 1, "outcome": "published", "ended_by": "finished", "planned": True}
-        store.connection.execute(insert(runs).values(id=1, options={"start_url": START}, **run, **ended))
+        store.connection.execute(insert(runs).values(id=1, options=options, **run, **ended))
         for batch in _batches(pages):
-            store.connection.execute(insert(urls), [_url(number) for number in batch])
+            store.connection.execute(insert(urls), [_url(number, start) for number in batch])
             store.connection.execute(insert(observations), [_observation(number, pages, images) for number in batch])
     store.close()
 
 
-def page_url(number: int) -> str:
+def page_url(number: int, start: str = START) -> str:
     if number == 1:
-        return START
+        return start
     query = f"?id={number}&view=full" if number % 8 == 0 else ""
-    return f"{START}section-{number % 97}/an-article-of-some-length-{number}.html{query}"
+    return f"{start}section-{number % 97}/an-article-of-some-length-{number}.html{query}"
 
 
 def _batches(pages: int) -> Iterator[range]:
@@ -48,11 +51,11 @@ def _batches(pages: int) -> Iterator[range]:
         yield range(first, min(first + BATCH, pages + 1))
 
 
-def _url(number: int) -> dict[str, Any]:
-    url, depth, above = page_url(number), 0, number
+def _url(number: int, start: str) -> dict[str, Any]:
+    url, depth, above = page_url(number, start), 0, number
     while above > 1:
         depth, above = depth + 1, _parent(above)
-    row = {"id": number, "key": url_key(url), "url": url, "state": int(UrlState.FETCHED), "first_seen": 1}
+    row = {"id": number, "key": url_key(url), "url": url, "state": int(UrlState.ADMITTED), "first_seen": 1}
     return {**row, "depth": depth, "referrer": _parent(number) if number > 1 else None}
 
 
@@ -84,4 +87,4 @@ def _observation(number: int, pages: int, images: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    make(parse_location(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:6])

@@ -68,7 +68,9 @@ def _crawl(name: str, served: Served, plan: Plan) -> Run:
 
 def _remarks(run: Run, pages: int) -> str:
     start, end = rates(run.times)
-    remarks = [f"{run.cost.seconds:,.0f} s, {start:,.0f} pages/s at the start, {end:,.0f} at the end"]
+    outside = run.cost.seconds - (run.times[-1] - run.times[0])
+    remarks = [f"{run.cost.seconds:,.0f} s, {outside:,.0f} of them before the first and after the last answer"]
+    remarks.append(f"{start:,.0f} pages/s at the start, {end:,.0f} at the end")
     if len(run.times) != pages:
         remarks.append(f"{len(run.times):,} answers")
     if run.inventory_bytes:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from bisect import bisect
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
 INTERVAL_SECONDS = 0.25
@@ -42,8 +44,24 @@ class PeakOfAll:
     def _measure(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
             size = sum(map(_proportional_set, _tree(self._pid)))
-            self.samples.append((time.time(), size))
+            if size:
+                self.samples.append((time.time(), size))
             self.bytes = max(self.bytes, size)
+
+
+def mean_memory(samples: Sequence[tuple[float, int]], moments: Sequence[float]) -> float:
+    """Return the mean memory in bytes at these times, each with the sample nearest to it.
+
+    Both sequences are in ascending order of time, in seconds, and not empty. All moments may lie between two samples:
+    on a fast machine many pages are answered between them, and on a busy one the thread that measures is late.
+    """
+    times = [moment for moment, _ in samples]
+    sizes = []
+    for moment in moments:
+        after = bisect(times, moment)
+        nearest = min(samples[max(0, after - 1) : after + 1], key=lambda sample: abs(sample[0] - moment))
+        sizes.append(nearest[1])
+    return fmean(sizes)
 
 
 def _tree(pid: int) -> Iterator[int]:

@@ -9,17 +9,23 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import html_report
 import latency
 import memory
+import postgresql
+import processes
 import recrawl
+import rendering
 import soak
 import startup
 import throughput
+import update
 import validation
 import writer
 from crawlers import CRAWLERS, versions
 from machine import HERE, RunError, describe_machine, print_progress
 from plan import SMOKE, Plan
+from rendering_rivals import PLAYWRIGHT
 from serving import server_name
 from sites import GENERATED, PACKAGED, SMALL_PAGES, installed_sites
 from table import Row, markdown, text
@@ -33,8 +39,13 @@ GROUPS: dict[str, Callable[[Plan], Iterator[Row]]] = {
     "latency": latency.measure,
     "memory": memory.measure,
     "recrawl": recrawl.measure,
+    "rendering": rendering.measure,
     "writer": writer.measure,
+    "update": update.measure,
     "validation": validation.measure,
+    "report": html_report.measure,
+    "postgresql": postgresql.measure,
+    "processes": processes.measure,
     "startup": startup.measure,
     "soak": soak.measure,
 }
@@ -95,7 +106,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, help="seconds after which a crawler is stopped (default: 900)")
     names = "|".join((SMALL_PAGES, *PACKAGED, GENERATED))
     parser.add_argument("--site", action="append", help=f"{names} or a directory (repeatable; default: all installed)")
-    parser.add_argument("--crawler", action="append", choices=CRAWLERS, help="(repeatable; default: all installed)")
+    crawlers = [*CRAWLERS, PLAYWRIGHT]
+    parser.add_argument("--crawler", action="append", choices=crawlers, help="(repeatable; default: all installed)")
     sizes = "number of pages for memory and soak (repeatable; default: 10000 and 100000, soak: 1000000)"
     parser.add_argument("--pages", type=int, action="append", help=sizes)
     options = parser.parse_args()

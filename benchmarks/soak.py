@@ -6,7 +6,6 @@ import json
 import tempfile
 from array import array
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from crawlers import CRAWLERS, OURS, Crawl
@@ -14,6 +13,7 @@ from endless import page_number
 from faulty import is_failing, is_hostile
 from machine import RunError, print_progress, run_process
 from memory import COMPARED_SHARE, rates
+from process_memory import mean_memory
 from serving import serving_faulty
 from table import Row
 
@@ -70,15 +70,10 @@ def _first_answers(served: Served, pages: int) -> array[float]:
 
 def _memory(cost: Cost, times: array[float]) -> tuple[float, float]:
     """Return the mean memory of all processes in bytes, in the first and in the last tenth of the pages."""
+    if not cost.samples:
+        raise RunError("no memory was measured: choose more pages, and a system with /proc")
     share = max(1, int(len(times) * COMPARED_SHARE))
-    spans = (times[0], times[share]), (times[-share - 1], times[-1])
-    means = []
-    for begin, end in spans:
-        sizes = [size for moment, size in cost.samples if begin <= moment <= end]
-        if not sizes:
-            raise RunError("no memory was measured: choose more pages, and a system with /proc")
-        means.append(fmean(sizes))
-    return means[0], means[1]
+    return mean_memory(cost.samples, times[:share]), mean_memory(cost.samples, times[-share:])
 
 
 def _compared(start: float, end: float, unit: str) -> tuple[str, str]:

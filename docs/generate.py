@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_jsonable_python
 
 from sitemap_crawler.config.options import Options
+from sitemap_crawler.config.search_engines import SearchEngineOptions
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.validation.catalogue import FAMILIES, RULES
@@ -26,13 +27,19 @@ SCHEMAS = Path(__file__).parent / "reference" / "schemas"
 
 def options_table(*, command_line: bool) -> str:
     """Return the options that the command line has, or those that only site files and settings have."""
-    names = [name for name in Options.model_fields if name != "start_url"]
+    names = [name for name in Options.crawl_options() if name != "start_url"]
     rows = [_option(name) for name in names if Options.flag(name).cli is command_line]
     if command_line:
         start = Options.model_fields["start_url"]
         rows = [("`START_URL`, `start_url`", "`SITEMAP_START_URL`", "required", start.description or ""), *rows]
     return _table(("option, key of the site file" if command_line else "key of the site file", "setting", "default",
                    "meaning"), rows)  # fmt: skip
+
+
+def engine_options_table() -> str:
+    """Return the options of the commands that talk to search engines."""
+    rows = [_option(name) for name in SearchEngineOptions.model_fields]
+    return _table(("option, key of the site file", "setting", "default", "meaning"), rows)
 
 
 def _option(name: str) -> tuple[str, ...]:
@@ -55,13 +62,23 @@ def default_of(name: str) -> str:
 
 
 def reasons_table() -> str:
-    return _table(
-        ("reason", "meaning"), [(f"`{reason}`", reason.traits.description) for reason in Reason], escape=False
-    )
+    """Return the reasons: what each means, and what to do about it."""
+    rows = [
+        (f"`{reason}`", traits.group.label, traits.description, f"{traits.why} {traits.remedy}")
+        for reason in Reason
+        for traits in (reason.traits,)
+    ]
+    return _table(("reason", "group", "meaning", "why it matters, what to do"), rows, escape=False)
 
 
 def warnings_table() -> str:
-    return _table(("kind", "meaning"), [(f"`{kind}`", kind.description) for kind in WarningKind], escape=False)
+    """Return the kinds of warnings: what each means, how much it matters and why, and what to do about it."""
+    rows = [
+        (f"`{kind}`", traits.severity, traits.description, traits.why, traits.remedy)
+        for kind in WarningKind
+        for traits in (kind.traits,)
+    ]
+    return _table(("kind", "severity", "meaning", "why it matters", "what to do"), rows, escape=False)
 
 
 def rules_tables() -> str:
@@ -124,6 +141,7 @@ def parts() -> dict[str, str]:
     """Return each part under the name of its file."""
     return {
         "options.md": options_table(command_line=True),
+        "search-engines.md": engine_options_table(),
         "settings.md": options_table(command_line=False),
         "reasons.md": reasons_table(),
         "warnings.md": warnings_table(),
@@ -131,6 +149,9 @@ def parts() -> dict[str, str]:
         "report.md": keys_table("report"),
         "sites-report.md": keys_table("sites-report"),
         "status.md": keys_table("status"),
+        "update.md": keys_table("update"),
+        "submit.md": keys_table("submit"),
+        "monitor.md": keys_table("monitor"),
     }
 
 

@@ -15,30 +15,42 @@
     │   ├── SpellingError · ValueError
     │   ├── LocateError
     │   ├── UnknownRunError
+    │   ├── JoinError
     │   └── TargetError
     ├── InventoryError                   1
     │   ├── DamagedInventoryError        1
     │   ├── NotAnInventoryError          2
     │   │   └── OtherVersionError
+    │   │       └── OldVersionError
     │   ├── OtherSiteError               2
     │   ├── InventoryBusyError           4
     │   └── UntrustedInventoryError      1
     ├── OutputError                      1
     │   ├── DirectoryLockedError         1
+    │   ├── PageTemplateError            1
     │   └── UntrustedLinkError
     ├── NotPublishedError                3
     │   ├── PublicationRefusedError
     │   ├── NothingToPublishError
     │   ├── ForeignFilesError
     │   └── IndexOverflowError
+    ├── SubmissionRefusedError           3
     ├── NotFinishedError                 4
     │   ├── RetryLaterError
+    │   ├── NothingToJoinError
     │   └── CrawlStoppedError
+    ├── ServiceError                     1
+    │   ├── ServiceRefusedError          1
+    │   ├── CredentialsError             2
+    │   └── ServiceLaterError            4
+    │       └── ServiceUnavailableError
+    ├── NotLocalError                    1
     ├── PatternTimeoutError              1
     ├── UnreadableError                  1
     ├── AddressError · OSError           1
     ├── CodingError · ValueError         1
     ├── GzipError · ValueError           1
+    ├── NestingError · ValueError        1
     └── WorkerError                      1
         ├── WorkerStartError
         ├── WorkerDiedError
@@ -50,7 +62,7 @@ add a list of inventories. Classes that also derive from ValueError are raised w
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 DONE, FAILED, USAGE, REFUSED, INTERRUPTED = range(5)
 """Exit codes of the commands, as README.md describes them."""
@@ -117,6 +129,10 @@ class UnknownRunError(InputError):
     """A run does not exist, or its changes are no longer stored. The message names the runs that can be given."""
 
 
+class JoinError(InputError):
+    """This process cannot take part in the crawl of the others."""
+
+
 class TargetError(InputError):
     """The target of `validate` cannot be validated at all."""
 
@@ -137,6 +153,14 @@ class NotAnInventoryError(InventoryError):
 
 class OtherVersionError(NotAnInventoryError):
     """The inventory has the schema of another release."""
+
+
+class OldVersionError(OtherVersionError):
+    """The inventory has the schema of an earlier release. A command that writes it migrates it first."""
+
+    def __init__(self, message: str, *, location: Any) -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class OtherSiteError(InventoryError):
@@ -161,6 +185,10 @@ class OutputError(SitemapCrawlerError):
 
 class DirectoryLockedError(OutputError):
     """Another process has kept the output directory locked for too long."""
+
+
+class PageTemplateError(OutputError):
+    """The template of the page list cannot be used. Before a crawl it is an OptionError."""
 
 
 class UntrustedLinkError(OutputError, OSError):
@@ -193,6 +221,12 @@ class IndexOverflowError(NotPublishedError):
     """The set has more sitemaps than one sitemap index may list."""
 
 
+class SubmissionRefusedError(SitemapCrawlerError):
+    """A guard refuses to tell search engines about the site."""
+
+    exit_code = REFUSED
+
+
 class NotFinishedError(SitemapCrawlerError):
     """The crawl is not finished. The same command continues it."""
 
@@ -203,8 +237,62 @@ class RetryLaterError(NotFinishedError):
     """The time that the site gave with Retry-After has not passed yet."""
 
 
+class NothingToJoinError(NotFinishedError):
+    """No main process has begun a crawl that this process is to help with."""
+
+
 class CrawlStoppedError(NotFinishedError):
     """The crawl was stopped at once, without a report."""
+
+
+class ServiceError(SitemapCrawlerError):
+    """A service of a search engine has not done what it was asked for. No attribute holds a secret."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        advice: str = "",
+        http_status: int | None = None,
+        reason: str | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(f"{message}: {advice}" if advice else message)
+        self.message = message
+        self.advice = advice
+        """What the user can do."""
+        self.http_status = http_status
+        """None without an answer."""
+        self.reason = reason
+        """The service's own code of the error."""
+        self.retry_after = retry_after
+        """Seconds that the service asks to wait."""
+        self.request_id = request_id
+
+
+class ServiceRefusedError(ServiceError):
+    """A service refuses a request for good. The same request would be refused again."""
+
+
+class CredentialsError(ServiceError):
+    """The credentials for a service are missing or unreadable, or the library that uses them is not installed."""
+
+    exit_code = USAGE
+
+
+class ServiceLaterError(ServiceError):
+    """A service refuses a request now: a quota is used up, a key is not verified yet. A later one may succeed."""
+
+    exit_code = INTERRUPTED
+
+
+class ServiceUnavailableError(ServiceLaterError):
+    """A service gives no usable answer: no connection, a timeout, a server error, or an answer of another program."""
+
+
+class NotLocalError(SitemapCrawlerError):
+    """A change of some pages may concern other pages or files: everything is decided and written. The text says why."""
 
 
 class PatternTimeoutError(SitemapCrawlerError):
@@ -234,6 +322,13 @@ class GzipError(SitemapCrawlerError, ValueError):
     def __init__(self, kind: Literal["truncated", "trailing-garbage", "corrupt"], reason: str = "") -> None:
         super().__init__(reason or kind)
         self.kind = kind
+
+
+class NestingError(SitemapCrawlerError, ValueError):
+    """The brackets of a text are nested too deep."""
+
+    def __init__(self, maximum: int) -> None:
+        super().__init__(f"its brackets are nested more than {maximum} deep")
 
 
 class WorkerError(SitemapCrawlerError):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.extract.document import Document
     from sitemap_crawler.extract.news import Article
     from sitemap_crawler.extract.page_dates import PageDate
+    from sitemap_crawler.extract.scripts import ScriptFacts
     from sitemap_crawler.sitemap.video import Video
     from sitemap_crawler.traps.detector import Suspect
 
@@ -46,6 +47,8 @@ class NoteKind(StrEnum):
     """Number of links of the start page with rel=nofollow."""
     NOFOLLOW_PAGE = "nofollow-page"
     """1: a directive of the start page forbids to follow its links."""
+    ONLY_RENDERED = "only-rendered"
+    """Links or content that the page has only after its scripts have run."""
     SCRIPT_SHELL = "script-shell"
     """1: the start page looks like a shell that scripts fill."""
     SOFT_404 = "soft-404"
@@ -57,6 +60,92 @@ class NoteKind(StrEnum):
 
 
 Note = str | int | list[str]
+
+
+class RenderState(IntEnum):
+    """What became of the rendering of a page. The inventory stores these numbers, and NULL without `--render`."""
+
+    LEFT = 0
+    """Not rendered: the plain page counts."""
+    NO_GAIN = 1
+    """Rendered without a gain: the plain page counts."""
+    FAILED = 2
+    """The rendering failed: the plain page counts."""
+    RENDERED = 3
+    """The rendered page counts."""
+    MOVED = 4
+    """A script leads to another URL."""
+
+
+class RenderCause(StrEnum):
+    """Why a page was rendered or not. The inventory stores these strings."""
+
+    NO_SCRIPTS = "no-scripts"
+    NOINDEX = "noindex"
+    """Search engines leave the page out, and do not render it either."""
+    INCOMPLETE = "incomplete"
+    """Only the beginning of the page was read."""
+    IDLE_TEMPLATE = "idle-template"
+    """Renderings of other pages of its template gained nothing."""
+    SAMPLE = "sample"
+    """One of the first pages of its template."""
+    SHELL = "shell"
+    """The plain page has hardly any text or links."""
+    TEMPLATE = "template"
+    """Renderings of other pages of its template gained something."""
+    CHECK = "check"
+    """Checks whether a template still gains nothing."""
+    GAINED_BEFORE = "gained-before"
+    """The last rendering of the page gained something."""
+    ALWAYS = "always"
+    """By the option `--render always`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRendering:
+    """The rendering of a page, or why there is none."""
+
+    state: RenderState
+    cause: RenderCause
+    run: int = 0
+    """Number of the run that has rendered the page, or left it."""
+    template: int | None = None
+    """Key of the template of the page."""
+    samples: int = 0
+    """Number of renderings of its template that gained nothing, for a page that was left for them."""
+    gains: tuple[str, ...] = ()
+    """What the rendered page has and the plain page has not, see `crawl/rendering/gains.py`."""
+    links: int = 0
+    """Number of links that scripts have added."""
+    problem: str | None = None
+    """Why the rendering failed."""
+    plain_hash: str | None = None
+    """Hash of the plain page as hexadecimal digits."""
+    requests: tuple[tuple[str, str, str | None, str | None, str], ...] = ()
+    """The requests of the scripts: URL, kind, ETag, Last-Modified, and hash of the answer as hexadecimal digits."""
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether the observation holds what scripts have made."""
+        return self.state in (RenderState.RENDERED, RenderState.MOVED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values that the inventory stores next to the state."""
+        return {name: value for name in _STORED if (value := getattr(self, name))}
+
+    @classmethod
+    def from_stored(cls, state: int | None, values: dict[str, Any] | None) -> PageRendering | None:
+        """Return the stored rendering; None for a page that was read without `--render`."""
+        if state is None or values is None:
+            return None
+        known = {name: values[name] for name in _STORED if name in values}
+        known["cause"] = RenderCause(known["cause"])
+        for name in ("gains", "requests"):
+            known[name] = tuple(tuple(value) if isinstance(value, list) else value for value in known.get(name, ()))
+        return cls(RenderState(state), **known)
+
+
+_STORED = ("cause", "run", "template", "samples", "gains", "links", "problem", "plain_hash", "requests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +160,8 @@ class QueuedUrl:
     """`Last-Modified` of the last observation, sent back in a conditional request like `etag`."""
     header_mark: bytes | None = None
     """`Observation.header_mark` of the last observation. A 304 with another mark confirms nothing."""
+    rendered: PageRendering | None = None
+    """`Observation.rendering` of the last observation by the same readers."""
 
     @property
     def conditional(self) -> bool:
@@ -98,9 +189,11 @@ class Observation:
     """The robots.txt rule that forbids fetching."""
     content_type: str | None = None
     body_bytes: int = 0
+    elapsed_ms: int | None = None
+    """Time from the request to the end of its answer; None without an answer."""
     body_hash: bytes | None = None
     location: str | None = None
-    """Target of a redirect with a 3xx status; None without a usable target."""
+    """Target of a redirect with a 3xx status, or of a script with the status 200; None without a usable target."""
     refresh: str | None = None
     """Target of a redirect with the Refresh header or a meta refresh."""
     canonical: str | None = None
@@ -132,6 +225,8 @@ class Observation:
     alternates: tuple[tuple[str, str], ...] = ()
     """Language code and URL of each language version that the page names."""
     notes: dict[NoteKind, Note] = field(default_factory=dict)
+    rendering: PageRendering | None = None
+    """None without `--render`, and for all but HTML pages."""
 
     @property
     def is_transient(self) -> bool:
@@ -168,6 +263,8 @@ class Page:
     """Reasons to suspect that the URL belongs to a crawler trap."""
     likeness: bytes | None = None
     """Signature of the content, to compare pages of a suspected trap."""
+    scripts: ScriptFacts | None = None
+    """The facts by which the page is rendered or not; None without `--render`."""
 
     def mark_unreadable(self, reason: str) -> None:
         """Store the page as unreadable: it is not listed blindly, and the crawl continues."""

@@ -23,6 +23,8 @@ DOWNLOAD_HANDLERS = {
 DOWNLOADER = "sitemap_crawler.crawl.engine.SiteDownloader"
 SCHEDULER = "sitemap_crawler.crawl.scheduler.FrontierScheduler"
 ITEM_PROCESSOR = "sitemap_crawler.crawl.pipelines.manager.PagePipelineManager"
+# Renders pages with --render, see crawl/rendering/renderer.py.
+PAGE_RENDERER = "sitemap_crawler.crawl.rendering.renderer.Renderer"
 # The base setting holds the pipelines of the package: -s ITEM_PIPELINES then adds pipelines, or removes one with null.
 # The pipelines that read a page come first, because worker processes run them.
 ITEM_PIPELINES_BASE = {

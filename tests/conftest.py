@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.both_databases import FILE_ONLY, POSTGRESQL, SQLITE, is_chosen, name_of
+from tests.support.inventories import InventoriesOnServer
+from tests.support.postgres_server import PostgresServer, needs_postgres
 from tests.support.program import Program, forks
 from tests.support.webserver import WebServer
 
@@ -36,12 +39,53 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--inventory",
+        choices=[SQLITE, POSTGRESQL],
+        help="run the tests of the program with inventories in this database only (default: SQLite, some in both)",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Choose the databases of each test that runs the program."""
+    if "inventories" not in metafunc.fixturenames:
+        return
+    name = name_of(metafunc.definition)
+    wanted = metafunc.config.getoption("inventory")
+    server = pytest.param(POSTGRESQL, marks=needs_postgres)
+    if name in FILE_ONLY and wanted == POSTGRESQL:
+        skipped = pytest.mark.skip(reason=f"SQLite only: {FILE_ONLY[name]}")
+        metafunc.parametrize("inventories", [pytest.param(POSTGRESQL, marks=skipped)], indirect=True)
+    elif wanted == POSTGRESQL:
+        metafunc.parametrize("inventories", [server], indirect=True)
+    elif wanted is None and name not in FILE_ONLY and is_chosen(name):
+        metafunc.parametrize("inventories", [SQLITE, server], indirect=True)
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def inventories(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where the inventories of the program are: in files, or in a PostgreSQL database."""
+    if getattr(request, "param", SQLITE) == SQLITE:
+        yield
+        return
+    with InventoriesOnServer(request.getfixturevalue("postgres")):
+        yield
+
+
+@pytest.fixture
+def program(tmp_path: Path, inventories: None) -> Program:
     return Program(tmp_path)
 
 
 @pytest.fixture
 def site() -> Iterator[WebServer]:
     with WebServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server of this worker. Tests that stop it take one of their own."""
+    with PostgresServer() as server:
         yield server

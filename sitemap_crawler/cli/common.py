@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.report.report import Report
 
 PROGRAM = "sitemap-crawler"
+STATE_HELP = "the inventory: a file, or the URL of a PostgreSQL database; default: that of the URL"
 
 
 def one_line(error: click.ClickException) -> str:
@@ -32,11 +33,12 @@ def model_options(
 ) -> Callable[..., Any]:
     """Add a command-line option for every field of the model that has one, or only for the fields named in `only`.
 
+    Without `only` the options of search engines are left out: they are options of commands of their own.
     With `remembered` the default of an option that the inventory stores is its value in the last crawl.
     """
     for name in reversed(Options.model_fields):
         flag, field = Options.flag(name), Options.model_fields[name]
-        if not flag.cli or (only is not None and name not in only):
+        if not flag.cli or name not in (Options.crawl_options() if only is None else only):
             continue
         long = "--" + name.replace("_", "-")
         settings: dict[str, Any] = {"help": field.description, "default": None}
@@ -67,7 +69,11 @@ def inventory_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--config", type=click.Path(path_type=Path), metavar="FILE", help="TOML site file whose inventory is meant"
     )(command)
-    return click.option("--state", metavar="PATH", help="the inventory; default: the one of the URL")(command)
+    return click.option(
+        "--state",
+        metavar="PATH|URL",
+        help=STATE_HELP,
+    )(command)
 
 
 def given_options(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,16 @@ def _crawl_site(
     return print_outcome(report, quiet=start.options.quiet, as_json=as_json)
 
 
+@click.command(hidden=True)
+def helper() -> int:
+    """Help the crawl that started this process with --processes, and that gives the settings as standard input."""
+    from sitemap_crawler.crawl.helpers import read_start
+    from sitemap_crawler.crawl.runner import run_crawl
+
+    start, verbosity = read_start(sys.stdin.buffer)
+    return run_crawl(start, verbosity=verbosity).exit_code
+
+
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return model_options(command, only=Options.write_options(), remembered=True)
 
@@ -134,9 +145,12 @@ def write(
     start_url: str | None, state: str | None, config: Path | None, *, trust_supplied: bool, quiet: bool, **values: Any
 ) -> int:
     """Decide and write again from the inventory, by the options that it remembers and those given; no crawl."""
-    from sitemap_crawler.inventory.location import find_inventory, site_file_of
+    from sitemap_crawler.inventory.location import find_inventory_to_write, site_file_of
     from sitemap_crawler.publish.conclude import write as write_again
+    from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 
+    # Without it the reference cycles of a million rows, and of the reports of many hosts, take more than 100 MB.
+    set_garbage_collection(Phase.WORK)
     given = given_options(values)
     if trust_supplied:
         return _write_supplied(given_options({"start_url": start_url, "state": state, **given}), config, quiet=quiet)
@@ -144,7 +158,7 @@ def write(
         raise OptionError("write asks no server: give --trust-supplied with --urls, or crawl with --urls")
     if state is None and config is not None:
         config = site_file_of(config, start_url)
-    path = find_inventory(state=state, config=config, start_url=start_url)
+    path = find_inventory_to_write(state=state, config=config, start_url=start_url)
     report = write_again(path, given, config=config)
     return print_outcome(report, quiet=quiet)
 
@@ -152,10 +166,7 @@ def write(
 def _write_supplied(given: dict[str, Any], config: Path | None, *, quiet: bool) -> int:
     from sitemap_crawler.config.sources import read_site_file
     from sitemap_crawler.publish.supplied import write_supplied
-    from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 
-    # Without it the reference cycles of a million rows take 100 MB.
-    set_garbage_collection(Phase.WORK)
     values = {**(read_site_file(config)[0] if config is not None else {}), **given}
     if not values.get("urls"):
         raise OptionError("--trust-supplied writes what a list names: give --urls FILE, or --urls -")

@@ -27,7 +27,7 @@ UNFINISHED = "unfinished"
 MAX_DIGITS = 18
 """Maximum number of digits of a run's number, which fits the 64 bits of the database."""
 _LIKE_A_URL = re.compile(r"[./:]|^localhost$")
-"""Something that a host or URL has, and neither a number nor a word."""
+"""Characters that tell a host or URL from the number of a run and from a word."""
 NUMERIC = frozenset({"run", "added", "changed", "removed"})
 """Columns of the table that are right-aligned."""
 
@@ -128,7 +128,10 @@ def _lines(differences: Differences) -> Iterator[str]:
         yield f"{difference.kind} {printable(difference.url)}{_dates(difference)}"
     counts = differences.counts()
     runs_compared = f"before run {differences.end}"
-    if differences.start is not None:
+    if differences.start == differences.end and any(counts):
+        # A later publication of the same run, by `update` or `write`.
+        runs_compared = f"after the end of run {differences.end}"
+    elif differences.start is not None:
         runs_compared = f"from run {differences.start} to run {differences.end}"
     yield f"{counts.added:,} added, {counts.changed:,} changed, {counts.removed:,} removed, {runs_compared}"
 

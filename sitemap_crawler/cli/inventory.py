@@ -8,6 +8,7 @@ import shutil
 import sys
 from difflib import get_close_matches
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,9 +19,9 @@ from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
+    from sitemap_crawler.config.state_location import StateLocation
     from sitemap_crawler.inventory.lookup import Inventory, Selection
     from sitemap_crawler.policy.reasons import Reason
     from sitemap_crawler.report.explain import Explanation
@@ -32,6 +33,7 @@ SCAN_ROWS = 50_000
 """Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
 FORMULA_STARTS = ("=", "+", "-", "@")
 """Characters with which a spreadsheet begins a formula."""
+_SERVICE_NAMES = {"indexnow": "IndexNow"}
 MAX_PLACES = 20
 """Maximum number of damaged values that `check-inventory` prints."""
 REASON_WIDTH, STATUS_WIDTH = 20, 6
@@ -50,14 +52,14 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
     from sitemap_crawler.inventory.lookup import open_inventory
     from sitemap_crawler.report.explain import explain as answer
 
-    named = state is not None or config is not None
     if state is None and config is not None:
-        config = site_file_of(config, url, any_page=True)
-    path = find_inventory(state=state, config=config, start_url=None) if named else inventory_for(url)
+        path = find_inventory(state=None, config=site_file_of(config, url, any_page=True), start_url=None)
+    else:
+        path = inventory_for(url, state=state)
     with open_inventory(path) as inventory:
         explanation = answer(inventory, url)
     lines = (
-        [json.dumps(explanation.facts, indent=2)]
+        [json.dumps(explanation.to_json(), indent=2)]
         if as_json
         else [printable(line) for line in _explanation_lines(explanation)]
     )
@@ -66,6 +68,8 @@ def explain(url: str, state: str | None, config: Path | None, *, as_json: bool) 
 
 
 def _explanation_lines(explanation: Explanation) -> Iterator[str]:
+    from sitemap_crawler.report.renderings import rendering_words
+
     facts = explanation.facts
     yield _sentence(facts)
     source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
@@ -78,18 +82,35 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
         "canonical": facts["canonical"],
         "linked from": explanation.linked,
         "links": explanation.links,
+        "scripts": explanation.rendering and rendering_words(explanation.rendering),
         "depth": _depth(facts),
         "lastmod": facts["lastmod"] and facts["lastmod"] + source,
         "first seen": facts["first_seen"],
         "last fetched": facts["last_fetched"],
+        "Google": _google_words(explanation),
         "site": explanation.start_url,
     }
     for name, value in shown.items():
         if value is not None:
             yield f"  {name:<13} {value}"
+    for sent in explanation.to_json()["submissions"]:
+        status = f" ({sent['http_status']})" if sent["http_status"] else ""
+        answer = "no answer yet" if sent["outcome"] == "sending" else f"{sent['outcome']}{status}"
+        yield f"  sent to {_SERVICE_NAMES.get(sent['service'], sent['service'])} {sent['at']}: {answer}"
     near = explanation.nearest
     if near is not None:
         yield f"nearest known: {near['url']}: {_sentence(near)}"
+
+
+def _google_words(explanation: Explanation) -> str | None:
+    """Return what Google says of a page, in words."""
+    found = explanation.google
+    if found is None:
+        return None
+    chosen = found["google_canonical"]
+    is_own = chosen in (None, explanation.facts["url"], found["user_canonical"])
+    canonical = "" if is_own else f", canonical {chosen}"
+    return f"{found['coverage_state'] or found['verdict']}{canonical}, inspected {found['inspected'][:10]}"
 
 
 def _depth(facts: dict[str, Any]) -> str | None:
@@ -112,9 +133,9 @@ def _sentence(facts: dict[str, Any]) -> str:
 
 
 def _live_note(facts: dict[str, Any]) -> str:
-    """Return the words on the live file for a page that it lists although the page is not listed, or no longer answers.
+    """Return the end of a line for a URL that a live file contains, although its page fails or is not listed.
 
-    A run that was refused or tried out has decided, and the live files are those of an earlier run.
+    After a refused run or a dry run the decisions are new, and the live files are those of an earlier run.
     """
     if not facts["file"] or facts["reason"] == "listed":
         return ""
@@ -129,6 +150,9 @@ def _live_note(facts: dict[str, Any]) -> str:
 @click.option("--decision", type=click.Choice(["listed", "excluded", "unknown"]), help="only URLs decided so")
 @click.option("--reason", "reasons", metavar="R", multiple=True, help="only URLs decided for this reason (repeatable)")
 @click.option("--match", metavar="RE", help="only URLs in which this regular expression is found")
+@click.option(
+    "--hosts", type=click.Choice(["own", "other"]), help="only URLs of the site's own host, or of other hosts"
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="at most N URLs")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "jsonl"]), default="table", show_default=True)
 @click.option(
@@ -143,13 +167,13 @@ def pages(
     from sitemap_crawler.inventory.location import find_inventory
     from sitemap_crawler.inventory.lookup import open_inventory
 
-    pattern = _pattern(wanted.pop("match"))
+    pattern, hosts = _pattern(wanted.pop("match")), wanted.pop("hosts")
     reasons = _known_reasons(wanted["reasons"])
     if referrers is None:
         referrers = any(reason.traits.is_fixed_in_links for reason in reasons)
     path = find_inventory(state=state, config=config, start_url=start_url, any_page=True)
     with open_inventory(path) as inventory:
-        selection = inventory.select(pattern=pattern, **wanted)
+        selection = inventory.select(pattern=pattern, admits=_host_filter(inventory, hosts), **wanted)
         rows = _rows(inventory, selection, referrers=referrers)
         with flushed_output():
             if form == "table":
@@ -168,6 +192,16 @@ def _pattern(text: str | None) -> UserPattern | None:
         return None if text is None else UserPattern(text)
     except PatternError as error:
         raise PatternError(f"--match: {error}") from error
+
+
+def _host_filter(inventory: Inventory, hosts: str | None) -> Callable[[str], bool] | None:
+    """Return the function that admits URLs of these hosts, "own" or "other"; None for all hosts."""
+    from sitemap_crawler.report.explain import rules_of
+
+    if hosts is None:
+        return None
+    scope = rules_of(inventory.run)[0].scope
+    return lambda url: scope.is_own_host(url) is (hosts == "own")
 
 
 def _known_reasons(names: tuple[str, ...]) -> list[Reason]:
@@ -273,12 +307,13 @@ def check_inventory(start_url: str | None, state: str | None, config: Path | Non
 
     Of an inventory of another schema only the structure is checked, unless --migrate is given.
     """
-    from sitemap_crawler.inventory.location import inventory_file
+    from sitemap_crawler.inventory.location import inventory_place
     from sitemap_crawler.inventory.lookup import check_file, open_inventory
     from sitemap_crawler.inventory.store import open_store
 
-    path = inventory_file(state=state, config=config, start_url=start_url)
-    check_file(path)
+    path = inventory_place(state=state, config=config, start_url=start_url)
+    if isinstance(path, Path):
+        check_file(path)
     _print_damage(path)
     if migrate:
         open_store(path).close()
@@ -294,7 +329,7 @@ def check_inventory(start_url: str | None, state: str | None, config: Path | Non
     return 0
 
 
-def _print_damage(path: Path) -> None:
+def _print_damage(path: StateLocation) -> None:
     """Print the places of the damage of an inventory. Raises DamagedInventoryError if there is any."""
     from sitemap_crawler.inventory.damage import damaged, find_damage
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.reasons import Reason, ReasonGroup
 from sitemap_crawler.utils.runtime import console, plain
 from sitemap_crawler.utils.text import printable
 
@@ -18,6 +18,8 @@ MAX_GROUPS_LISTED = 6
 """Maximum number of URL groups shown for listed URLs."""
 MAX_GROUPS_EXCLUDED = 3
 """Maximum number of URL groups shown for each reason of exclusion."""
+INDENT = 4 * " "
+"""Indentation of a part of the row above."""
 MAX_HOSTS = 50
 """Maximum number of hosts shown."""
 WIDTH = 120
@@ -34,6 +36,8 @@ def print_summary(report: Report) -> None:
         output.print(plain(f"Few pages were found: {hint}"))
     for line in _warnings(report):
         output.print(plain(line))
+    if report.submission is not None:
+        output.print(plain(f"Search engines: {report.submission['message']}"))
 
 
 def _numbers(report: Report) -> Table:
@@ -44,9 +48,7 @@ def _numbers(report: Report) -> Table:
     if report.kept:
         table.add_row("    kept while their server fails", f"{report.kept:,}")
     _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED)
-    for reason, count in sorted(report.excluded.items(), key=lambda item: (-item[1], item[0])):
-        table.add_row(plain(f"not listed: {reason}"), f"{count:,}")
-        _add_groups(table, report.shapes.get(reason, []), limit=MAX_GROUPS_EXCLUDED)
+    _add_reasons(table, report)
     changes = report.changes
     table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
     for row in report.hosts[:MAX_HOSTS]:
@@ -56,17 +58,57 @@ def _numbers(report: Report) -> Table:
     written = sum(file["written"] for file in report.files)
     table.add_row("files (written anew)", f"{len(report.files):,} ({written:,})")
     table.add_row("requests", f"{report.requests:,}")
+    if report.rendering is not None:
+        _add_renderings(table, report.rendering)
     table.add_row("seconds", f"{(report.finished - report.started).total_seconds():,.1f}")
+    if report.other_hosts:
+        table.add_row("links to other hosts", f"{report.other_hosts:,}", style="dim")
     return table
 
 
-def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int) -> None:
+def _add_renderings(table: Table, numbers: dict[str, Any]) -> None:
+    """Add the pages that a browser rendered, those that gained nothing, and what was refused to their scripts."""
+    table.add_row("rendered in a browser", f"{numbers['rendered']:,}")
+    if numbers["rendered"]:
+        table.add_row("    with links or content by scripts", f"{numbers['useful']:,}")
+    if numbers["failed"]:
+        table.add_row("    failed: the page counts as the server sends it", f"{numbers['failed']:,}")
+    if numbers["confirmed"]:
+        table.add_row("renderings of earlier runs that stand", f"{numbers['confirmed']:,}")
+    if numbers["refused"]:
+        table.add_row("requests of scripts refused", f"{sum(numbers['refused'].values()):,}")
+
+
+def _add_reasons(table: Table, report: Report) -> None:
+    """Add the reasons of URLs that are not listed, by group. What needs a person comes first."""
+    counts = {reason: report.excluded[reason] for reason in Reason if reason in report.excluded}
+    if Reason.OUT_OF_SCOPE in counts:
+        counts[Reason.OUT_OF_SCOPE] -= report.other_hosts
+    for group in ReasonGroup:
+        of_group = [(reason, count) for reason, count in counts.items() if count and reason.traits.group is group]
+        # The name of a group with a single reason stands before the reason.
+        before = INDENT if len(of_group) > 1 else f"{_in_line(group.label)}: "
+        if len(of_group) > 1:
+            total = sum(count for _, count in of_group)
+            table.add_row(plain(_in_line(group.label)), f"{total:,}")
+        for reason, count in sorted(of_group, key=lambda item: -item[1]):
+            table.add_row(plain(f"{before}{_in_line(reason.traits.title)} ({reason})"), f"{count:,}")
+            if reason is not Reason.OUT_OF_SCOPE or not report.other_hosts:
+                _add_groups(table, report.shapes.get(reason, []), limit=MAX_GROUPS_EXCLUDED, indent=2 * INDENT)
+
+
+def _in_line(title: str) -> str:
+    """Return a title as it is written within a line."""
+    return title[0].lower() + title[1:]
+
+
+def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int, indent: str = INDENT) -> None:
     """Add a row for each group of URLs. A single group adds nothing: the row above has its number."""
     if len(shapes) > 1:
         for shape in shapes[:limit]:
-            table.add_row(plain(f"    {printable(shape.pattern)}"), f"{shape.urls:,}")
+            table.add_row(plain(f"{indent}{printable(shape.pattern)}"), f"{shape.urls:,}")
         if others := sum(shape.urls for shape in shapes[limit:]):
-            table.add_row("    (others)", f"{others:,}")
+            table.add_row(plain(f"{indent}(others)"), f"{others:,}")
 
 
 def _warnings(report: Report) -> list[str]:

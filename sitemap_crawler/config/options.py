@@ -6,14 +6,14 @@ The command line, the `SITEMAP_*` settings, the keys of site files and the docum
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from sitemap_crawler.config.credentials import Access, move_url_credentials, options_from_environment
+from sitemap_crawler.config.model import SETTING_PREFIX, Flag
+from sitemap_crawler.config.search_engines import SearchEngineOptions
 from sitemap_crawler.config.types import (
     Format,
     Formats,
@@ -28,14 +28,16 @@ from sitemap_crawler.config.types import (
     PlainText,
     PublicUrl,
     PublicUrls,
+    RenderMode,
     SectionRules,
     StateLocation,
+    SubresourceHosts,
     TextPath,
     Texts,
     check_names,
     columns_of,
 )
-from sitemap_crawler.exceptions import AccessError, OptionError, ScopeError
+from sitemap_crawler.exceptions import AccessError, OptionError
 from sitemap_crawler.sitemap.limits import MAX_BYTES, MAX_URLS
 from sitemap_crawler.sitemap.names import entry_name
 from sitemap_crawler.urls.normalise import TRACKING_PARAMETERS, last_segment, origin_of
@@ -45,60 +47,18 @@ from sitemap_crawler.urls.scope import DomainScope, Scope, default_sitemap_url, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SETTING_PREFIX = "SITEMAP_"
 MIN_SHARD_BYTES = 10_000
 """Minimum value of `max_bytes`."""
 MAX_RUNS = 1_000_000
 """Maximum value of options that count runs. It is enough for a million nightly runs."""
-_BEFORE_AT = re.compile(r"^(https?:[/\\]*+)?+.*@", re.IGNORECASE | re.DOTALL)
-_URL_OPTIONS = frozenset(("start_url", "sitemap_url", "public_url", "seed_sitemap", "state", "urls"))
-_WORDS = {
-    "int_parsing": "give a whole number",
-    "int_type": "give a whole number",
-    "int_from_float": "give a whole number",
-    "float_parsing": "give a number",
-    "float_type": "give a number",
-    "finite_number": "give a number",
-    "bool_parsing": "give true or false",
-    "bool_type": "give true or false",
-    "string_type": "give a text",
-    "path_type": "give a text, the path of a file or directory",
-    "tuple_type": "give a list of texts",
-    "enum": "give {expected}",
-    "greater_than_equal": "give {ge} or more",
-    "less_than_equal": "give {le} or less",
-    "greater_than": "give a number above {gt}",
-}
-"""What to give, by pydantic's type of an error, https://docs.pydantic.dev/latest/errors/validation_errors/"""
-UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "take_over", "dry_run", "report"))
+UNSTORED_WRITE_OPTIONS = frozenset(("allow_shrink", "take_over", "dry_run", "report", "html_report"))
 """Options of `write` that the inventory does not store."""
 SECRET_OPTIONS = ("header", "auth", "client_certificate")
 """Options that give access to pages which are not for everybody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """Properties of an option outside the model."""
-
-    setting: str | None = None
-    """Name of the Scrapy setting with this meaning, if there is one."""
-    metavar: str = ""
-    short: str | None = None
-    cli: bool = True
-    """Whether the command line has the option. All options are settings and keys of site files."""
-    remembered: bool = False
-    """Whether the option affects decisions or files, so that the inventory stores it for `write`."""
-    crawling: bool = False
-    """Whether the option affects the crawl, so that a resumed run with another value warns."""
-    secret: bool = False
-    """Whether the value may be neither shown nor stored."""
-
-
-class Options(BaseModel):
+class Options(SearchEngineOptions):
     """Options of a run. They are immutable and validated before the first request."""
-
-    # The validator is built on first use, because --help and other commands do not need it.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     start_url: Annotated[
         PublicUrl, Flag(metavar="URL", cli=False, remembered=True), Field(description="page where the crawl starts")
@@ -126,10 +86,11 @@ class Options(BaseModel):
     ] = None
     state: Annotated[
         StateLocation | None,
-        Flag(metavar="PATH"),
+        Flag(metavar="PATH|URL"),
         Field(
-            description="SQLite file with the inventory and the state of the crawl; default: one file per site in "
-            "the user's state directory"
+            description="SQLite file with the inventory and the state of the crawl, or a schema of a PostgreSQL "
+            "database as postgresql://USER@HOST/DB?schema=NAME; default: SITEMAP_STATE in the environment, else one "
+            "file per site in the user's state directory"
         ),
     ] = None
     include: Annotated[
@@ -231,8 +192,13 @@ class Options(BaseModel):
     format: Annotated[
         Formats,
         Flag(metavar="FORMAT", remembered=True),
-        Field(description="write xml, txt, rss or atom (repeatable)"),
+        Field(description="write xml, txt, rss, atom or html (repeatable)"),
     ] = (Format.XML,)
+    html_template: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE", remembered=True),
+        Field(description="Jinja2 template of the page list for visitors; default: a plain page"),
+    ] = None
     section: Annotated[
         SectionRules,
         Flag(metavar="NAME=RE", remembered=True),
@@ -295,6 +261,15 @@ class Options(BaseModel):
             "systems than Linux",
         ),
     ] = None
+    processes: Annotated[
+        int,
+        Flag(metavar="N"),
+        Field(
+            ge=1,
+            le=64,
+            description="crawl with N processes of this machine, which share the inventory of a PostgreSQL server",
+        ),
+    ] = 1
     random_delay: Annotated[
         float,
         Flag(metavar="SECONDS"),
@@ -349,14 +324,82 @@ class Options(BaseModel):
         Flag(metavar="FILE"),
         Field(description="PEM file of certificate authorities that are trusted in addition to those of the system"),
     ] = None
+    render: Annotated[
+        RenderMode,
+        Flag(metavar="MODE", crawling=True),
+        Field(
+            description="read pages as Chromium renders them, for sites that need JavaScript: never, auto (where it "
+            "shows more) or always"
+        ),
+    ] = RenderMode.NEVER
+    render_pages: Annotated[
+        int | None,
+        Flag(metavar="N"),
+        Field(
+            ge=1, le=64, description="number of pages that are rendered at a time; default: one a processor, at most 4"
+        ),
+    ] = None
+    render_timeout: Annotated[
+        float,
+        Flag(metavar="SECONDS"),
+        Field(
+            gt=0,
+            le=600,
+            description="maximum number of seconds of a rendering, without the time for which its requests wait for "
+            "their turn",
+        ),
+    ] = 15.0
+    browser: Annotated[
+        TextPath | None,
+        Flag(metavar="PATH"),
+        Field(description="program of the browser; default: Chromium, Chrome or Edge where they are installed"),
+    ] = None
+    browser_no_sandbox: Annotated[
+        bool,
+        Flag(),
+        Field(description="run the browser without its sandbox, which root and some containers do not allow"),
+    ] = False
+    subresource_hosts: Annotated[
+        SubresourceHosts,
+        Flag(metavar="HOSTS", crawling=True),
+        Field(
+            description="hosts that scripts of a page may ask in addition to the origin of START_URL: site (hosts of "
+            "the same domain), public (also any other with public addresses) or none"
+        ),
+    ] = SubresourceHosts.PUBLIC
     full: Annotated[bool, Flag(), Field(description="download everything again, without conditional requests")] = False
+    join: Annotated[
+        bool,
+        Flag(),
+        Field(
+            description="help with the crawl of another process that has the same options: request pages and store "
+            "them in the same PostgreSQL database; write no sitemap"
+        ),
+    ] = False
     fresh: Annotated[bool, Flag(), Field(description="discard an unfinished run and start a new one")] = False
     allow_shrink: Annotated[bool, Flag(), Field(description="publish even when the shrink guard would refuse")] = False
     take_over: Annotated[
         bool, Flag(), Field(description="replace the files in the output directory although they list another site")
     ] = False
     dry_run: Annotated[bool, Flag(), Field(description="decide and report, but publish nothing")] = False
+    submit: Annotated[
+        bool,
+        Flag(),
+        Field(
+            description="tell search engines about the publication when the run has ended, as the command submit does"
+        ),
+    ] = False
+    submit_timeout: Annotated[
+        float,
+        Flag(metavar="SECONDS"),
+        Field(gt=0, le=86_400, description="maximum number of seconds that this may take"),
+    ] = 300.0
     report: Annotated[TextPath | None, Flag(metavar="FILE"), Field(description="write a JSON report of the run")] = None
+    html_report: Annotated[
+        TextPath | None,
+        Flag(metavar="FILE"),
+        Field(description="write an HTML report of the site, also when the run is refused or fails"),
+    ] = None
     status: Annotated[
         TextPath | None,
         Flag(metavar="FILE"),
@@ -408,6 +451,16 @@ class Options(BaseModel):
         Flag(cli=False),
         Field(ge=1, le=2**40, description="maximum number of lines that a run reads of each access log"),
     ] = 200_000_000
+    lease: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            ge=1,
+            le=86_400,
+            description="number of seconds after which a silent process of a crawl by several counts as dead, so "
+            "that others request its URLs",
+        ),
+    ] = 60.0
     max_retry_after: Annotated[
         float,
         Flag(cli=False),
@@ -511,6 +564,21 @@ class Options(BaseModel):
         Flag(cli=False, remembered=True),
         Field(ge=1, le=MAX_RUNS, description="number of latest runs whose changes are stored for diff"),
     ] = 100
+    render_recycle: Annotated[
+        int,
+        Flag(cli=False),
+        Field(ge=1, le=1_000_000, description="number of pages after which the browser is replaced by a new one"),
+    ] = 500
+    render_budget: Annotated[
+        float,
+        Flag(cli=False),
+        Field(
+            gt=0,
+            le=600,
+            description="maximum number of seconds that pass on the clock of a page, which runs ahead of the real one "
+            "when scripts wait",
+        ),
+    ] = 5.0
     max_body: Annotated[
         int,
         Flag(cli=False, crawling=True),
@@ -582,12 +650,17 @@ class Options(BaseModel):
         return columns_of(self.urls_columns)
 
     @property
+    def renders(self) -> bool:
+        """Whether a browser may render pages."""
+        return self.render is not RenderMode.NEVER
+
+    @property
     def has_secrets(self) -> bool:
-        """Whether the site is read with credentials, so that its pages are not for everybody."""
+        """Whether requests have credentials. Files about the site are then readable by their owner only."""
         return any(getattr(self, name) for name in SECRET_OPTIONS)
 
     def without_credentials(self) -> Options:
-        """Return the options for a site that must not get the credentials, wherever these come from."""
+        """Return the options without credentials: those of the command line, of a site file and of the environment."""
         return self.model_copy(update={"header": (), "auth": None, "client_certificate": None, "client_key": None})
 
     @property
@@ -601,6 +674,11 @@ class Options(BaseModel):
         return [line.get_secret_value() for line in self.header], auth
 
     @classmethod
+    def crawl_options(cls) -> list[str]:
+        """Return the names of the options of a crawl, without those that only search engines need."""
+        return [name for name in cls.model_fields if name not in SearchEngineOptions.model_fields]
+
+    @classmethod
     def write_options(cls) -> frozenset[str]:
         """Return the names of the options of `write`."""
         return frozenset(
@@ -612,43 +690,8 @@ class Options(BaseModel):
         names = {name for name, flag in self.flags().items() if flag.remembered or flag.crawling}
         values = self.model_dump(mode="json", include=names, exclude_none=True)
         # Absolute, because `write` may run in another directory.
-        return {**values, "output": str(self.output.absolute())}
-
-    @classmethod
-    def flags(cls) -> dict[str, Flag]:
-        """Return the flags of all options by name."""
-        return {name: cls.flag(name) for name in cls.model_fields}
-
-    @classmethod
-    def flag(cls, name: str) -> Flag:
-        """Return the flag of the option `name`."""
-        return next(item for item in cls.model_fields[name].metadata if isinstance(item, Flag))
-
-    @classmethod
-    def setting(cls, name: str) -> str:
-        """Return the name of the Scrapy setting of the option `name`."""
-        return cls.flag(name).setting or SETTING_PREFIX + name.upper()
-
-    @classmethod
-    def meant_settings(cls) -> dict[str, str]:
-        """Return the real settings by the names SITEMAP_<OPTION> that options with a setting of Scrapy do not have."""
-        named = {SETTING_PREFIX + name.upper(): cls.setting(name) for name in cls.model_fields}
-        return {guess: setting for guess, setting in named.items() if guess != setting}
-
-    @classmethod
-    def parse(cls, values: Mapping[str, Any]) -> Options:
-        """Validate values by option name. Raises OptionError with the first problem."""
-        check_names(values, cls.model_fields, kind="option")
-        for name, value in values.items():
-            # pydantic would accept True as the number 1.
-            if isinstance(value, bool) and cls.model_fields[name].annotation not in (bool, bool | None):
-                raise OptionError(f"bad value {value} for {name}: it is not a switch", option=name)
-        try:
-            return cls.model_validate(dict(values))
-        except ScopeError as error:
-            raise OptionError(str(error)) from error
-        except ValidationError as error:
-            raise _first_problem(error) from error
+        paths = {"output": self.output, "html_template": self.html_template}
+        return {**values, **{name: str(path.absolute()) for name, path in paths.items() if path is not None}}
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
@@ -660,30 +703,14 @@ class Options(BaseModel):
         given = {name for name in settings if name.startswith(SETTING_PREFIX)}
         check_names(given, known, kind="setting", meant=cls.meant_settings())
         values = {known[name]: settings[name] for name in known if settings.get(name) is not None}
+        return cls.parse_with_access(values)
+
+    @classmethod
+    def parse_with_access(cls, values: Mapping[str, Any]) -> Options:
+        """Validate values by option name, and add the credentials of the environment. Raises OptionError."""
         options = cls.parse(values)
         try:
             added = options_from_environment(*options._secrets(), os.environ)
         except AccessError as error:
             raise OptionError(str(error)) from error
         return cls.parse({**values, **added}) if added else options
-
-
-def _first_problem(error: ValidationError) -> OptionError:
-    problem = error.errors(include_url=False)[0]
-    words = _WORDS.get(problem["type"])
-    message = words.format(**problem.get("ctx", {})) if words else problem["msg"].removeprefix("Value error, ")
-    if not problem["loc"]:
-        return OptionError(message)
-    name = str(problem["loc"][0])
-    if problem["type"] == "missing":
-        message = f"{name} is missing: give the URL of the page where the crawl starts"
-    elif isinstance(problem["input"], (list, tuple)) or Options.flag(name).secret:
-        message = f"{name}: {message}"
-    else:
-        # The message must not repeat a possible user and password in a URL.
-        value = str(problem["input"])
-        if name in _URL_OPTIONS:
-            value = _BEFORE_AT.sub(r"\1…@", value)
-        shown = value if len(value) <= 200 else value[:200] + "…"
-        message = f"bad value {shown!r} for {name}: {message}"
-    return OptionError(message, option=name)

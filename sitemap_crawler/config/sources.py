@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.types import check_names
-from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.exceptions import NestingError, OptionError
+from sitemap_crawler.utils.nesting import read_toml
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 OWN_SETTINGS = "sitemap_crawler.settings"
 CORE_SETTINGS = ("SCHEDULER", "ITEM_PROCESSOR", "TWISTED_REACTOR_ENABLED")
 """Names of the settings that every profile must have in common with the program's own settings."""
-PATH_OPTIONS = ("output", "report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file")
+PATH_OPTIONS = (
+    *("output", "report", "html_report", "status", "log_file", "state", "client_certificate", "client_key", "ca_file"),
+    *("html_template", "google_credentials"),
+)
 """Options whose relative paths in a site file are relative to that file."""
 LIST_OPTIONS = ("urls", "access_log")
 """Options with several sources, whose relative paths in a site file are relative to that file, too."""
@@ -122,14 +126,15 @@ def read_site_file(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     name of an option.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = read_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise OptionError(f"cannot read the site file {path}: {error.strerror or error}") from error
+        found = f"cannot read the site file {path}: {error.strerror or error}"
+        raise OptionError(f"{found}: give a readable file with --config") from error
     except UnicodeDecodeError as error:
         raise OptionError(f"the site file {path} is not UTF-8: save it as UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        # The parser raises ValueError for a number of thousands of digits, and RecursionError for as many brackets.
-        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "a number or a list in it is too long"
+    except ValueError as error:
+        # The parser raises a plain ValueError for a number of thousands of digits.
+        reason = error if isinstance(error, tomllib.TOMLDecodeError | NestingError) else "a number in it is too long"
         raise OptionError(f"the site file {path} is not TOML: {reason}: write each option as name = value") from error
     settings = values.pop("settings", {})
     if not isinstance(settings, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from difflib import get_close_matches
 from enum import StrEnum
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 
 from sitemap_crawler.config.credentials import basic_authorization, parse_header
+from sitemap_crawler.config.state_location import SERVER_SCHEMES, parse_server
 from sitemap_crawler.exceptions import OptionError
 from sitemap_crawler.sitemap.news import news_language
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import Resolver, split_credentials
+from sitemap_crawler.utils.nesting import read_json
 from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
@@ -56,6 +57,23 @@ class Format(StrEnum):
     TXT = "txt"
     RSS = "rss"
     ATOM = "atom"
+    HTML = "html"
+
+
+class RenderMode(StrEnum):
+    """Which pages a browser renders."""
+
+    NEVER = "never"
+    AUTO = "auto"
+    ALWAYS = "always"
+
+
+class SubresourceHosts(StrEnum):
+    """The hosts that the scripts of a page may ask, in addition to the origin of the start page."""
+
+    SITE = "site"
+    PUBLIC = "public"
+    NONE = "none"
 
 
 def _absolute_url(value: str) -> str:
@@ -75,18 +93,18 @@ def _compilable(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-def _list_of_text(value: Any) -> Any:
+def list_of_text(value: Any) -> Any:
     """Return the list that a text means (from `-s` or Scrapyd): a JSON list, or else the text as the only value."""
     if isinstance(value, str):
         text = value.strip()
-        return json.loads(text) if text.startswith("[") and _is_json(text) else [value]
+        return read_json(text) if text.startswith("[") and _is_json(text) else [value]
     return value
 
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        read_json(text)
+    except ValueError:
         return False
     return True
 
@@ -105,6 +123,9 @@ def _state_location(value: str) -> str:
         raise ValueError("it has a NUL character: choose another name")
     scheme, separator, rest = value.partition("://")
     if not separator:
+        return value
+    if scheme in SERVER_SCHEMES:
+        parse_server(value)
         return value
     if scheme != "sqlite":
         raise ValueError(f"{scheme} databases are not supported: give the path of an SQLite file")
@@ -147,7 +168,7 @@ def _news_language(value: str) -> str:
 
 def _formats(value: tuple[Format, ...]) -> tuple[Format, ...]:
     if not value:
-        raise ValueError("give at least one of xml, txt, rss and atom")
+        raise ValueError("give at least one of xml, txt, rss, atom and html")
     return tuple(dict.fromkeys(value))
 
 
@@ -196,17 +217,17 @@ LIST_VALUES = ("url", "lastmod", "images", "videos", "section")
 """Values that an entry of a list can have."""
 TextPath = Annotated[Path, AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
-PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(_list_of_text)]
-Patterns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_compilable)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_text)]
-ListSources = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_sources)]
-LogSources = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_log_sources)]
-ListColumns = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_list_columns)]
+PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(list_of_text)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_compilable)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(list_of_text)]
+ListSources = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_list_sources)]
+LogSources = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_log_sources)]
+ListColumns = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_list_columns)]
 MediaTypes = Annotated[Texts, AfterValidator(_media_types)]
 StateLocation = Annotated[str, AfterValidator(_state_location)]
 PlainText = Annotated[str, AfterValidator(_plain_text)]
-HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(_list_of_text), AfterValidator(_headers)]
+HeaderLines = Annotated[tuple[SecretStr, ...], BeforeValidator(list_of_text), AfterValidator(_headers)]
 Login = Annotated[SecretStr, AfterValidator(_login)]
 NewsLanguage = Annotated[str, AfterValidator(_news_language)]
-Formats = Annotated[tuple[Format, ...], BeforeValidator(_list_of_text), AfterValidator(_formats)]
-SectionRules = Annotated[tuple[str, ...], BeforeValidator(_list_of_text), AfterValidator(_sections)]
+Formats = Annotated[tuple[Format, ...], BeforeValidator(list_of_text), AfterValidator(_formats)]
+SectionRules = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_sections)]

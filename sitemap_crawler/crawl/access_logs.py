@@ -70,7 +70,7 @@ class LogReader:
         except OSError as error:
             problems.append(f"cannot be read: {error.strerror or error}; the crawl goes on without the rest of it")
         self._store(counted)
-        complete = log.damage is None and not problems
+        complete = log.lines.damage is None and not problems
         problems += _problems_of(log)
         if not self._is_stopping():
             self._seeds.write(Seed(name, ACCESS_LOG, 0, done=True, problems=tuple(problems), transient=not complete))
@@ -102,11 +102,11 @@ class LogReader:
 def _problems_of(log: AccessLog) -> Iterator[str]:
     if log.unreadable:
         are = "is no line" if log.unreadable == 1 else "are no lines"
-        shown = f"{log.unreadable:,} of its {log.number:,} lines {are} of the common or combined format"
+        shown = f"{log.unreadable:,} of its {log.lines.number:,} lines {are} of the common or combined format"
         yield f"{shown}, the first is line {log.first_unreadable:,}: give such a log"
-    if log.too_long:
-        yield f"{log.too_long:,} of its {log.number:,} lines are too long to be read"
-    if log.damage is not None:
-        yield f"{log.damage}; visits may be missing"
-    elif not log.number:
+    if log.lines.too_long:
+        yield f"{log.lines.too_long:,} of its {log.lines.number:,} lines are too long to be read"
+    if log.lines.damage is not None:
+        yield f"{log.lines.damage}; visits may be missing"
+    elif not log.lines.number:
         yield "is empty"

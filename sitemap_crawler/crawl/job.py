@@ -1,6 +1,6 @@
 """The job of one process: its part of the crawl of a run. Components get it with `job_of(crawler)`.
 
-`Admission` decides which discovered URLs the queue takes.
+What all processes of the run share is the `RunState` of run_state.py.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import math
 import random
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.list_files import check_lists, is_url, spool_standard_input
 from sitemap_crawler.crawl.run import begin_or_resume, plan_run, remaining_pause_seconds
+from sitemap_crawler.crawl.run_state import Admission, RunState
 from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.exceptions import (
     ForeignFilesError,
@@ -25,13 +27,12 @@ from sitemap_crawler.exceptions import (
     UntrustedLinkError,
 )
 from sitemap_crawler.inventory.damage import damage_message
-from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.inventory.location import inventory_exists, state_location
+from sitemap_crawler.inventory.processes import RunPhase, Work
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.robots import store_robots
-from sitemap_crawler.inventory.runs import fetched_in_run, move_run, store_pause
+from sitemap_crawler.inventory.runs import fetched_in_run, move_run
 from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
-from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import Ending, RunContext
 from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.sitemap.names import entry_name
@@ -44,56 +45,23 @@ from sitemap_crawler.utils.replace import check_replaceable
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from sqlalchemy import Connection
 
     from sitemap_crawler.config.options import Options
+    from sitemap_crawler.crawl.shared_run import SharedRun
+    from sitemap_crawler.inventory.processes import Beat, Membership
     from sitemap_crawler.inventory.store import Store
-    from sitemap_crawler.policy.robots_txt import RobotsTxt
+    from sitemap_crawler.items import Observation
     from sitemap_crawler.policy.rules import Rules
+    from sitemap_crawler.policy.warning_kinds import WarningKind
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.utils.shortage import Shortage
 
 logger = logging.getLogger(__name__)
-
-MAX_HOSTS = 1_000
-"""Maximum number of hosts of one registrable domain that a run crawls."""
-MAX_PAUSE = timedelta(days=1)
-"""Longest pause that is stored for a Retry-After. A longer one is a mistake of the server."""
-
-
-class Admission:
-    """Test whether the queue takes a URL: by the rules of the run, and by the maximum number of hosts."""
-
-    def __init__(self, context: RunContext, *, hosts: Iterable[str] = ()) -> None:
-        """`hosts` are the hosts that the run has admitted before."""
-        self._context = context
-        self._hosts = set(hosts)
-        self._has_warned = False
-
-    def admits(self, url: str, depth: int) -> bool:
-        return self._context.rules.fetch_refusal(url, depth) is None and self._admits_host(url)
-
-    def follows(self, url: str) -> bool:
-        """Return whether the URL is within the scope, so that a link to it counts as one of the site."""
-        return self._context.rules.scope.admits(url)
-
-    def _admits_host(self, url: str) -> bool:
-        """Return whether the number of hosts allows the URL: a wildcard DNS record gives a domain endless hosts."""
-        if not self._context.options.subdomains:
-            return True
-        host = host_of(url)
-        if host not in self._hosts and len(self._hosts) == MAX_HOSTS:
-            if not self._has_warned:
-                self._has_warned = True
-                message = f"more than {MAX_HOSTS:,} hosts: this one and those met after it are not crawled"
-                self._context.warn(WarningKind.TOO_MANY_HOSTS, url, message)
-            return False
-        self._hosts.add(host)
-        return True
 
 
 class FailingPages(NamedTuple):
@@ -108,30 +76,43 @@ class FailingPages(NamedTuple):
 
 
 class Job:
-    """State of the crawl in this process: queue, throttles, counts and ending. `context` is the state of the run."""
+    """State of the crawl in this process: queue, throttles, counts and ending. `shared` is the state of the run."""
 
     def __init__(
-        self, context: RunContext, *, queue: Queue, traps: TrapDetector, throttles: HostThrottles, fetched: int
+        self, shared: RunState, *, queue: Queue, throttles: HostThrottles, membership: Membership | None = None
     ) -> None:
-        """`fetched` is the number of URLs that earlier processes have fetched in the run."""
-        self.context = context
+        """`membership` is that of this process if several can crawl the run."""
+        self.shared = shared
+        self.together: SharedRun | None = None
+        """The same if several processes may crawl; None where one process crawls."""
+        self.context = context = shared.context
         self.options: Options = context.options
         self.store: Store = context.store
         self.run = context.run
         self.queue = queue
-        self.traps = traps
         self.throttles = throttles
-        self.fetched = fetched
-        self.done = fetched
+        self.done = shared.fetched
+        """Number of URLs with an observation of this run, in this process and in earlier ones."""
+        self.membership = membership
+        self.beat_listeners: list[Callable[[Beat], None]] = []
+        """Called in the event loop with each answer of the server to a heartbeat."""
+        self.started = datetime.now(UTC)
+        self.others = Work()
+        """What other processes have done in the run since this one began, as of the last heartbeat."""
+        self.helped: str | None = None
+        """Why a helper has ended its work, if it has."""
+        self.count_further_requests: Callable[[], int] = lambda: 0
+        """Function that returns the number of requests of this process without an observation."""
         self.listable = 0
         """Number of pages of this process whose own directives allow their listing."""
-        self.robots: dict[str, RobotsTxt] = {}
-        """The robots.txt of each origin that has one."""
+        self._is_open = self._is_closed = False
         self.gate = _gate_for(context)
         """The hosts that the crawl may ask."""
         self.ending = Ending()
         """Refusal, interruption or failure that ends the crawl, if one has occurred."""
         self.report: Report | None = None
+        self.read_probe: Callable[[Response], Awaitable[Observation | None]] | None = None
+        """Function that renders a response that is no page of the crawl; None without `--render`."""
         self.find_failing: Callable[[float], FailingPages | None] = lambda _now: None
         """Function of the scheduler that returns the pages for which the run only waits at a time."""
 
@@ -150,17 +131,6 @@ class Job:
     def warn(self, kind: WarningKind, url: str, message: str) -> None:
         self.context.warn(kind, url, message)
 
-    @property
-    def budget(self) -> int | None:
-        """Number of URLs that may still be fetched in the run. None without a limit."""
-        limit = self.options.max_pages
-        return None if limit is None else max(0, limit - self.fetched)
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether a limit may have kept pages from being fetched, so that a missing page proves nothing."""
-        return self.budget == 0 or self.options.max_depth is not None
-
     def adopt_start(self, url: str, *, notice: str) -> None:
         """Continue from `url`, to which the start page redirects. Its directory becomes the scope."""
         is_default = self.options.sitemap_url is None
@@ -178,19 +148,17 @@ class Job:
         """End the crawl with exit code 3. With `ends_run` the run is closed; without it the same command resumes it."""
         if self.ending.interruption is None:
             self.ending = self.ending._replace(refusal=message, refusal_ends_run=ends_run)
+            self.shared.refuse(message, ends_run=ends_run)
 
     def interrupt(self, message: str) -> None:
         """End the crawl with exit code 4. The same command resumes the run."""
         self.ending = self.ending._replace(interruption=message)
+        self.shared.interrupt(message)
 
     def pause_until(self, until: datetime, message: str) -> None:
-        """Interrupt the run and store the time before which the site must not be requested, at most MAX_PAUSE ahead."""
+        """Interrupt the run and store the time before which the site must not be requested."""
         self.interrupt(message)
-        until = min(until, datetime.now(UTC) + MAX_PAUSE)
-        try:
-            store_pause(self.store.connection, until.timestamp())
-        except SQLAlchemyError as error:
-            logger.warning("cannot store the time until which the site must not be requested: %s", error)
+        self.shared.store_pause(until)
 
     def inventory_failed(self, error: Exception) -> None:
         """End the crawl with exit code 1 because the inventory could not be written.
@@ -198,26 +166,48 @@ class Job:
         Any exception counts: the objects in memory do not know what has been rolled back, so nothing more can be
         written.
         """
-        message = inventory_failure(self.store.path, error)
+        message = inventory_failure(self.store.location, error)
         if message.endswith(PROGRAM_ERROR):
             logger.error("cannot write to the inventory", exc_info=error)
         self.ending = self.ending._replace(failure=message)
 
     def lack(self, shortage: Shortage, place: str) -> None:
         """End the crawl with exit code 1 because this machine lacks something. The same command resumes the run."""
-        message = f"{shortage.lack} ({place}): {shortage.remedy}"
+        self.lack_tool(f"{shortage.lack} ({place}): {shortage.remedy}")
+
+    def lack_tool(self, message: str) -> None:
+        """End the crawl with exit code 1 because something that it needs does not work on this machine."""
         logger.info("%s", printable(message))
         self.ending = self.ending._replace(shortage=message)
 
-    def store_robots(self, origin: str, *, agent: str, body: bytes | None) -> None:
-        """Store the robots.txt of an origin. `body` is None if the origin has none."""
+    @property
+    def is_helper(self) -> bool:
+        """Whether another process concludes the run."""
+        return self.membership is not None and not self.membership.is_main
+
+    @property
+    def total_done(self) -> int:
+        """Number of URLs with an observation of this run, by all processes."""
+        return self.done + self.others.fetched
+
+    def settle_start(self, url: str) -> None:
+        """Open the run to helpers if `url`, which has an observation now, is its start page."""
+        if self.membership is None or self._is_open or self.is_helper or url != self.start_url:
+            return
         try:
-            store_robots(self.store.connection, self.run.id, origin, agent=agent, body=body)
-        except SQLAlchemyError as error:
-            # The next batch that is written meets the same failure, and ends the crawl.
-            logger.warning("cannot store the robots.txt of %s: %s", origin, error)
+            self.queue.flush()
+            self.membership.set_phase(RunPhase.CRAWLING)
+        except Exception as error:
+            self.inventory_failed(error)
+        self._is_open = True
 
     def close(self) -> None:
+        """Leave the run and close the inventory, once: without its server each attempt takes seconds."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self.membership is not None:
+            self.membership.leave()
         self.store.close()
 
 
@@ -229,8 +219,8 @@ def open_job(options: Options, *, readers: str) -> Job:
     """
     if not options.dry_run:
         _check_output(options.output, entry_name(options.entry_url))
-    path = state_path(options)
-    if not path.exists():
+    path = state_location(options)
+    if not inventory_exists(path):
         # A site that is refused leaves no inventory behind.
         _check_owner(None, options)
     store = open_store(path, private=options.has_secrets)
@@ -241,8 +231,8 @@ def open_job(options: Options, *, readers: str) -> Job:
     except Exception as error:
         store.close()
         is_ours = isinstance(error, SitemapCrawlerError | OSError)
-        if isinstance(error, SQLAlchemyError) or (not is_ours and damage_message(store.path, error)):
-            raise InventoryError(inventory_failure(store.path, error)) from error
+        if isinstance(error, SQLAlchemyError) or (not is_ours and damage_message(store.location, error)):
+            raise InventoryError(inventory_failure(store.location, error)) from error
         raise
     except BaseException:
         store.close()
@@ -252,7 +242,7 @@ def open_job(options: Options, *, readers: str) -> Job:
 def _open_job(options: Options, store: Store, *, readers: str) -> Job:
     connection = store.connection
     pause_seconds = remaining_pause_seconds(options, connection)
-    throttles = HostThrottles(options, not_before=_first_request_time(pause_seconds, options.random_delay))
+    throttles = HostThrottles(options, not_before=first_request_time(pause_seconds, options.random_delay))
     run = begin_or_resume(options, store)
     spool_standard_input(options, store, resumed=run.resumed)
     fetched = fetched_in_run(connection, run.id)
@@ -261,21 +251,56 @@ def _open_job(options: Options, store: Store, *, readers: str) -> Job:
     admission = Admission(context, hosts=hosts)
     traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.checks_traps(url))
     plan_run(context, admits=admission.admits, traps=traps, readers=readers)
-    queue = Queue(
-        connection,
-        run.id,
-        readers=readers,
-        conditional=not options.full,
-        admits=admission.admits,
-        follows=admission.follows,
-        traps=traps,
-    )
-    queue.add_start_page(run.requested_url)
-    queue.add_start_page(run.start_url)
-    return Job(context, queue=queue, traps=traps, throttles=throttles, fetched=fetched)
+    parts = queue_parts(options, admission, traps, readers)
+    if isinstance(store.location, Path):
+        queue = Queue(connection, run.id, **parts)
+        return _with_start_pages(Job(RunState(context, traps=traps, fetched=fetched), queue=queue, throttles=throttles))
+    from sitemap_crawler.crawl.membership import join_as_main
+
+    membership = join_as_main(options, store.location, store, run, readers=readers, fetched=fetched)
+    return _with_start_pages(shared_job(context, membership, parts, fetched=fetched, throttles=throttles))
 
 
-def _first_request_time(pause_seconds: float, random_delay: float) -> float:
+def queue_parts(options: Options, admission: Admission, traps: TrapDetector, readers: str) -> dict[str, Any]:
+    """Return the arguments of the queue that do not depend on the database."""
+    return {
+        "readers": readers,
+        "conditional": not options.full,
+        "admits": admission.admits,
+        "follows": admission.follows,
+        "traps": traps,
+        "renders": options.renders,
+    }
+
+
+def shared_job(
+    context: RunContext, membership: Membership, parts: dict[str, Any], *, fetched: int, throttles: HostThrottles
+) -> Job:
+    """Return the job of a process that has joined a crawl. `parts` are those of `queue_parts`."""
+    from sitemap_crawler.crawl.membership import shared_queue, shared_state
+
+    state = shared_state(context, membership, traps=parts["traps"], fetched=fetched, throttles=throttles)
+    queue = shared_queue(state, membership, parts)
+    job = Job(state, queue=queue, throttles=throttles, membership=membership)
+    job.together = state
+    return job
+
+
+def _with_start_pages(job: Job) -> Job:
+    """Queue the start pages. A run that has requested them in an earlier process is open to helpers at once."""
+    try:
+        job.queue.add_start_page(job.run.requested_url)
+        job.queue.add_start_page(job.run.start_url)
+        if job.membership is not None and not job.queue.is_waiting(job.start_url):
+            job.settle_start(job.start_url)
+    except BaseException:
+        if job.membership is not None:
+            job.membership.leave()
+        raise
+    return job
+
+
+def first_request_time(pause_seconds: float, random_delay: float) -> float:
     """Return the earliest time of the first request, on the clock of time.monotonic().
 
     A random part of at most `random_delay` seconds keeps sites with the same schedule from starting together.

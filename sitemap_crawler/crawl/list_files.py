@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.exceptions import OptionError, OutputError
 from sitemap_crawler.extract.lines import PIECE_BYTES, pieces_of
 from sitemap_crawler.inventory.seed_sitemaps import lists_read
-from sitemap_crawler.utils.replace import remove_file, replacing
+from sitemap_crawler.inventory.store import beside
+from sitemap_crawler.utils.replace import real_path, remove_file, replacing
 from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def check_lists(options: Options, connection: Connection) -> None:
 
 def spool_path(store: Store) -> Path:
     """Return the path of the file that holds the standard input until the run has read it."""
-    return store.path.with_name(store.path.name + ".stdin")
+    return beside(store.location, ".stdin")
 
 
 def spool_standard_input(options: Options, store: Store, *, resumed: bool) -> None:
@@ -83,8 +84,8 @@ def spool_standard_input(options: Options, store: Store, *, resumed: bool) -> No
     if sys.stdin is None:
         raise OptionError("the standard input is closed: give a file")
     try:
-        # The rows of a database are for nobody else.
-        with replacing(path, private=True, durable=False) as file:
+        # The rows of a database are for nobody else. The directory may be missing if the inventory is on a server.
+        with replacing(real_path(path, create=True), private=True, durable=False) as file:
             left = options.max_seed_bytes
             while left > 0 and (piece := os.read(sys.stdin.fileno(), PIECE_BYTES)):
                 file.write(piece)

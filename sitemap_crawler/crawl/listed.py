@@ -11,36 +11,27 @@ import logging
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy import Request, signals
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http.request import NO_CALLBACK
+from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.crawl.download.errors import describe_failure
-from sitemap_crawler.crawl.engine import EngineControl, SiteCrawler
+from sitemap_crawler.crawl.engine import EngineControl
+from sitemap_crawler.crawl.given_urls import GivenUrlsSpider, TargetRounds, add_components, run_session
 from sitemap_crawler.crawl.job import job_of
-from sitemap_crawler.crawl.keys import CloseReason, Meta
-from sitemap_crawler.crawl.log import quieten_asyncio, quieten_scrapy
-from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
-from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
-from sitemap_crawler.crawl.runner import run_process
-from sitemap_crawler.crawl.spiders.site import SiteSpider
+from sitemap_crawler.crawl.keys import CloseReason
+from sitemap_crawler.crawl.listed_media import MediaCheck
 from sitemap_crawler.crawl.startup import begin, start_of_command
-from sitemap_crawler.exceptions import FAILED, CrawlStoppedError, OptionError, SitemapCrawlerError
+from sitemap_crawler.exceptions import FAILED, CrawlStoppedError, SitemapCrawlerError
 from sitemap_crawler.publish.conclude import decider_of
 from sitemap_crawler.report.report import Report
-from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.urls.scope import registrable_domain
 from sitemap_crawler.utils.addresses import Gate
-from sitemap_crawler.utils.shortage import ShortageError, shortage_of
-from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from sitemap_crawler.crawl.job import Job
     from sitemap_crawler.items import Page
@@ -49,12 +40,6 @@ logger = logging.getLogger(__name__)
 
 QUEUED_AT_ONCE = 5_000
 """Number of listed URLs that are queued in one transaction, between two turns of the event loop."""
-MAX_TARGET_ROUNDS = 10
-"""Maximum number of redirects and canonicals that are followed from a listed URL."""
-MEDIA_AT_ONCE = 8
-"""Maximum number of requests for media that are in flight. The throttles of the hosts allow fewer."""
-_HEAD_REFUSED = frozenset((400, 403, 404, 405, 406, 500, 501, 503))
-"""Statuses of a HEAD request after which a GET request is sent: some servers answer HEAD with an error."""
 PAGE_TYPES = (
     "text/html",
     "application/xhtml+xml",
@@ -144,8 +129,8 @@ def check_listed(
     )
     if not request_options.has_credentials:
         start = start._replace(options=start.options.without_credentials())
-    start.settings.set("EXTENSIONS", {**start.settings.getdict("EXTENSIONS"), **_EXTENSIONS}, priority="cmdline")
-    start.settings.set("ITEM_PIPELINES", {**start.settings.getdict("ITEM_PIPELINES"), **_PIPELINES}, priority="cmdline")
+    add_components(start.settings, "EXTENSIONS", _EXTENSIONS)
+    add_components(start.settings, "ITEM_PIPELINES", _PIPELINES)
     job = begin(start)
     if isinstance(job, Report):
         raise SitemapCrawlerError(job.message) if job.exit_code == FAILED else CrawlStoppedError(job.message)
@@ -154,16 +139,9 @@ def check_listed(
         job.gate = Gate.for_listed(origin, named_by=named_by, domain_of=registrable_domain)
     outcome = CheckOutcome("the check was stopped at once", {})
     try:
-        if request_options.verbosity < 1:
-            quieten_scrapy()
-        quieten_asyncio()
-        crawler = SiteCrawler(ListedSpider, start.settings)
-        failure = run_process(AsyncCrawlerProcess(start.settings), crawler, job=job, listed=requests)
-        if failure is not None:
-            if (shortage := shortage_of(failure)) is not None:
-                raise ShortageError(shortage) from failure
-            raise OptionError(printable(f"the check cannot start ({type(failure).__name__}: {failure})"))
-        spider = crawler.spider
+        arguments: dict[str, Any] = {"job": job, "listed": requests}
+        verbosity = request_options.verbosity
+        spider = run_session(start.settings, ListedSpider, purpose="the check", verbosity=verbosity, **arguments)
         if isinstance(spider, ListedSpider) and spider.outcome is not None:
             outcome = spider.outcome
         return outcome
@@ -171,7 +149,7 @@ def check_listed(
         job.close()
 
 
-class ListedSpider(SiteSpider):
+class ListedSpider(GivenUrlsSpider):
     """Spider that requests the listed URLs and nothing else."""
 
     listed: ListedRequests
@@ -186,21 +164,12 @@ class ListedSpider(SiteSpider):
         checking: ListedSpider = spider
         return checking
 
-    async def start(self) -> AsyncIterator[Any]:
+    async def queue_urls(self) -> None:
         engine = EngineControl(self.crawler)
         urls = filter(None, map(self.resolver.normalise, self.listed.pages))
         while not engine.is_closing and (some := tuple(islice(urls, QUEUED_AT_ONCE))):
             self.job.queue.add_from_sitemap(some)
             await asyncio.sleep(0)
-        return
-        yield
-
-    def parse(self, response: Response) -> Iterator[Page | Request]:
-        for item in super().parse(response):
-            if not isinstance(item, Request):
-                # The first page is like any other: a redirect elsewhere does not end the check.
-                item.is_start = False
-            yield item
 
 
 class WithoutLinks:
@@ -212,15 +181,14 @@ class WithoutLinks:
 
 
 class ListedChecks:
-    """Extension that follows redirects and canonicals, requests the media, and decides when the spider closes."""
+    """Extension that has redirects and canonicals followed and media checked, and decides when the spider closes."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._job: Job = job_of(crawler)
         self._engine = EngineControl(crawler)
-        self._rounds = 0
-        self._media: asyncio.Task[None] | None = None
-        self._media_problems: dict[str, str] = {}
+        self._rounds = TargetRounds(self._job)
+        self._media = MediaCheck(crawler, self._spider.listed.media)
         crawler.signals.connect(self._spider_idle, signals.spider_idle)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
 
@@ -236,55 +204,13 @@ class ListedChecks:
 
     def _spider_idle(self) -> None:
         """Raise DontCloseSpider while a target or a medium is left."""
-        job = self._job
-        ending = job.ending
-        if ending.shortage is not None or ending.failure is not None or ending.refusal is not None:
-            return
-        if self._rounds < MAX_TARGET_ROUNDS:
-            self._rounds += 1
-            job.queue.flush()
-            job.queue.add_targets()
-            if job.queue.queued:
-                self._engine.wake()
-                raise DontCloseSpider
-        if self._media is None:
-            self._media = asyncio.ensure_future(self._check_media())
-        if not self._media.done():
+        if self._rounds.has_next():
+            self._engine.wake()
             raise DontCloseSpider
-
-    async def _check_media(self) -> None:
-        texts = iter(self._spider.listed.media)
-        await asyncio.gather(*(self._check_some_media(texts) for _ in range(MEDIA_AT_ONCE)))
-        self._engine.wake()
-
-    async def _check_some_media(self, texts: Iterator[str]) -> None:
-        for text in texts:
-            if self._engine.is_closing:
-                return
-            url = self._spider.resolver.normalise(text)
-            if url is None or text in self._media_problems:
-                continue
-            self._job.gate.name(origin_of(url))
-            problem = await self._media_problem(url)
-            if problem is not None and not self._engine.is_closing:
-                self._media_problems[text] = problem
-
-    async def _media_problem(self, url: str) -> str | None:
-        """Return why an image or video is not there; None if it is, or if robots.txt forbids the question."""
-        try:
-            for method in ("HEAD", "GET"):
-                meta = {Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: 1}
-                request = Request(url, method=method, callback=NO_CALLBACK, meta=meta)
-                response = await self._crawler.engine.download_async(request)
-                if method == "GET" or response.status not in _HEAD_REFUSED:
-                    break
-        except BlockedByRobotsError as error:
-            return f"robots.txt forbids it ({error})"
-        except (RobotsUnavailableError, RequestAbandonedError):
-            return None
-        except Exception as error:
-            return describe_failure(error)
-        return None if response.status < 400 else f"status {response.status}"
+        ending = self._job.ending
+        was_ended = ending.shortage is not None or ending.failure is not None or ending.refusal is not None
+        if not was_ended and not self._media.is_done():
+            raise DontCloseSpider
 
     def _spider_closed(self, reason: str) -> None:
         job, ending = self._job, self._job.ending
@@ -292,7 +218,11 @@ class ListedChecks:
         if problem is None and reason != CloseReason.FINISHED:
             problem = "the check was stopped"
         if ending.failure is None:
-            decisions, decider = decider_of(job.context, proved=False)
-            decisions.save(decider.decisions())
-        self._spider.outcome = CheckOutcome(problem, self._media_problems)
+            try:
+                decisions, decider = decider_of(job.context, proved=False)
+                decisions.save(decider.decisions())
+            except SQLAlchemyError as error:
+                job.inventory_failed(error)
+                problem = job.ending.failure
+        self._spider.outcome = CheckOutcome(problem or self._media.problem, self._media.broken)
         job.close()

@@ -44,8 +44,8 @@ _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 READERS_VERSION = 4
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
-"""Options that decide what the readers find on a page."""
-LATER_READING_OPTIONS = ("max_links",)
+"""Options that change the findings of the readers on a page."""
+LATER_READING_OPTIONS = ("max_links", "render", "subresource_hosts")
 """Reading options that inventories of earlier versions do not know. Only another value than the default counts, so
 that the hashes in those inventories stay valid."""
 
@@ -83,7 +83,7 @@ def begin_or_resume(options: Options, store: Store) -> Run:
 
 
 def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: TrapDetector, readers: str) -> None:
-    """Give every known URL its state for the run, and load what the inventory knows of traps.
+    """Give every known URL its state for the run, and load the traps that the inventory has stored.
 
     A run that is resumed has its plan. If its options have changed, they are applied to the URLs that are left.
     """

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import logging
 import signal
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
+from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.engine import SiteCrawler
 from sitemap_crawler.crawl.extensions import exporter
 from sitemap_crawler.crawl.log import open_log_file, quieten_asyncio, quieten_scrapy
 from sitemap_crawler.crawl.spiders.site import SiteSpider
 from sitemap_crawler.crawl.startup import begin
-from sitemap_crawler.exceptions import CrawlStoppedError, OptionError
+from sitemap_crawler.crawl.submission import submit_published
+from sitemap_crawler.exceptions import CrawlStoppedError, InventoryError, OptionError
+from sitemap_crawler.inventory.store import inventory_failure
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.shortage import ShortageError, shortage_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from scrapy.settings import Settings
 
     from sitemap_crawler.crawl.job import Job
@@ -32,7 +38,8 @@ CANNOT_START = (ValueError, TypeError, ImportError, AttributeError, NameError)
 def run_crawl(start: Start, *, verbosity: int) -> Report:
     """Crawl, decide and publish. Return the report, also of a crawl that cannot begin.
 
-    Raises InputError if Scrapy or the job rejects the settings, and CrawlStoppedError if there is no report.
+    Raises InputError if Scrapy or the job rejects the settings, InventoryError if the inventory fails before the first
+    request, and CrawlStoppedError if there is no report.
     """
     settings = start.settings
     job = begin(start)
@@ -45,17 +52,30 @@ def run_crawl(start: Start, *, verbosity: int) -> Report:
         if not settings["LOG_FILE"]:
             # The command prints the outcome itself.
             exporter.logger.addFilter(lambda record: record.levelno < logging.WARNING)
-        failure = _start_process(settings, job)
+        with helpers_of(start, verbosity=verbosity):
+            failure = _start_process(settings, job)
         if failure is not None:
             if (shortage := shortage_of(failure)) is not None:
                 raise ShortageError(shortage) from failure
+            if isinstance(failure, SQLAlchemyError):
+                raise InventoryError(inventory_failure(job.store.location, failure)) from failure
             reason = printable(f"{type(failure).__name__}: {failure}")
             raise OptionError(f"Scrapy can't work with these settings ({reason}): check -s and the site file")
         if job.report is None:
             raise CrawlStoppedError("the crawl was stopped at once; run the same command to continue")
+        submit_published(job)
         return job.report
     finally:
         job.close()
+
+
+def helpers_of(start: Start, *, verbosity: int) -> AbstractContextManager[object]:
+    """Return a context in which the helpers of `--processes` crawl along."""
+    if start.options.processes == 1:
+        return nullcontext()
+    from sitemap_crawler.crawl.helpers import Helpers
+
+    return Helpers(start, verbosity=verbosity)
 
 
 def _start_process(settings: Settings, job: Job) -> BaseException | None:

@@ -17,7 +17,6 @@ from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.http.request import NO_CALLBACK
 from sqlalchemy.exc import SQLAlchemyError
 
-from sitemap_crawler.crawl.access_logs import LogReader
 from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED, RequestRefusedError
 from sitemap_crawler.crawl.engine import EngineControl
@@ -31,7 +30,6 @@ from sitemap_crawler.crawl.middlewares.robots import (
     RobotsUnavailableError,
 )
 from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
-from sitemap_crawler.crawl.url_lists import ListReader
 from sitemap_crawler.exceptions import PatternTimeoutError, SitemapCrawlerError
 from sitemap_crawler.extract.dates import GENERATION_TIME, parse_http_date
 from sitemap_crawler.extract.entry_urls import EntryUrls
@@ -62,6 +60,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from sitemap_crawler.crawl.access_logs import LogReader
+    from sitemap_crawler.crawl.url_lists import ListReader
     from sitemap_crawler.extract.sitemap_xml import SitemapEntry
 
 logger = logging.getLogger(__name__)
@@ -129,15 +129,24 @@ class _SeedReader:
         self._queue = SeedQueue(self._job.store.connection, self._job.run.id, known, max_files=max_files)
         for url in self._queue.named:
             self._job.gate.name(origin_of(url))
-        self._lists = ListReader(self._job, self._queue, is_stopping=self._is_stopping)
-        self._logs = LogReader(self._job, self._queue, is_stopping=self._is_stopping)
+        self._lists: ListReader | None = None
+        self._logs: LogReader | None = None
+        # Imported here: few crawls have a list or a log.
+        if options.urls:
+            from sitemap_crawler.crawl.url_lists import ListReader
+
+            self._lists = ListReader(self._job, self._queue, is_stopping=self._is_stopping)
+        if options.access_log:
+            from sitemap_crawler.crawl.access_logs import LogReader
+
+            self._logs = LogReader(self._job, self._queue, is_stopping=self._is_stopping)
         self._files = self._urls = self._outside = 0
         """Sitemaps that were read, URLs in them, and those out of scope."""
 
     @property
     def has_work(self) -> bool:
         """Whether a sitemap is left to read. None is in a run that is resumed after it had read all."""
-        if self._queue.waiting or self._lists.unread or self._logs.has_unread:
+        if self._queue.waiting or (self._lists and self._lists.unread) or (self._logs and self._logs.has_unread):
             return True
         if not all(map(self._queue.knows, self._chosen())):
             return True
@@ -170,18 +179,20 @@ class _SeedReader:
 
     async def _read_lists(self) -> None:
         """Read lists and logs of the owner, before any sitemap: their dates are stored first, so they count."""
-        for source, name in self._lists.unread:
-            if self._is_stopping():
-                return
-            if is_url(source):
-                await self._read_list_of_url(name)
-            else:
-                await self._lists.read_file(source, name)
-        await self._logs.read()
+        if (lists := self._lists) is not None:
+            for source, name in lists.unread:
+                if self._is_stopping():
+                    return
+                if is_url(source):
+                    await self._read_list_of_url(lists, name)
+                else:
+                    await lists.read_file(source, name)
+        if self._logs is not None:
+            await self._logs.read()
         if not self._is_stopping():
             delete_spool(self._job.store)
 
-    async def _read_list_of_url(self, url: str) -> None:
+    async def _read_list_of_url(self, lists: ListReader, url: str) -> None:
         """Request a list as a sitemap is requested, with its limits, and read it."""
         exceeded = self._exceeded_limit()
         try:
@@ -190,12 +201,12 @@ class _SeedReader:
             response = await self._fetch(Seed(url, URLS, 0))
             body = b"" if response is None else response.body
             is_cut = response is not None and (TRUNCATED in response.flags or BOMB in response.flags)
-            problems, complete = await self._lists.take([body], url)
+            problems, complete = await lists.take([body], url)
             if is_cut:
                 problems, complete = (*problems, f"has more than {MAX_BYTES:,} bytes: the rest is not read"), False
         except _UnreadSitemapError as error:
             problems, complete = (f"cannot be read as a list of URLs: {error}",), False
-        self._lists.settle(url, problems, complete=complete)
+        lists.settle(url, problems, complete=complete)
 
     async def read_wordpress(self) -> None:
         """Read the lists of the WordPress sites whose API a page names, at the host of the start page only."""

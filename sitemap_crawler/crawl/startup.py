@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings, default_settings
 
-from sitemap_crawler.config.options import SETTING_PREFIX, Options
+from sitemap_crawler.config.model import SETTING_PREFIX
+from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
 from sitemap_crawler.config.sources import apply_options, naming_site_file, read_site_file, settings_module
-from sitemap_crawler.config.types import check_names
+from sitemap_crawler.config.types import RenderMode, check_names
 from sitemap_crawler.crawl.download.tls import check_network
 from sitemap_crawler.crawl.extensions.status import write_failure_report
 from sitemap_crawler.crawl.job import Job, open_job
 from sitemap_crawler.crawl.log import quieten_asyncio
 from sitemap_crawler.crawl.run import readers_of
 from sitemap_crawler.exceptions import USAGE, InputError, OptionError, SitemapCrawlerError
-from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.inventory.location import state_location
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.report.unstarted import write_unstarted
 from sitemap_crawler.utils.shortage import (
@@ -34,9 +36,10 @@ from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +93,9 @@ def start_of_spider(settings: Settings, arguments: Mapping[str, Any]) -> Start:
     _check_given(settings)
     apply_options(settings, spider_arguments(arguments), priority="cmdline")
     options = Options.from_settings(settings)
+    if options.processes > 1:
+        remedy = f"run {options.processes} jobs, all but one of them with join=1"
+        raise OptionError(f"processes {options.processes}: a job is one process: {remedy}", option="processes")
     _check(settings, options, site_file=None)
     return Start(settings, options)
 
@@ -104,7 +110,12 @@ def begin(start: Start) -> Job | Report:
     try:
         if (shortage := lacking_descriptors(MIN_START_DESCRIPTORS)) is not None:
             raise ShortageError(shortage)
-        return open_job(options, readers=readers_of(settings.getwithbase("ITEM_PIPELINES"), options))
+        readers = readers_of(settings.getwithbase("ITEM_PIPELINES"), options)
+        if options.join:
+            from sitemap_crawler.crawl.join import open_helper_job
+
+            return open_helper_job(options, readers=readers)
+        return open_job(options, readers=readers)
     except Exception as error:
         known = shortage_error_of(error)
         if isinstance(known, InputError) or not isinstance(known, SitemapCrawlerError):
@@ -171,8 +182,23 @@ def _log_level(options: Options, verbosity: int) -> str:
 def _check(settings: Settings, options: Options, *, site_file: Path | None) -> None:
     """Check everything that would fail only after the first request. Raises OptionError."""
     _check_values(settings)
-    check_paths(options, state=state_path(options), config=site_file)
+    state = state_location(options)
+    _check_processes(options, state)
+    check_paths(options, state=state, config=site_file)
     check_network(options, proxies=settings.getbool("HTTPPROXY_ENABLED"))
+    if options.render is not RenderMode.NEVER:
+        from sitemap_crawler.crawl.rendering.browser import check_browser
+
+        check_browser(options)
+
+
+def _check_processes(options: Options, state: StateLocation) -> None:
+    if options.processes > 1 and isinstance(state, Path):
+        raise OptionError(
+            f"processes {options.processes}: processes cannot share the inventory {state}, which is a file: give "
+            "--state postgresql://USER@HOST/DB, or leave processes out",
+            option="processes",
+        )
 
 
 def _check_given(settings: Settings) -> None:

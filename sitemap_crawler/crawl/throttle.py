@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sitemap_crawler.crawl.load_signals import ResponseKind
 from sitemap_crawler.urls.normalise import host_of, origin_of
@@ -54,10 +54,10 @@ class ConcurrencyLimit:
     This is additive increase and multiplicative decrease.
     """
 
-    __slots__ = ("_best_latency", "_ceiling", "_last_cut", "_mean_latency", "allowed")
+    __slots__ = ("_best_latency", "_last_cut", "_mean_latency", "allowed", "ceiling")
 
     def __init__(self, ceiling: int) -> None:
-        self._ceiling = ceiling
+        self.ceiling = ceiling
         self.allowed = float(min(FIRST_LIMIT, ceiling))
         """Requests in flight that the limit allows now."""
         self._mean_latency: float | None = None
@@ -79,7 +79,7 @@ class ConcurrencyLimit:
         if self._mean_latency > 2.5 * self._best_latency + 0.1:
             self.cut(0.75, sent_at=sent_at, now=now)
         elif self._mean_latency <= (1.1 if one_at_a_time else 1.5) * self._best_latency + 0.05:
-            self.allowed = min(self._ceiling, self.allowed + 1 / self.allowed)
+            self.allowed = min(self.ceiling, self.allowed + 1 / self.allowed)
 
     def cut(self, share: float, *, sent_at: float, now: float) -> None:
         """Multiply the limit by `share`, once for all requests that were in flight together."""
@@ -94,12 +94,15 @@ class HostThrottle:
     The caller reports each request with `request_sent`, and its response or failure with `response_received`.
 
     `start` must be called once the rules in robots.txt are known. Until then one request at a time is allowed.
+
+    Where several processes crawl, `is_granted` says from outside whether this one may ask the host.
     """
 
     __slots__ = (
         "_backoff", "_base_delay", "_concurrency", "_crawl_delays", "_good_responses", "_last_raise", "_last_response",
         "_last_sent", "_max_back_off", "_max_crawl_delay", "_max_outage", "_max_retry_after", "_paused_until",
-        "_pressure_since", "_window", "delay", "in_flight", "is_closed", "is_free", "is_started", "outage_suspected",
+        "_pressure_since", "_shared", "_window", "delay", "in_flight", "is_closed", "is_free", "is_granted",
+        "is_started", "outage_suspected",
     )  # fmt: skip
 
     def __init__(
@@ -112,12 +115,14 @@ class HostThrottle:
         max_outage: float,
         ceiling: int | None,
         not_before: float = -math.inf,
+        shared: bool = False,
     ) -> None:
         """Apply the options of the same names. All but `ceiling` are in seconds.
 
         `ceiling`: maximum of the adaptive limit of requests in flight; None for no limit. `not_before`: earliest time
-        of the first request.
+        of the first request. `shared`: whether other processes ask the host, too.
         """
+        self._shared = shared
         self._base_delay = delay
         self._max_crawl_delay = max_crawl_delay
         self._max_back_off = max_back_off
@@ -142,10 +147,12 @@ class HostThrottle:
         """Whether the host asks for a longer pause than `max_retry_after`, or was given up."""
         self.in_flight = 0
         """Requests that were sent and have no response yet."""
+        self.is_granted = True
+        """Whether this process may ask the host, and no other process has it for itself."""
         self.delay = delay
         """Seconds between two requests that apply now."""
         self.is_free = False
-        """Whether a request may be sent at any time: no delay, no pause, no limit of requests in flight."""
+        """Whether a request may be sent at any time: no delay, no pause, no limit of requests in flight, no sharing."""
 
     @property
     def max_in_flight(self) -> float:
@@ -160,6 +167,38 @@ class HostThrottle:
         self._crawl_delays[origin] = kept
         self._update()
         return kept
+
+    @property
+    def asked_delay(self) -> float | None:
+        """Delay of the options and of robots.txt, without a backoff. None while robots.txt is not known."""
+        return max(self._base_delay, *self._crawl_delays.values(), 0.0) if self.is_started else None
+
+    @property
+    def backoff(self) -> float:
+        return self._backoff
+
+    @property
+    def paused_until(self) -> float:
+        return self._paused_until
+
+    @property
+    def last_use(self) -> float:
+        """Time of the last request or response."""
+        return max(self._last_sent, self._last_response)
+
+    def begin_anew(self, now: float, *, backoff: float = 0.0, wait_seconds: float = 0.0) -> None:
+        """Forget the responses before: another process has asked the host meanwhile.
+
+        `backoff` is the one that it has met. No request is sent within `wait_seconds`.
+        """
+        self._window.clear()
+        self._pressure_since, self.outage_suspected = None, False
+        if self._concurrency is not None:
+            self._concurrency = ConcurrencyLimit(self._concurrency.ceiling)
+        if wait_seconds > 0:
+            self._pause(now, wait_seconds)
+        self._good_responses, self._last_raise = 0, now
+        self._set_backoff(min(backoff, self._max_back_off))
 
     def start(self) -> None:
         self.is_started = True
@@ -264,7 +303,20 @@ class HostThrottle:
     def _update(self) -> None:
         self.delay = max(self._base_delay, self._backoff, *self._crawl_delays.values(), 0.0)
         has_pause = self._paused_until > -math.inf
-        self.is_free = self.is_started and not self.delay and not has_pause and self._concurrency is None
+        limited = has_pause or self._concurrency is not None or self._shared
+        self.is_free = self.is_started and not self.delay and not limited
+
+
+class Book(Protocol):
+    """What several processes that crawl one site share of its hosts, see `host_book.py`."""
+
+    def enter(self, host: str, throttle: HostThrottle) -> None: ...
+
+    def tell(self, host: str) -> None: ...
+
+    def seconds_to_grant(self, host: str, throttle: HostThrottle, now: float) -> float: ...
+
+    def may_ask(self, host: str) -> bool: ...
 
 
 class HostThrottles:
@@ -278,6 +330,10 @@ class HostThrottles:
         self._by_origin: dict[str, HostThrottle] = {}
         self.requests_sent = 0
         """Number of requests to all hosts."""
+        self.in_flight = 0
+        """Number of requests to all hosts that were sent and have no response yet."""
+        self.book: Book | None = None
+        """None where one process crawls."""
 
     def for_url(self, url: str) -> HostThrottle:
         """Return the throttle for a normalised URL. All schemes and ports of a host share one: it is one machine."""
@@ -287,8 +343,19 @@ class HostThrottles:
             host = host_of(url)
             if host not in self._by_host:
                 self._by_host[host] = self._new(host)
+                if self.book is not None:
+                    self.book.enter(host, self._by_host[host])
             throttle = self._by_origin[origin] = self._by_host[host]
         return throttle
+
+    def tell(self, url: str) -> None:
+        """Tell other processes when what the host of a URL asks for may have changed."""
+        if self.book is not None:
+            self.book.tell(host_of(url))
+
+    def seconds_to_grant(self, url: str, throttle: HostThrottle, now: float) -> float:
+        """Return the seconds after which to look again whether this process may send a request; 0 if it may."""
+        return 0.0 if self.book is None else self.book.seconds_to_grant(host_of(url), throttle, now)
 
     def retry_delay(self, tries: int) -> float:
         """Return the seconds before the next retry of a page that met back-pressure `tries` times."""
@@ -305,4 +372,5 @@ class HostThrottles:
             max_outage=options.max_outage,
             ceiling=options.concurrency if is_adaptive else None,
             not_before=self._not_before,
+            shared=self.book is not None,
         )

@@ -76,12 +76,12 @@ class ListReader:
                     return (), False
                 usable = checked.check(slice_)
                 usable.store(self._job.store.connection, self._job.queue, run=self._job.run.id, name=name)
-        self._seeds.spent = self._seeds.spent.plus(size=entries.size)
+        self._seeds.spent = self._seeds.spent.plus(size=entries.lines.size)
         logger.info("%s: %d URLs, %d of them out of scope", name, checked.urls_read, checked.outside)
-        checked.count_unread(entries.too_long)
+        checked.count_unread(entries.lines.too_long)
         problems = list(checked.problems())
-        if entries.damage is not None:
-            problems.append(f"{entries.damage}; URLs may be missing")
-        elif not entries.number:
+        if entries.lines.damage is not None:
+            problems.append(f"{entries.lines.damage}; URLs may be missing")
+        elif not entries.lines.number:
             problems.append("is empty")
-        return tuple(problems), entries.damage is None
+        return tuple(problems), entries.lines.damage is None

@@ -35,7 +35,7 @@ _NO_PAGES = frozenset((
 
 
 class Visit(NamedTuple):
-    """What a request asked for."""
+    """Host and target of a request."""
 
     host: str | None
     """The virtual host, without its port; None if the log does not name it."""
@@ -47,14 +47,14 @@ class AccessLog:
     """Iterator over the visits of a log, as one counter for each piece of the file."""
 
     def __init__(self, pieces: Iterable[bytes], *, max_lines: int, max_bytes: int) -> None:
-        self._lines = Lines(pieces, max_lines=max_lines, max_bytes=max_bytes)
+        self.lines = Lines(pieces, max_lines=max_lines, max_bytes=max_bytes)
         self.unreadable = 0
         """Number of lines that are not of these formats."""
         self.first_unreadable = 0
         """Number of the first of them in the file."""
 
     def __iter__(self) -> Iterator[Counter[Visit]]:
-        for lines in self._lines:
+        for lines in self.lines:
             visits: Counter[Visit] = Counter()
             for index, line in enumerate(lines):
                 if not line.strip():
@@ -64,26 +64,8 @@ class AccessLog:
                     visits[visit] += 1
                 elif not is_known:
                     self.unreadable += 1
-                    self.first_unreadable = self.first_unreadable or self._lines.number - len(lines) + index + 1
+                    self.first_unreadable = self.first_unreadable or self.lines.number - len(lines) + index + 1
             yield visits
-
-    @property
-    def number(self) -> int:
-        """Number of lines; valid after the iteration, as are the following."""
-        return self._lines.number
-
-    @property
-    def too_long(self) -> int:
-        return self._lines.too_long
-
-    @property
-    def size(self) -> int:
-        return self._lines.size
-
-    @property
-    def damage(self) -> str | None:
-        """Why the log was not read to its end, as `is …` or `has …`."""
-        return self._lines.damage
 
 
 def _visit(line: str) -> tuple[Visit | None, bool]:

@@ -25,6 +25,8 @@ PIECE_BYTES = 262_144
 HEAD_BYTES = 1_024
 """Bytes at the start of a file that decide its format and its charset."""
 _BLANK = " \t\r\n\ufeff"
+_TOO_LONG = "x" * (MAX_LOC_LENGTH + 1)
+"""Stands for the start of a line that is longer than any URL. Such a line is only counted."""
 _URL_START = re.compile("https?://", re.IGNORECASE)
 
 
@@ -144,10 +146,17 @@ def _read_lines(texts: Iterable[str], source: _Source) -> Iterator[list[SitemapE
     rest = ""
     for text in texts:
         *lines, rest = (rest + text).split("\n")
-        # A line that is longer than any URL is only counted, so its rest is not kept.
-        rest = rest[: MAX_LOC_LENGTH + 1]
+        rest = _bounded_start(rest.lstrip(_BLANK))
         yield _short_entries(lines, source)
     yield _short_entries([rest], source)
+
+
+def _bounded_start(line: str) -> str:
+    """Return the start of a line, cut so that the whole line is still known to be too long, or not."""
+    if len(line) <= MAX_LOC_LENGTH:
+        return line
+    # Blanks at the end of a line do not count. Any other character after them makes the line too long.
+    return _TOO_LONG if len(line.rstrip(_BLANK)) > MAX_LOC_LENGTH else line[: MAX_LOC_LENGTH + 1]
 
 
 def _short_entries(lines: list[str], source: _Source) -> list[SitemapEntry]:

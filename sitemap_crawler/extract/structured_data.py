@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree
 
+from sitemap_crawler.exceptions import NestingError
 from sitemap_crawler.extract.document import JsonLd
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -220,14 +221,14 @@ def _script_values(document: Document) -> Iterator[object]:
 def _parse_script(text: str) -> object:
     """Return the JSON value of a script, or `None`. Comment marks and trailing commas are tolerated."""
     try:
-        return json.loads(text, strict=False)
-    except RecursionError:
+        return read_json(text, strict=False)
+    except NestingError:
         return None
     except ValueError:
         pass
     try:
-        return json.loads(_TRAILING_COMMA.sub("", _without_wrapping(text)), strict=False)
-    except (ValueError, RecursionError):
+        return read_json(_TRAILING_COMMA.sub("", _without_wrapping(text)), strict=False)
+    except ValueError:
         return None
 
 

@@ -7,12 +7,12 @@ anything else is text with one URL a line. Memory is bounded for any input.
 from __future__ import annotations
 
 import csv
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sitemap_crawler.extract.lines import Lines
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,18 +64,17 @@ class UrlList:
         max_bytes: int,
     ) -> None:
         """`columns` has other names of columns or keys, or numbers of columns from 1, by the names in COLUMNS."""
-        self._lines = Lines(pieces, max_lines=max_lines, max_bytes=max_bytes)
+        self.lines = Lines(pieces, max_lines=max_lines, max_bytes=max_bytes)
         self._columns = columns
-        self._problem: str | None = None
 
     def __iter__(self) -> Iterator[list[ListEntry]]:
         form: _Format | None = None
-        for lines in self._lines:
+        for lines in self.lines:
             begin = 0
             while form is None and begin < len(lines):
                 if first := lines[begin].strip(_BLANK):
                     if first.startswith("["):
-                        self._problem = "is a JSON array, not JSON lines: write one object a line"
+                        self.lines.damage = "is a JSON array, not JSON lines: write one object a line"
                         return
                     form = _form_of(first, self._columns)
                     begin += isinstance(form, _Csv) and form.has_header
@@ -84,24 +83,6 @@ class UrlList:
             yield list(form.entries(lines[begin:])) if form is not None else []
         if form is not None:
             yield list(form.finish())
-
-    @property
-    def number(self) -> int:
-        """Number of lines; valid after the iteration, as are the following."""
-        return self._lines.number
-
-    @property
-    def too_long(self) -> int:
-        return self._lines.too_long
-
-    @property
-    def size(self) -> int:
-        return self._lines.size
-
-    @property
-    def damage(self) -> str | None:
-        """Why the list was not read to its end, as `is …` or `has …`."""
-        return self._problem or self._lines.damage
 
 
 def _form_of(first: str, columns: Mapping[str, str]) -> _Format:
@@ -239,8 +220,8 @@ def _cells(text: str, delimiter: str) -> list[str]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         return None
 
 

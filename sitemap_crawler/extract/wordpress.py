@@ -6,13 +6,13 @@ https://developer.wordpress.org/rest-api/using-the-rest-api/discovery/
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.document import rel_tokens
 from sitemap_crawler.extract.links import parse_link_header
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,6 +163,6 @@ def _entry(value: object) -> Entry | None:
 def _parse(body: bytes) -> object:
     """Return the JSON value of an answer; None for other bytes and for a value that is nested too deeply."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return read_json(body)
+    except ValueError:
         return None

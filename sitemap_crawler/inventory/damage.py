@@ -6,21 +6,25 @@ any code that reads the inventory may then fail in any way.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary
+from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, exists, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.exceptions import DamagedInventoryError, InventoryError
+from sitemap_crawler.inventory.dialects import json_text
 from sitemap_crawler.inventory.schema import (
     SCHEMA_VERSION,
     UrlState,
+    added_urls,
     changes,
     decisions,
+    frontier,
+    inspections,
     listings,
     metadata,
     nofollowed,
@@ -28,19 +32,23 @@ from sitemap_crawler.inventory.schema import (
     supplied,
     urls,
 )
-from sitemap_crawler.inventory.sql import decode_links, url_key
-from sitemap_crawler.items import NoteKind
+from sitemap_crawler.inventory.sitemap_answers import stored_answer
+from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
+from sitemap_crawler.items import NoteKind, PageRendering, RenderState
 from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.sitemap.names import is_section_name
 from sitemap_crawler.sitemap.video import Video
 from sitemap_crawler.urls.normalise import host_of
 from sitemap_crawler.utils.directories import check_database
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sqlalchemy import Column, Table
+    from sqlalchemy import Column, ColumnElement, Connection, Table
+
+    from sitemap_crawler.config.state_location import ServerLocation, StateLocation
 
 REMEDY = "restore a copy, or move it away and crawl again"
 MIN_TIME, MAX_TIME = -62_135_596_800.0, 253_402_300_799.0
@@ -57,7 +65,8 @@ _NOT_DAMAGE = {
 _URL_IDS = (
     (urls, "referrer"), (observations, "url_id"), (observations, "location"), (observations, "refresh"),
     (observations, "canonical"), (decisions, "url_id"), (listings, "url_id"), (changes, "url_id"),
-    (nofollowed, "referrer"), (supplied, "url_id"),
+    (nofollowed, "referrer"), (supplied, "url_id"), (added_urls, "url_id"), (inspections, "url_id"),
+    (frontier, "url_id"),
 )  # fmt: skip
 """Columns with ids of URLs."""
 _OBSERVED = tuple(
@@ -71,8 +80,11 @@ class _StoredText(bytes):
     """A value of the type text. It need not be UTF-8."""
 
 
-def damage_message(path: Path, error: BaseException) -> str | None:
+def damage_message(path: StateLocation, error: BaseException) -> str | None:
     """Return the message for an exception that damage of the inventory at `path` explains, or None for any other."""
+    if isinstance(error, SQLAlchemyError) and not isinstance(path, Path):
+        # The server says what is wrong.
+        return None
     cause = error.orig if isinstance(error, SQLAlchemyError) and hasattr(error, "orig") else error
     if (getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF in _NOT_DAMAGE:
         return None
@@ -82,11 +94,11 @@ def damage_message(path: Path, error: BaseException) -> str | None:
     return None if place is None else damaged(path, place)
 
 
-def damaged(path: Path, place: str) -> str:
+def damaged(path: StateLocation, place: str) -> str:
     return f"the inventory {path} is damaged ({place}): {REMEDY}"
 
 
-def check_before_publication(path: Path, *, loses_pages: bool) -> None:
+def check_before_publication(path: StateLocation, *, loses_pages: bool) -> None:
     """Raise DamagedInventoryError if a page may be missing in the new set because the inventory at `path` is damaged.
 
     Lost rows are always looked for, which takes a second for millions of URLs. The rest of the file is read only if the
@@ -97,20 +109,37 @@ def check_before_publication(path: Path, *, loses_pages: bool) -> None:
         raise DamagedInventoryError(damaged(path, place))
 
 
-def find_damage(path: Path) -> Iterator[str]:
+def check_pages_before_publication(path: StateLocation, ids: Sequence[int]) -> None:
+    """Raise DamagedInventoryError if the rows of these URLs, which may leave the set, are damaged.
+
+    All other pages stay in the set as they are, so their rows cannot remove any.
+    """
+    places = (
+        _read(path, lambda connection: _find_damage_of_pages(connection, ids))
+        if isinstance(path, Path)
+        else _read_server(path, lambda connection: _find_damage_of_server_pages(connection, ids))
+    )
+    place = next(places, None)
+    if place is not None:
+        raise DamagedInventoryError(damaged(path, place))
+
+
+def find_damage(path: StateLocation) -> Iterator[str]:
     """Yield the places of the damage: what SQLite finds in the file, or else the values that no release writes.
+
+    On a server only the values and the rows are checked: the server checks its files.
 
     A value is named by table, row and column. Raises InventoryError if the file cannot be read for another reason.
     """
-    return _read(path, _find_damage)
+    return _read(path, _find_damage) if isinstance(path, Path) else _read_server(path, _find_damage_of_values)
 
 
-def find_lost_rows(path: Path) -> Iterator[str]:
+def find_lost_rows(path: StateLocation) -> Iterator[str]:
     """Yield the places at which other rows show that a row is lost. No release deletes URLs or observations.
 
     Raises InventoryError if the file cannot be read for another reason.
     """
-    return _read(path, _find_lost_rows)
+    return _read(path, _find_lost_rows) if isinstance(path, Path) else _read_server(path, _find_lost_server_rows)
 
 
 def _read(path: Path, find: Callable[[sqlite3.Connection], Iterator[str]]) -> Iterator[str]:
@@ -129,6 +158,56 @@ def _read(path: Path, find: Callable[[sqlite3.Connection], Iterator[str]]) -> It
         yield " ".join(str(error).split())
 
 
+def _read_server(location: ServerLocation, find: Callable[[Connection], Iterator[str]]) -> Iterator[str]:
+    from sitemap_crawler.inventory.postgresql import reading
+
+    with reading(location) as connection:
+        yield from find(connection)
+
+
+def _find_damage_of_values(connection: Connection) -> Iterator[str]:
+    highest = connection.scalar(select(func.max(urls.c.id))) or 0
+    for table in metadata.sorted_tables:
+        yield from _damage_of_server_table(connection, table, highest)
+    yield from _find_lost_server_rows(connection)
+
+
+def _find_damage_of_server_pages(connection: Connection, ids: Sequence[int]) -> Iterator[str]:
+    highest = connection.scalar(select(func.max(urls.c.id))) or 0
+    for table in (urls, observations, decisions, listings):
+        key = next(iter(table.primary_key.columns))
+        for chunk in chunks(ids):
+            yield from _damage_of_server_table(connection, table, highest, where=key.in_(chunk))
+
+
+def _damage_of_server_table(
+    connection: Connection, table: Table, highest: int, *, where: ColumnElement[bool] | None = None
+) -> Iterator[str]:
+    query = select(*(json_text(column) if isinstance(column.type, JSON) else column for column in table.columns))
+    rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query if where is None else query.where(where))
+    yield from _damage_of_rows(map(_with_stored_texts, rows), table, highest)
+
+
+def _find_lost_server_rows(connection: Connection) -> Iterator[str]:
+    for table, column in _URL_IDS:
+        key = next(iter(table.primary_key.columns))
+        lost = ~exists().where(urls.c.id == table.c[column])
+        if table is urls:
+            other = urls.alias("others")
+            lost = ~exists().where(other.c.id == table.c[column])
+        for row in connection.scalars(select(key).where(table.c[column].is_not(None), lost)):
+            yield f"table {table.name}, row {row}, column {column}"
+    for pages in (select(decisions.c.url_id).where(decisions.c.decision == "listed"), select(listings.c.url_id)):
+        page = pages.subquery()
+        unseen = ~exists().where(observations.c.url_id == page.c.url_id)
+        for row in connection.scalars(select(page.c.url_id).where(unseen)):
+            yield f"table {observations.name}, row {row} is missing"
+
+
+def _with_stored_texts(row: Sequence[Any]) -> list[Any]:
+    return [_StoredText(value.encode()) if isinstance(value, str) else value for value in row]
+
+
 def _find_damage(connection: sqlite3.Connection) -> Iterator[str]:
     problems = [row[0] for row in connection.execute("PRAGMA quick_check(20)")]
     if problems != ["ok"]:
@@ -137,10 +216,25 @@ def _find_damage(connection: sqlite3.Connection) -> Iterator[str]:
     if _is_of_another_release(connection):
         return
     connection.text_factory = _StoredText
-    highest = connection.execute(f"SELECT max(id) FROM {urls.name}").fetchone()[0]  # noqa: S608
+    highest = _highest_id(connection)
     for table in metadata.sorted_tables:
-        yield from _damage_of_table(connection, table, highest if isinstance(highest, int) else 0)
+        yield from _damage_of_table(connection, table, highest)
     yield from _find_lost_rows(connection)
+
+
+def _find_damage_of_pages(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[str]:
+    connection.text_factory = _StoredText
+    highest = _highest_id(connection)
+    for table in (urls, observations, decisions, listings):
+        key = next(iter(table.primary_key.columns)).name
+        for chunk in chunks(ids):
+            chosen = f"{key} IN ({', '.join(str(int(url_id)) for url_id in chunk)})"
+            yield from _damage_of_table(connection, table, highest, where=chosen)
+
+
+def _highest_id(connection: sqlite3.Connection) -> int:
+    highest = connection.execute(f"SELECT max(id) FROM {urls.name}").fetchone()[0]  # noqa: S608
+    return highest if isinstance(highest, int) else 0
 
 
 def _find_lost_rows(connection: sqlite3.Connection) -> Iterator[str]:
@@ -159,10 +253,16 @@ def _is_of_another_release(connection: sqlite3.Connection) -> bool:
     return row is not None and row[0] != str(SCHEMA_VERSION) and str(row[0]).isdecimal()
 
 
-def _damage_of_table(connection: sqlite3.Connection, table: Table, highest: int) -> Iterator[str]:
+def _damage_of_table(
+    connection: sqlite3.Connection, table: Table, highest: int, *, where: str = "true"
+) -> Iterator[str]:
+    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    rows = connection.execute(f"SELECT {names} FROM {table.name} WHERE {where}")  # noqa: S608 - names of the schema
+    yield from _damage_of_rows(rows, table, highest)
+
+
+def _damage_of_rows(rows: Iterable[Sequence[Any]], table: Table, highest: int) -> Iterator[str]:
     columns = list(table.columns)
-    names = ", ".join(f'"{column.name}"' for column in columns)
-    rows = connection.execute(f"SELECT {names} FROM {table.name}")  # noqa: S608 - names of the schema
     for number, row in enumerate(rows, 1):
         values = dict(zip(table.columns.keys(), row, strict=True))
         for column in columns:
@@ -194,8 +294,8 @@ def _is_sound(column: Column[Any], value: Any, highest: int) -> bool:
         return False
     try:
         text = value.decode()
-        meant = json.loads(text) if isinstance(column.type, JSON) else text
-    except (ValueError, RecursionError):
+        meant = read_json(text) if isinstance(column.type, JSON) else text
+    except ValueError:
         return False
     return _has_meaning(column, meant, highest)
 
@@ -228,20 +328,34 @@ def _are_extras(value: Any, _highest: int) -> bool:
     return all(isinstance(image, str) for image in images) and all(len(pair) == 2 for pair in texts.values())
 
 
+def _are_totals(value: Any, _highest: int) -> bool:
+    """Return whether this has texts, counts, and counts by name, and what was refused by host."""
+    by_host = value.get("by_host", {"refused": {}, "others": ""})
+    texts = [by_host["others"], *by_host["refused"].values()]
+    parts = [part for name, part in value.items() if name != "by_host"]
+    counts = [part for part in parts if not isinstance(part, str | dict)]
+    for part in parts:
+        counts.extend(part.values() if isinstance(part, dict) else ())
+    return all(isinstance(count, int) and count >= 0 for count in counts) and all(isinstance(t, str) for t in texts)
+
+
 def _is_meta(value: Any, _highest: int) -> bool:
-    """Return whether this is a number, or the JSON of what is known of traps."""
-    return isinstance(json.loads(value), dict) if value.startswith("{") else math.isfinite(float(value))
+    """Return whether this is a number, or the JSON of the stored traps."""
+    return isinstance(read_json(value), dict) if value.startswith("{") else math.isfinite(float(value))
 
 
 _CHECKS: dict[str, Callable[[Any, int], bool]] = {
     "meta.value": _is_meta,
     "runs.options": lambda value, _: isinstance(value, dict),
+    "runs.totals": _are_totals,
     "runs.start_url": lambda value, _: bool(host_of(value)),
     "runs.requested_url": lambda value, _: bool(host_of(value)),
     "runs.sitemap_url": lambda value, _: bool(host_of(value)),
     "urls.url": lambda value, _: bool(host_of(value)),
+    "published.url": lambda value, _: bool(host_of(value)),
     "urls.state": lambda value, _: UrlState(value) in UrlState,
     "urls.depth": lambda value, _: value <= 0xFFFF,
+    "frontier.depth": lambda value, _: value <= 0xFFFF,
     "urls.referrer": _is_url_id,
     "observations.location": _is_url_id,
     "observations.refresh": _is_url_id,
@@ -250,11 +364,16 @@ _CHECKS: dict[str, Callable[[Any, int], bool]] = {
     "observations.alternates": _are_alternates,
     "observations.extras": _are_extras,
     "observations.notes": lambda value, _: all(NoteKind(kind) in NoteKind for kind in value),
+    "observations.rendered": lambda value, _: RenderState(value) in RenderState,
+    "observations.rendering": lambda value, _: PageRendering.from_stored(0, value) is not None,
     "changes.kind": lambda value, _: value in ("added", "changed", "removed"),
+    "engine_sitemaps.answer": lambda value, _: stored_answer(value) is not None,
     "decisions.decision": lambda value, _: value in ("listed", "excluded"),
     "decisions.reason": lambda value, _: value in tuple(Reason),
+    "decisions.before": lambda value, _: value in tuple(Reason),
+    "warnings.kind": lambda value, _: value in tuple(WarningKind),
     "named_alternates.alternates": _are_alternates,
     "supplied.extras": _are_extras,
     "supplied.section": lambda value, _: is_section_name(value),
 }
-"""By column, the check that a value of the right type means something here."""
+"""Checks of the meaning of values that have the right type, by column."""

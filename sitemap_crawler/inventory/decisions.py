@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Text, and_, bindparam, case, false, func, or_, select, type_coerce, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import and_, bindparam, case, false, func, or_, select, update
 
 from sitemap_crawler.extract.news import Article
+from sitemap_crawler.inventory.dialects import insert, json_text
 from sitemap_crawler.inventory.runs import finished_runs_ago
 from sitemap_crawler.inventory.schema import TRAPPED, changes, decisions, observations, urls
-from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, RowStatement, has_prefix, url_key
+from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, RowStatement, chunks, has_prefix, url_key
 from sitemap_crawler.policy.decide import Decision, Facts
 from sitemap_crawler.policy.lastmod import History
 from sitemap_crawler.sitemap.entry import NO_TEXTS
@@ -20,7 +20,7 @@ from sitemap_crawler.sitemap.video import Video
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sqlalchemy import Select, Subquery
+    from sqlalchemy import ColumnElement, Select, Subquery
 
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note, NoteKind
@@ -117,6 +117,15 @@ class DecisionStore:
         with self._store.reader() as connection:
             yield from map(Facts._make, connection.execution_options(yield_per=STREAM_ROWS).execute(self._query))
 
+    def facts_of(self, ids: Sequence[int]) -> list[Facts]:
+        """Return the facts of some URLs."""
+        with self._store.reader() as connection:
+            return [
+                Facts._make(row)
+                for chunk in chunks(ids)
+                for row in connection.execute(self._query.where(urls.c.id.in_(chunk)))
+            ]
+
     def find(self, url: str) -> Facts | None:
         """Return the facts of one URL, or None if it is unknown."""
         with self._store.reader() as connection:
@@ -163,7 +172,10 @@ class DecisionStore:
             for url in pages:
                 url_id = select(urls.c.id).where(urls.c.key == url_key(url)).scalar_subquery()
                 values = {"decision": "excluded", "reason": str(reason), "evidence": evidence, "since": self._run}
-                connection.execute(update(decisions).where(decisions.c.url_id == url_id).values(**values))
+                before = _reason_before(self._run)
+                connection.execute(
+                    update(decisions).where(decisions.c.url_id == url_id).values(before=before, **values)
+                )
 
     def listed(self, *, history: bool = False, prefix: str | None = None) -> Iterator[ListedPages]:
         """Yield the listed pages, at most a thousand at a time, in the byte order of their URLs.
@@ -172,18 +184,17 @@ class DecisionStore:
         """
         past = _histories()
         changed = (past.c.first, past.c.last, past.c.changes) if history else ()
-        query = (
-            select(
-                urls.c.id, urls.c.url, urls.c.depth, decisions.c.lastmod, decisions.c.lastmod_day,
-                type_coerce(observations.c.extras, Text), *changed,
-            )
-            .join(urls, urls.c.id == decisions.c.url_id)
-            .join(observations, observations.c.url_id == decisions.c.url_id)
-            .where(decisions.c.decision == "listed", has_prefix(prefix))
-            .order_by(urls.c.url)
-        )  # fmt: skip
+        query = _listed_query(*changed).where(has_prefix(prefix))
         if history:
             query = query.outerjoin(past, past.c.url_id == decisions.c.url_id)
+        yield from self._pages(query)
+
+    def listed_among(self, ids: Iterable[int]) -> Iterator[ListedPages]:
+        """Yield those of the URLs that are listed, as `listed` does."""
+        for chunk in chunks(sorted(ids)):
+            yield from self._pages(_listed_query().where(urls.c.id.in_(chunk)))
+
+    def _pages(self, query: Select[Any]) -> Iterator[ListedPages]:
         with self._store.reader() as connection:
             rows = connection.execution_options(yield_per=STREAM_ROWS).execute(query)
             for batch in rows.partitions():
@@ -191,6 +202,34 @@ class DecisionStore:
                 step = FEW_ROWS if size > MAX_EXTRAS_BYTES else STREAM_ROWS
                 for start in range(0, len(batch), step):
                     yield ListedPages.from_rows(batch[start : start + step])
+
+
+def titled_pages(store: Store, *, prefix: str | None = None) -> Iterator[tuple[str, str | None]]:
+    """Yield URL and title of the listed pages in the byte order of their URLs. With `prefix` only of those below it."""
+    query = (
+        select(urls.c.url, observations.c.title)
+        .join(decisions, decisions.c.url_id == urls.c.id)
+        .join(observations, observations.c.url_id == urls.c.id)
+        .where(decisions.c.decision == "listed", has_prefix(prefix))
+        .order_by(urls.c.url)
+    )
+    with store.reader() as connection:
+        for row in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
+            yield row.url, row.title
+
+
+def _listed_query(*further: ColumnElement[Any]) -> Select[Any]:
+    """Return a query of the listed pages, whose columns are those of ListedPages.from_rows."""
+    return (
+        select(
+            urls.c.id, urls.c.url, urls.c.depth, decisions.c.lastmod, decisions.c.lastmod_day,
+            json_text(observations.c.extras), *further,
+        )
+        .join(urls, urls.c.id == decisions.c.url_id)
+        .join(observations, observations.c.url_id == decisions.c.url_id)
+        .where(decisions.c.decision == "listed")
+        .order_by(urls.c.url)
+    )  # fmt: skip
 
 
 def _history(first: float | None, last: float | None, changed: int | None) -> History | None:
@@ -209,13 +248,22 @@ def _save_statement() -> RowStatement:
     statement = insert(decisions)
     new = statement.excluded
     names = ("decision", "reason", "evidence", "lastmod", "lastmod_source", "lastmod_day")
-    same_reason = case((decisions.c.reason == new.reason, decisions.c.since), else_=new.since)
+    is_same = decisions.c.reason == new.reason
+    reason_of = {
+        "since": case((is_same, decisions.c.since), else_=new.since),
+        "before": case((is_same, decisions.c.before), else_=_reason_before(new.since)),
+    }
     upsert = statement.on_conflict_do_update(
         index_elements=[decisions.c.url_id],
-        set_={**{name: new[name] for name in names}, "since": same_reason},
+        set_={**{name: new[name] for name in names}, **reason_of},
         where=or_(*(decisions.c[name].is_distinct_from(new[name]) for name in names)),
     )
-    return RowStatement(upsert, ("url_id", *names, "since"))
+    return RowStatement(upsert, ("url_id", *names, "since"), joins=True)
+
+
+def _reason_before(run: int | ColumnElement[int]) -> ColumnElement[str | None]:
+    """Return the reason before `run`, for a row whose reason changes in that run, perhaps for the second time."""
+    return case((decisions.c.since == run, decisions.c.before), else_=decisions.c.reason)
 
 
 _SAVE = _save_statement()

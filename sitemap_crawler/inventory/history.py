@@ -9,10 +9,10 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, case, delete, func, or_, select
-from sqlalchemy.dialects.sqlite import insert
 
 from sitemap_crawler.exceptions import UnknownRunError
-from sitemap_crawler.inventory.publications import Change, Changes
+from sitemap_crawler.inventory.dialects import insert
+from sitemap_crawler.inventory.publications import FORGOTTEN_PUBLICATION, Change, Changes
 from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import changes, meta, runs, urls
 from sitemap_crawler.inventory.sql import IN_CHUNK, STREAM_ROWS
@@ -107,7 +107,7 @@ class Differences:
 
 def past_runs(connection: Connection) -> list[PastRun]:
     """Return all runs, the newest first."""
-    forgotten = _forgotten(connection)
+    forgotten = forgotten_run(connection)
     counts = _counts(connection)
     columns = (runs.c.id, runs.c.started, runs.c.finished, runs.c.outcome, runs.c.ended_by, runs.c.sitemap_url)
     return [
@@ -145,17 +145,22 @@ def delete_old_changes(connection: Connection, keep: int) -> None:
     with connection.begin():
         oldest = connection.scalar(select(runs.c.id).order_by(runs.c.id.desc()).offset(keep - 1).limit(1))
         last = connection.scalar(select(func.max(runs.c.id)).where(runs.c.id < oldest)) if oldest else None
-        if last is None or last <= _forgotten(connection):
+        if last is None or last <= forgotten_run(connection):
             return
         old = [publication.number for publication in _publications(connection) if publication.run <= last]
         if old:
             connection.execute(delete(changes).where(changes.c.publication <= old[-1]))
-        statement = insert(meta).values(name=_FORGOTTEN, value=str(last))
-        new = {"value": statement.excluded.value}
-        connection.execute(statement.on_conflict_do_update(index_elements=[meta.c.name], set_=new))
+            _store_number(connection, FORGOTTEN_PUBLICATION, old[-1])
+        _store_number(connection, _FORGOTTEN, last)
 
 
-def _forgotten(connection: Connection) -> int:
+def _store_number(connection: Connection, name: str, value: int) -> None:
+    statement = insert(meta).values(name=name, value=str(value))
+    new = {"value": statement.excluded.value}
+    connection.execute(statement.on_conflict_do_update(index_elements=[meta.c.name], set_=new))
+
+
+def forgotten_run(connection: Connection) -> int:
     """Return the number of the newest run whose changes are no longer stored; 0 if there is none."""
     return int(connection.scalar(select(meta.c.value).where(meta.c.name == _FORGOTTEN)) or 0)
 
@@ -175,12 +180,21 @@ def _publications(connection: Connection) -> Iterator[_Publication]:
 
 def _net_changes(first: int, last: int) -> Select[Any]:
     """Return a query of the net changes of some publications: URL id, kind, lastmod before, lastmod after."""
-    touched = (
-        select(changes.c.url_id, func.min(changes.c.publication).label("first"), func.max(changes.c.publication))
-        .where(changes.c.publication.between(first, last))
-        .group_by(changes.c.url_id)
-        .subquery()
-    )
+    return net_changes(touched_urls().where(changes.c.publication.between(first, last)))
+
+
+def touched_urls() -> Select[Any]:
+    """Return a query of all changed URLs, for `net_changes`. Conditions on `changes` choose the publications."""
+    span = func.min(changes.c.publication).label("first"), func.max(changes.c.publication).label("last")
+    return select(changes.c.url_id, *span).group_by(changes.c.url_id)
+
+
+def net_changes(touched_query: Select[Any]) -> Select[Any]:
+    """Return a query of the net changes of URLs: URL id, kind, lastmod before, lastmod after.
+
+    `touched_query` is one of `touched_urls`: each URL with the first and the last publication that counts for it.
+    """
+    touched = touched_query.subquery()
     _, first_column, last_column = touched.c
     opening, closing = changes.alias("opening"), changes.alias("closing")
     was_listed, is_listed = opening.c.kind != str(Change.ADDED), closing.c.kind != str(Change.REMOVED)
@@ -234,7 +248,7 @@ def _span_between(connection: Connection, first: int, second: int | None = None)
             raise UnknownRunError(f"there is no run {number}: those known are {oldest} to {newest}")
     start, end = (_run_before(connection, first), first) if second is None else (first, second)
     low, high = sorted((start or 0, end))
-    forgotten = _forgotten(connection)
+    forgotten = forgotten_run(connection)
     if low < forgotten and low != high:
         what, usable = f"run {first} changed", forgotten + 1
         if second is not None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import exists, func, or_, select, union_all
 
-from sitemap_crawler.inventory.schema import UrlState, decisions, observations, supplied, urls
+from sitemap_crawler.inventory.frontier import add_waiting
+from sitemap_crawler.inventory.schema import UrlState, added_urls, observations, supplied, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, batches_of_urls, chunks, decode_links, update_urls, url_key
 from sitemap_crawler.inventory.traps import session_aliases
 from sitemap_crawler.items import NoteKind
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 MAX_SORTED_IDS = 10_000
 """Number of ids from which on a list of them would take too much memory."""
-_SET_REACH = update_urls("depth", "referrer", "unlinked_since")
+_SET_REACH = update_urls("depth", "referrer", "unlinked_since", "inlinks")
+_REACH_PARAMETERS = ("b_id", "b_depth", "b_referrer", "b_unlinked_since", "b_inlinks")
 _ADMIT = update_urls("depth", "state")
 
 
 class Reach(NamedTuple):
-    """The result of a walk over the links, by URL id. It takes seven bytes a URL; the walk takes at most nine more."""
+    """The result of a walk over the links, by URL id. It takes eleven bytes a URL; the walk takes at most nine more."""
 
     reached: bytearray
     """1 for a URL to which something leads."""
@@ -37,6 +39,8 @@ class Reach(NamedTuple):
     """Clicks from the nearest start page. A redirect takes none."""
     referrers: array[int]
     """A page that leads to the URL with the fewest clicks; 0 for start pages and URLs that only sitemaps name."""
+    inlinks: array[int]
+    """Number of other pages that link to the URL. Only the links of pages to which something leads count."""
     aliases: dict[int, int]
     """By URL refused for its session id, the admitted URL of the same page. Links to the first count for the second."""
 
@@ -46,14 +50,18 @@ def walk(connection: Connection, run: int, *, starts: Iterable[int]) -> Reach:
 
     These are the URLs named in this run, and those that were named in any run and never linked to. The latter must not
     be lost when our sitemap replaces the foreign one. The lists and access logs of the owner count as sitemaps of this
-    run: `supplied` has what they name now.
+    run: `supplied` has what they name now. So do the URLs that the owner has added.
     """
     size = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
-    depths, referrers = array("H", [UNREACHED]) * size, array("I", bytes(4 * size))
-    reach = Reach(bytearray(size), depths, referrers, session_aliases(connection))
+    depths, referrers, inlinks = (
+        array("H", [UNREACHED]) * size,
+        array("I", bytes(4 * size)),
+        array("I", bytes(4 * size)),
+    )
+    reach = Reach(bytearray(size), depths, referrers, inlinks, session_aliases(connection))
     _spread(connection, reach, array("I", sorted(set(starts))), range(LINKED_FROM_UNREACHED))
     only_named = urls.c.named.is_not(None) & (urls.c.depth == UNREACHED)
-    in_list = urls.c.id.in_(select(supplied.c.url_id))
+    in_list = urls.c.id.in_(union_all(select(supplied.c.url_id), select(added_urls.c.url_id)))
     named = select(urls.c.id).where(or_(urls.c.named == run, only_named, in_list)).order_by(urls.c.id)
     unlinked = array("I", [url_id for url_id in connection.scalars(named) if not reach.reached[url_id]])
     _spread(connection, reach, unlinked, [UNREACHED, LINKED_FROM_UNREACHED])
@@ -80,7 +88,8 @@ def _spread(connection: Connection, reach: Reach, level: array[int], depths: Seq
         below = array("I")
         canonicals: list[tuple[int, int]] = []
         for url_id, links, canonical in _observed(connection, level, observations.c.links, observations.c.canonical):
-            _reach_targets(reach, url_id, decode_links(links or b""), below)
+            if links:
+                _follow_links(reach, url_id, decode_links(links), below)
             # Most pages name themselves as canonical.
             if canonical and not reach.reached[canonical]:
                 canonicals.append((url_id, canonical))
@@ -116,8 +125,23 @@ def _sorted_ids(ids: array[int], size: int) -> array[int]:
     return ordered
 
 
+def _follow_links(reach: Reach, page: int, targets: Iterable[int], new: array[int]) -> None:
+    """Reach and count the targets of the links of a page. Those that were not reached before are added to `new`."""
+    reached, inlinks, aliases = reach.reached, reach.inlinks, reach.aliases
+    if aliases:
+        targets = dict.fromkeys(aliases.get(target, target) for target in targets)
+    without_own = inlinks[page]
+    for target in targets:
+        inlinks[target] += 1
+        if not reached[target]:
+            reached[target] = 1
+            reach.referrers[target] = page
+            new.append(target)
+    inlinks[page] = without_own
+
+
 def _reach_targets(reach: Reach, page: int, targets: Iterable[int], new: array[int]) -> None:
-    """Reach the targets of a page. Those that were not reached before are added to `new`."""
+    """Reach the redirects or canonical of a page. Those that were not reached before are added to `new`."""
     reached, aliases = reach.reached, reach.aliases
     for target in (aliases.get(target, target) for target in targets) if aliases else targets:
         if not reached[target]:
@@ -135,22 +159,22 @@ def _observed(connection: Connection, ids: array[int], *columns: Column[Any]) ->
 
 
 def store_reach(connection: Connection, reach: Reach, *, run: int, proved: bool) -> None:
-    """Store depth, referrer and reachability where they differ from those of the crawl.
+    """Store depth, referrer, reachability and inlinks where they differ from the stored ones.
 
     `proved` says that the run saw the whole site, so that a URL without links to it counts as unlinked.
     """
-    columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since)
+    columns = (urls.c.id, urls.c.depth, urls.c.referrer, urls.c.unlinked_since, urls.c.inlinks)
     # URLs refused for their session id are left out: links to them count for the admitted URL.
     for rows in batches_of_urls(connection, select(*columns).where(urls.c.state != int(UrlState.SESSION))):
         changed = []
         for url_id, *before in rows:
-            depth, referrer, unlinked_since = before
+            depth, referrer, unlinked_since, _ = before
             if reach.reached[url_id]:
-                now = [reach.depths[url_id], reach.referrers[url_id] or None, None]
+                now = [reach.depths[url_id], reach.referrers[url_id] or None, None, reach.inlinks[url_id]]
             else:
-                now = [depth, referrer, unlinked_since or (run if proved else None)]
+                now = [depth, referrer, unlinked_since or (run if proved else None), None]
             if now != before:
-                changed.append({"b_id": url_id, "b_depth": now[0], "b_referrer": now[1], "b_unlinked_since": now[2]})
+                changed.append(dict(zip(_REACH_PARAMETERS, (url_id, *now), strict=True)))
         _SET_REACH.execute(connection, changed)
 
 
@@ -166,19 +190,22 @@ def queue_reachable(connection: Connection, reach: Reach, *, state_of: Callable[
             if state is not UrlState.KNOWN
         ]
         _ADMIT.execute(connection, admitted)
+        waiting = [(row.id, depth) for row, depth, state in states if state is UrlState.ADMITTED]
+        add_waiting(connection, [{"url_id": url_id, "depth": depth} for url_id, depth in waiting])
 
 
-def count_inlinks(connection: Connection) -> array[int]:
-    """Return the number of other listed pages that link to each URL, by id. It takes four bytes a URL."""
+def has_inlinks(connection: Connection) -> bool:
+    """Return whether the links to URLs have been counted. Inventories that an earlier release filled have no counts."""
+    with connection.begin():
+        return bool(connection.scalar(select(exists().where(urls.c.inlinks.is_not(None)))))
+
+
+def stored_inlinks(connection: Connection) -> array[int]:
+    """Return the number of other pages that link to each URL, by id. It takes four bytes a URL."""
     counts = array("I", bytes(4 * ((connection.scalar(select(func.max(urls.c.id))) or 0) + 1)))
-    query = (
-        select(observations.c.url_id, observations.c.links)
-        .join(decisions, decisions.c.url_id == observations.c.url_id)
-        .where(decisions.c.decision == "listed", observations.c.links.is_not(None))
-    )
-    for url_id, links in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
-        for target in decode_links(links):
-            counts[target] += target != url_id
+    query = select(urls.c.id, urls.c.inlinks).where(urls.c.inlinks > 0)
+    for url_id, count in connection.execution_options(yield_per=STREAM_ROWS).execute(query):
+        counts[url_id] = count
     return counts
 
 

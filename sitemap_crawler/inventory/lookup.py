@@ -8,6 +8,7 @@ from bisect import bisect_right
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, create_engine, func, null, or_, select
@@ -18,14 +19,18 @@ from sitemap_crawler.exceptions import (
     DamagedInventoryError,
     InventoryError,
     NotAnInventoryError,
+    OldVersionError,
     OtherVersionError,
     SitemapCrawlerError,
 )
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, stored_version, version_problem
+from sitemap_crawler.inventory.opened import add_opened
 from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, PUBLISHED, SAW_EVERYTHING
 from sitemap_crawler.inventory.schema import (
+    added_urls,
     decisions,
+    frontier,
     listings,
     nofollowed,
     observations,
@@ -37,18 +42,18 @@ from sitemap_crawler.inventory.schema import (
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
 from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC
 from sitemap_crawler.inventory.supplied import NOT_REQUESTED
-from sitemap_crawler.items import NoteKind
-from sitemap_crawler.sitemap.names import RESERVED_SECTIONS, TEXT_SECTION
+from sitemap_crawler.items import NoteKind, PageRendering
+from sitemap_crawler.sitemap.names import PAGE_LIST_SECTION, RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
 from sitemap_crawler.utils.directories import check_database, open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection, Select
 
+    from sitemap_crawler.config.state_location import StateLocation
     from sitemap_crawler.utils.patterns import UserPattern
 
 MAX_REFERRERS = 20
@@ -106,6 +111,10 @@ class UrlRecord(NamedTuple):
     """Number of visits in the access logs."""
     section: str | None
     """The section that a list supplies."""
+    added: bool
+    """Whether the owner has added the URL with `update add`."""
+    waits: bool
+    """Whether the run has still to request the URL, or has no observation of it yet."""
 
 
 class Selection(NamedTuple):
@@ -161,6 +170,12 @@ class Inventory:
         notes = self.connection.scalar(select(observations.c.notes).where(observations.c.url_id == url_id))
         return notes or {}
 
+    def rendering_of(self, url_id: int) -> PageRendering | None:
+        """Return what became of the rendering of a page; None if the page was read without `--render`."""
+        query = select(observations.c.rendered, observations.c.rendering).where(observations.c.url_id == url_id)
+        row = self.connection.execute(query).first()
+        return None if row is None else PageRendering.from_stored(*row)
+
     def ids_noted(self, kinds: Iterable[str]) -> set[int]:
         """Return the ids of listed pages whose observation has a note of one of these kinds."""
         has_note = or_(*(observations.c.notes[kind].as_string().is_not(None) for kind in kinds))
@@ -187,9 +202,10 @@ class Inventory:
         decision: str | None = None,
         reasons: Collection[str] = (),
         pattern: UserPattern | None = None,
+        admits: Callable[[str], bool] | None = None,
         limit: int | None = None,
     ) -> Selection:
-        """Return the URLs with this decision, these reasons and this pattern, each if given.
+        """Return the URLs with this decision, these reasons and this pattern that `admits` admits, each if given.
 
         `decision` may be `unknown`. No query stays open while the result is used, which would let the write-ahead log
         of a crawl grow.
@@ -202,7 +218,7 @@ class Inventory:
         ids = array("q")
         matching = 0
         for url_id, url in self._stream(query.order_by(urls.c.url)):
-            if pattern is None or pattern.found_in(url):
+            if (pattern is None or pattern.found_in(url)) and (admits is None or admits(url)):
                 matching += 1
                 if limit is None or matching <= limit:
                     ids.append(url_id)
@@ -302,11 +318,11 @@ class Inventory:
 
     @cache  # noqa: B019
     def _published_set(self, host: str | None) -> _PublishedSet | None:
-        """Return the set at the sitemap URL, or that of the host. Without XML it is the set of text files."""
+        """Return the set at the sitemap URL, or that of the host. Without XML it is that of another format."""
         entry_url, options = self._published_by
         columns = published.c.directory, published.c.entry, published.c.section, published.c.rules
         entries = select(*columns).where(
-            published.c.name == published.c.entry, published.c.section.in_(("", TEXT_SECTION))
+            published.c.name == published.c.entry, published.c.section.in_(("", TEXT_SECTION, PAGE_LIST_SECTION))
         )
         output = options.get("output", "")
         if host:
@@ -317,6 +333,7 @@ class Inventory:
             (published.c.directory == output).desc(),
             (published.c.url == entry_url).desc(),
             (published.c.section == "").desc(),
+            (published.c.section == TEXT_SECTION).desc(),
             published.c.modified.desc(),
         )
         row = self.connection.execute(entries.order_by(*order).limit(1)).first()
@@ -324,11 +341,31 @@ class Inventory:
 
 
 @contextmanager
-def open_inventory(path: Path) -> Iterator[Inventory]:
+def open_inventory(location: StateLocation) -> Iterator[Inventory]:
     """Open an inventory for reading.
 
-    Raises NotAnInventoryError if this release cannot read the file, InventoryError if it is damaged.
+    Raises NotAnInventoryError if this release cannot read it, InventoryError if it is damaged.
     """
+    add_opened(location)
+    if isinstance(location, Path):
+        with _open_file(location) as inventory:
+            yield inventory
+        return
+    from sitemap_crawler.inventory.postgresql import reading
+
+    with reading(location) as connection:
+        try:
+            yield Inventory(connection, _latest_run(connection, location))
+        except (SitemapCrawlerError, OSError, SQLAlchemyError):
+            raise
+        except Exception as error:
+            if message := damage_message(location, error):
+                raise DamagedInventoryError(message) from error
+            raise
+
+
+@contextmanager
+def _open_file(path: Path) -> Iterator[Inventory]:
     path = path.absolute()
     check_file(path)
     check_database(path)
@@ -372,7 +409,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _changed(path: Path) -> str:
-    return f"a crawl began to write the inventory {path} while it was read: run the same command again"
+    return f"another command began to write the inventory {path} while it was read: run the same command again"
 
 
 def check_file(path: Path) -> None:
@@ -386,16 +423,17 @@ def check_file(path: Path) -> None:
         raise NotAnInventoryError(f"{path} is not an inventory but another kind of file: give the right --state")
 
 
-def _latest_run(connection: Connection, path: Path) -> LatestRun:
+def _latest_run(connection: Connection, path: StateLocation) -> LatestRun:
     version = stored_version(connection)
     if version is None:
         raise NotAnInventoryError(f"{path} is a database of another program: give the right --state")
     if problem := version_problem(path, version):
         raise OtherVersionError(problem)
     if is_old(version):
-        raise OtherVersionError(
+        raise OldVersionError(
             f"the inventory {path} has schema version {version} of an earlier release: the next crawl or write "
-            f"migrates it, and so does sitemap-crawler check-inventory --migrate --state {path}"
+            f"migrates it, and so does sitemap-crawler check-inventory --migrate --state {path}",
+            location=path,
         )
     row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if row is None:
@@ -419,7 +457,8 @@ def _record_query() -> Select[Any]:
         decided.lastmod, decided.lastmod_source, decided.lastmod_day,
         referrer.c.url.label("referrer_url"), canonical.c.url.label("canonical_url"), target.c.url.label("target_url"),
         seen.title, runs.c.started, listings.c.url_id.is_not(None),
-        supplied.c.listed, supplied.c.visits, supplied.c.section,
+        supplied.c.listed, supplied.c.visits, supplied.c.section, added_urls.c.url_id.is_not(None),
+        frontier.c.url_id.is_not(None),
     )  # fmt: skip
     return (
         select(*columns)
@@ -431,6 +470,8 @@ def _record_query() -> Select[Any]:
         .outerjoin(runs, runs.c.id == urls.c.first_seen)
         .outerjoin(listings, listings.c.url_id == urls.c.id)
         .outerjoin(supplied, supplied.c.url_id == urls.c.id)
+        .outerjoin(added_urls, added_urls.c.url_id == urls.c.id)
+        .outerjoin(frontier, frontier.c.url_id == urls.c.id)
     )
 
 

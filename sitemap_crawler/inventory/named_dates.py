@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, Select, bindparam, case, cast, delete, func, literal_column, null, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Select, bindparam, case, delete, func, literal_column, null, or_, select, update
 
+from sitemap_crawler.inventory.dialects import Truncated, insert
 from sitemap_crawler.inventory.schema import named_dates, observations, runs, urls
 from sitemap_crawler.inventory.sql import RowStatement, batches_of_urls, chunks, url_key
 from sitemap_crawler.items import NoteKind
@@ -30,7 +30,7 @@ MAX_PAGES_WITH_API = 1_000
 MAX_APIS = 20
 """Maximum number of WordPress sites whose lists a run reads."""
 _COLUMNS = ("url_id", "run", "sitemap", "source", "lastmod", "lastmod_day")
-_MINUTE = cast(named_dates.c.lastmod / MINUTE_SECONDS, Integer)
+_MINUTE = Truncated(named_dates.c.lastmod / MINUTE_SECONDS)
 
 
 def _store_statement() -> RowStatement:

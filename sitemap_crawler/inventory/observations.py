@@ -9,28 +9,28 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, false, func, null, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import BigInteger, Text, bindparam, false, func, null, select, true, update
 
+from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.schema import observations
 from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
-from sitemap_crawler.items import is_transient
+from sitemap_crawler.items import RenderState, is_transient
 from sitemap_crawler.policy.lastmod import Dated, PreviousFetch, decide_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sqlalchemy import Connection, Update
+    from sqlalchemy import Connection
 
     from sitemap_crawler.items import Observation
 
-_NOT_FAILED = {"failed_status": None, "failed_error": None, "failed_since": None}
+_NOT_FAILED = dict.fromkeys(("failed_status", "failed_error", "failed_since"), null())
 """Values of a row whose last request has not failed."""
 _COLUMNS = (
-    "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "body_hash", "location",
-    "refresh", "canonical", "noindex", "nofollow", "unavailable_after", "directives", "lastmod", "lastmod_source",
-    "lastmod_day", "fingerprint", "title", "etag", "modified_header", "header_mark", "readers", "alternates", "links",
-    "extras", "notes",
+    "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "elapsed", "body_hash",
+    "location", "refresh", "canonical", "noindex", "nofollow", "unavailable_after", "directives", "lastmod",
+    "lastmod_source", "lastmod_day", "fingerprint", "title", "etag", "modified_header", "header_mark", "readers",
+    "alternates", "links", "extras", "notes", "rendered", "rendering",
 )  # fmt: skip
 
 
@@ -38,12 +38,42 @@ def _upsert_statement() -> RowStatement:
     """Return the statement that inserts an observation, or replaces the earlier one of the same URL."""
     statement = insert(observations)
     values = {name: statement.excluded[name] for name in _COLUMNS}
-    reset = {"not_modified": false(), **dict.fromkeys(_NOT_FAILED, null())}
+    reset = {"not_modified": false(), **_NOT_FAILED}
     upsert = statement.on_conflict_do_update(index_elements=[observations.c.url_id], set_={**values, **reset})
-    return RowStatement(upsert, _COLUMNS)
+    return RowStatement(upsert, _COLUMNS, joins=True)
+
+
+def _update(values: dict[str, Any], *names: str) -> RowStatement:
+    """Return the statement that updates the observations of the URLs `b_id`. `names` are the parameters of the values.
+
+    They begin with `b_`, to differ from the names of columns.
+    """
+    statement = update(observations).where(observations.c.url_id == bindparam("b_id")).values(values)
+    return RowStatement(statement, ("b_id", *names), joins=True)
 
 
 _UPSERT = _upsert_statement()
+_CONFIRM = _update(
+    {
+        "run": bindparam("b_run"),
+        "fetched": bindparam("b_fetched"),
+        "not_modified": true(),
+        # https://www.rfc-editor.org/rfc/rfc9111#section-3.2: a 304 updates what is stored.
+        "etag": func.coalesce(bindparam("b_etag", type_=Text), observations.c.etag),
+        **_NOT_FAILED,
+    },
+    "b_run", "b_fetched", "b_etag",
+)  # fmt: skip
+_MARK_FAILED = _update(
+    {
+        "run": bindparam("b_run"),
+        "not_modified": false(),
+        "failed_status": bindparam("b_status"),
+        "failed_error": bindparam("b_error"),
+        "failed_since": func.coalesce(observations.c.failed_since, bindparam("b_since", type_=BigInteger)),
+    },
+    "b_run", "b_status", "b_error", "b_since",
+)  # fmt: skip
 
 
 class _StoredObservation(NamedTuple):
@@ -52,17 +82,36 @@ class _StoredObservation(NamedTuple):
     before: PreviousFetch
     is_lasting: bool
     """Whether it is an answer or a rule of robots.txt. A transient error is replaced by the next observation."""
+    is_scripted: bool
+    """Whether it holds what scripts have made."""
 
 
 class ObservationWriter:
     """Writer of the observations of one run. `readers` names the code and options that make them."""
 
-    def __init__(self, connection: Connection, run: int, *, readers: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        run: int,
+        *,
+        readers: str,
+        compares: bool | None = None,
+        failing_since: int | None = None,
+        renders: bool = False,
+    ) -> None:
+        """`compares`: whether earlier observations are stored; by default from the second run on.
+
+        `renders`: a browser renders some pages. What it shows is not compared with what the server sends.
+
+        `failing_since` is the run since which a page counts as failing whose request fails now; by default this one.
+        """
         self._connection = connection
         self._run = run
         self._readers = readers
         # The first run finds no stored observations, so it need not look for them.
-        self._compares = run > 1
+        self._compares = run > 1 if compares is None else compares
+        self._failing_since = run if failing_since is None else failing_since
+        self._renders = renders
 
     def write(self, observed: Sequence[tuple[Observation, Iterable[int]]], ids: Mapping[str, int]) -> None:
         """Store observations, each with the ids of its links. `ids` has all URLs that they name."""
@@ -88,34 +137,20 @@ class ObservationWriter:
 
     def _confirm(self, rows: list[dict[str, Any]]) -> None:
         """Update stored observations that a 304 confirms."""
-        if rows:
-            values: dict[str, Any] = {
-                "run": self._run,
-                "fetched": bindparam("b_fetched"),
-                "not_modified": True,
-                # https://www.rfc-editor.org/rfc/rfc9111#section-3.2: a 304 updates what is stored.
-                "etag": func.coalesce(bindparam("b_etag"), observations.c.etag),
-                **_NOT_FAILED,
-            }
-            self._connection.execute(_update(values), rows)
+        _CONFIRM.execute(self._connection, [{**row, "b_run": self._run} for row in rows])
 
     def _mark_failed(self, rows: list[dict[str, Any]]) -> None:
         """Add a transient error to stored observations."""
-        if rows:
-            values = {
-                "run": self._run,
-                "not_modified": False,
-                "failed_status": bindparam("b_status"),
-                "failed_error": bindparam("b_error"),
-                "failed_since": func.coalesce(observations.c.failed_since, self._run),
-            }
-            self._connection.execute(_update(values), rows)
+        runs = {"b_run": self._run, "b_since": self._failing_since}
+        _MARK_FAILED.execute(self._connection, [{**row, **runs} for row in rows])
 
     def _stored(self, url_ids: list[int]) -> dict[int, _StoredObservation]:
         seen = observations.c
         query = select(
             seen.url_id, seen.fetched, seen.status, seen.blocked_by, seen.fingerprint, seen.readers,
             seen.lastmod, seen.lastmod_source, seen.lastmod_day,
+            # The column stands behind the long ones, so that SQLite would read all of them for it.
+            seen.rendered if self._renders else null().label("rendered"),
         )  # fmt: skip
         known = {}
         for chunk in chunks(url_ids):
@@ -123,9 +158,8 @@ class ObservationWriter:
                 dated = Dated(row.lastmod, row.lastmod_source, row.lastmod_day)
                 comparable = row.readers == self._readers
                 lasting = row.blocked_by is not None or (row.status is not None and not is_transient(row.status))
-                known[row.url_id] = _StoredObservation(
-                    PreviousFetch(row.fetched, row.fingerprint, comparable, dated), lasting
-                )
+                before = PreviousFetch(row.fetched, row.fingerprint, comparable, dated)
+                known[row.url_id] = _StoredObservation(before, lasting, row.rendered == RenderState.RENDERED)
         return known
 
     def _row(
@@ -135,7 +169,10 @@ class ObservationWriter:
             return ids[url] if url is not None else None
 
         expiry = observation.unavailable_after
-        dated = decide_date(known.before if known is not None else None, observation)
+        before = known.before if known is not None else None
+        if known is not None and before is not None and known.is_scripted is not _is_scripted(observation):
+            before = before._replace(comparable=False)
+        dated = decide_date(before, observation)
         return {
             "url_id": observation.url_id,
             "run": self._run,
@@ -145,6 +182,7 @@ class ObservationWriter:
             "blocked_by": observation.blocked_by,
             "content_type": observation.content_type,
             "body_bytes": observation.body_bytes,
+            "elapsed": observation.elapsed_ms,
             "body_hash": observation.body_hash,
             "location": id_of(observation.location),
             "refresh": id_of(observation.refresh),
@@ -166,16 +204,26 @@ class ObservationWriter:
             "links": encode_links(links) or None,
             "extras": _json(_extras(observation)),
             "notes": _json(observation.notes),
+            **_rendering(observation),
         }
-
-
-def _update(values: dict[str, Any]) -> Update:
-    """Return the statement that updates one row. Its parameters begin with `b_` to differ from the columns' names."""
-    return update(observations).where(observations.c.url_id == bindparam("b_id")).values(values)
 
 
 def _json(value: Any) -> str | None:
     return json.dumps(value) if value else None
+
+
+def _is_scripted(observation: Observation) -> bool:
+    """Return whether the observation is of the rendered page."""
+    rendering = observation.rendering
+    return rendering is not None and rendering.state is RenderState.RENDERED
+
+
+def _rendering(observation: Observation) -> dict[str, Any]:
+    """Return the columns of the rendering."""
+    rendering = observation.rendering
+    if rendering is None:
+        return {"rendered": None, "rendering": None}
+    return {"rendered": int(rendering.state), "rendering": json.dumps(rendering.to_json())}
 
 
 def _extras(observation: Observation) -> dict[str, Any]:

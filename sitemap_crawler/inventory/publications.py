@@ -6,20 +6,25 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlalchemy import and_, delete, func, literal, null, select, true
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import and_, delete, func, literal, null, select, true, update
 
-from sitemap_crawler.inventory.schema import changes, decisions, listings, observations, published, runs, urls
-from sitemap_crawler.inventory.sql import has_prefix
+from sitemap_crawler.inventory.dialects import insert
+from sitemap_crawler.inventory.schema import changes, decisions, listings, meta, observations, published, runs, urls
+from sitemap_crawler.inventory.sql import chunks, has_prefix, url_key
+from sitemap_crawler.sitemap.names import PAGE_LIST_SECTION
 from sitemap_crawler.sitemap.records import PublishedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import ColumnElement, Connection, Select
 
 _LISTED = decisions.c.decision == "listed"
+FORGOTTEN_PUBLICATION = "forgotten_publication"
+"""Name of the row of `meta` with the newest publication whose changes are no longer stored."""
+_UNPUBLISHED = "unpublished"
+"""Row of `meta` that is there while decisions, or observations of `update`, may differ from the published set."""
 _CHANGE_COLUMNS = ["url_id", "before", "after", "publication", "run", "kind"]
 
 
@@ -69,10 +74,29 @@ def differences_since_published(
     return differences
 
 
+def first_and_last_listed(connection: Connection, *, prefix: str | None = None) -> list[str]:
+    """Return the first and the last of the listed pages by URL, as crawled; with `prefix` of those below it."""
+    query = select(func.min(urls.c.url), func.max(urls.c.url)).join(decisions, decisions.c.url_id == urls.c.id)
+    query = query.where(_LISTED) if prefix is None else query.where(_LISTED, has_prefix(prefix))
+    with connection.begin():
+        return [url for url in connection.execute(query).one() if url is not None]
+
+
 def next_publication(connection: Connection) -> int:
     """Return the number that follows that of the last publication with changes."""
     with connection.begin():
-        return (connection.scalar(select(func.max(changes.c.publication))) or 0) + 1
+        return latest_publication(connection) + 1
+
+
+def latest_publication(connection: Connection) -> int:
+    """Return the number of the last publication with changes, also if they are no longer stored; 0 without one."""
+    newest: int = connection.scalar(select(func.max(changes.c.publication))) or 0
+    return max(newest, forgotten_publication(connection))
+
+
+def forgotten_publication(connection: Connection) -> int:
+    """Return the newest publication whose changes are no longer stored; 0 without one."""
+    return int(connection.scalar(select(meta.c.value).where(meta.c.name == FORGOTTEN_PUBLICATION)) or 0)
 
 
 def store_published_pages(connection: Connection, run: int, *, publication: int, prefix: str | None = None) -> None:
@@ -100,6 +124,53 @@ def store_published_pages(connection: Connection, run: int, *, publication: int,
                 index_elements=[listings.c.url_id], set_={"lastmod": new.lastmod}, where=redated
             )
         )
+
+
+def store_published_changes(connection: Connection, run: int, ids: Sequence[int], *, publication: int) -> None:
+    """Make the decisions on these URLs those of the published set, and store the differences as changes of the run.
+
+    The decisions on all other URLs are published.
+    """
+    with connection.begin():
+        for chunk in chunks(ids):
+            for kind, difference in _differences():
+                query = difference.where(difference.selected_columns[0].in_(chunk))
+                rows = query.add_columns(literal(publication), literal(run), literal(str(kind)))
+                connection.execute(insert(changes).from_select(_CHANGE_COLUMNS, rows))
+            connection.execute(delete(listings).where(listings.c.url_id.in_(chunk)))
+            now = select(decisions.c.url_id, decisions.c.lastmod).where(_LISTED, decisions.c.url_id.in_(chunk))
+            connection.execute(insert(listings).from_select(["url_id", "lastmod"], now))
+        connection.execute(delete(meta).where(meta.c.name == _UNPUBLISHED))
+
+
+def published_dates(connection: Connection, ids: Sequence[int]) -> dict[int, float | None]:
+    """Return the lastmods of those of the URLs that the published set has, by id."""
+    query = select(listings.c.url_id, listings.c.lastmod)
+    with connection.begin():
+        return {
+            row.url_id: row.lastmod
+            for chunk in chunks(ids)
+            for row in connection.execute(query.where(listings.c.url_id.in_(chunk)))
+        }
+
+
+def mark_unpublished(connection: Connection) -> None:
+    """Record that decisions are about to differ from the published set."""
+    statement = insert(meta).values(name=_UNPUBLISHED, value="1")
+    with connection.begin():
+        connection.execute(statement.on_conflict_do_nothing())
+
+
+def mark_published(connection: Connection) -> None:
+    """Record that the published set is that of the decisions."""
+    with connection.begin():
+        connection.execute(delete(meta).where(meta.c.name == _UNPUBLISHED))
+
+
+def is_unpublished(connection: Connection) -> bool:
+    """Return whether decisions may differ from the published set."""
+    with connection.begin():
+        return connection.scalar(select(meta.c.name).where(meta.c.name == _UNPUBLISHED)) is not None
 
 
 def _differences() -> Iterator[tuple[Change, Select[Any]]]:
@@ -191,6 +262,22 @@ def published_urls(connection: Connection) -> set[str]:
     """Return the public URLs of all published files, of every set."""
     with connection.begin():
         return set(connection.scalars(select(published.c.url)))
+
+
+def page_list_urls(connection: Connection) -> set[str]:
+    """Return the public URLs of the files of all published page lists."""
+    with connection.begin():
+        return set(connection.scalars(select(published.c.url).where(published.c.section == PAGE_LIST_SECTION)))
+
+
+def forget_links_of(connection: Connection, pages: Iterable[str]) -> None:
+    """Delete the stored links of the pages with these URLs, as crawled. A page that answers 304 keeps its links."""
+    keys = [url_key(url) for url in pages]
+    with connection.begin():
+        for chunk in chunks(keys):
+            ids = select(urls.c.id).where(urls.c.key.in_(chunk))
+            linked = observations.c.url_id.in_(ids) & observations.c.links.is_not(None)
+            connection.execute(update(observations).where(linked).values(links=None))
 
 
 class RecentPage(NamedTuple):

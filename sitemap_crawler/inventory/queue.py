@@ -1,8 +1,8 @@
 """The queue of a run in the database: deduplicated, breadth-first, written in batches.
 
-A page's observation, its links and its new state go into one transaction. A crash therefore never leaves a recorded
-page without its links: the page stays queued and is fetched again. The URLs of a page with many links are added in
-slices before that transaction, so that no transaction takes long.
+A page's observation and its links go into one transaction, which removes the page from the frontier. A crash therefore
+never leaves a recorded page without its links: the page stays queued and is fetched again. The URLs of a page with many
+links are added in slices before that transaction, so that no transaction takes long.
 """
 
 from __future__ import annotations
@@ -10,22 +10,35 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, null, select, union, update
+from sqlalchemy import null, select, union, update
 
+from sitemap_crawler.inventory.dialects import insert
+from sitemap_crawler.inventory.frontier import Frontier, add_waiting, move_waiting
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
+from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
+from sitemap_crawler.inventory.schema import frontier as due
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
-from sitemap_crawler.inventory.traps import refuse_learnt_traps, store_learnt_traps, store_trap_counts
-from sitemap_crawler.items import Observation, QueuedUrl
+from sitemap_crawler.inventory.traps import (
+    load_admitted_sessions,
+    load_learnt_traps,
+    refuse_learnt_traps,
+    refuse_leased,
+    store_learnt_traps,
+    store_trap_counts,
+)
+from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
+
+    from sitemap_crawler.inventory.shared_traps import SharedTraps
 
 MAX_BATCH_PAGES = 128
 """Maximum number of observations of a batch."""
@@ -35,13 +48,17 @@ MAX_BATCH_SECONDS = 3.0
 """Maximum age of a batch when the next observation arrives. A killed process loses at most this much work."""
 SEEN_GENERATION = 50_000
 """Number of URLs in each of the two generations whose ids are kept in memory. Others are looked up."""
-_INSERT_URL = RowStatement(insert(urls), ("id", "key", "url", "state", "depth", "referrer", "first_seen"))
-_INSERT_NOFOLLOWED = RowStatement(insert(nofollowed), ("key", "referrer"))
+_INSERT_NOFOLLOWED = RowStatement(
+    insert(nofollowed).on_conflict_do_nothing(index_elements=[nofollowed.c.key]), ("key", "referrer"), joins=True
+)
 _MOVE_CLOSER = update_urls("depth", "referrer", "state")
 
 
 class Queue:
     """The queue of one run, and the buffer of its observations."""
+
+    generation = 0
+    """How often this process has lost what it had leased."""
 
     def __init__(
         self,
@@ -53,6 +70,9 @@ class Queue:
         admits: Callable[[str, int], bool],
         follows: Callable[[str], bool],
         traps: TrapDetector | None = None,
+        knows_pages: bool | None = None,
+        renders: bool = False,
+        frontier: Frontier | None = None,
     ) -> None:
         """Create the queue of the run with this number.
 
@@ -61,35 +81,52 @@ class Queue:
         `admits(url, depth)` returns whether a discovered URL is to be fetched.
         `follows(url)` returns whether a URL is within the site, so that links to it are stored.
         `traps` refuses some of the admitted URLs.
+        `knows_pages`: whether earlier observations are stored; by default from the second run on.
+        `renders`: a browser renders some pages, so that leased URLs come with their last rendering.
+        `frontier` is by default that of the only process.
         """
         self._connection = connection
         self._run = run
-        self._observations = ObservationWriter(connection, run, readers=readers)
+        self._observations = ObservationWriter(connection, run, readers=readers, renders=renders)
         seen = observations.c
-        sends_conditions = conditional and run > 1
+        knows = run > 1 if knows_pages is None else knows_pages
+        sends_conditions = conditional and knows
+        joins = knows and (conditional or renders)
         validators = (
             (seen.etag, seen.modified_header, seen.header_mark) if sends_conditions else (null(), null(), null())
         )
+        rendering = (seen.rendered, seen.rendering) if knows and renders else ()
         same_readers = (seen.url_id == urls.c.id) & (seen.readers == readers)
-        self._due = (
-            select(urls.c.id, urls.c.url, urls.c.depth, *validators)
-            .select_from(urls.outerjoin(observations, same_readers) if sends_conditions else urls)
-            .where(urls.c.state == int(UrlState.QUEUED))
+        self._requestable = (
+            select(urls.c.id, urls.c.url, urls.c.depth, *validators, *rendering)
+            .select_from(urls.outerjoin(observations, same_readers) if joins else urls)
             .order_by(urls.c.depth, urls.c.id)
         )
+        waiting = due.join(urls, urls.c.id == due.c.url_id)
+        self._due = select(urls.c.id, urls.c.url, due.c.depth, *validators, *rendering).select_from(
+            waiting.outerjoin(observations, same_readers) if joins else waiting
+        )
+        self._frontier = Frontier(connection) if frontier is None else frontier
+        self._new_urls = new_urls(connection)
         self._admits = admits
         self._follows = follows
         self._traps = traps if traps is not None else TrapDetector(0, applies=lambda _: False)
+        self.shared_traps: SharedTraps | None = None
+        """What other processes learn of traps. None where one process crawls."""
+        self.on_added: Callable[[], None] = lambda: None
+        """Called after URLs were added that no crawled page has named: no response wakes the engine then."""
+        self.stores_trap_counts = True
+        """Whether the counts of pages that may be traps are stored for the next process."""
         self._seen: Recent[tuple[int, int]] = Recent(SEEN_GENERATION)
         self._starts: set[int] = set()
         self._flushed = time.monotonic()
         self._leased = 0
         self._buffer: list[tuple[Observation, int, tuple[str, ...]]] = []
         self._buffered_links = 0
+        self._has_unsaved_traps = False
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
         with connection.begin():
-            self._next_id: int = (connection.scalar(select(func.max(urls.c.id))) or 0) + 1
             self.queued = self._count_queued()
 
     @property
@@ -98,17 +135,27 @@ class Queue:
         return self.queued + self._leased
 
     @property
+    def may_lease(self) -> bool:
+        """Whether a lease may find a URL."""
+        return self.queued > 0
+
+    @property
     def pending(self) -> int:
         """Number of buffered observations. They may name new URLs, which are not counted in `queued` yet."""
         return len(self._buffer)
+
+    def is_waiting(self, url: str) -> bool:
+        """Return whether a URL waits or is leased."""
+        query = select(due.c.url_id).join(urls, urls.c.id == due.c.url_id).where(urls.c.key == url_key(url))
+        with self._connection.begin():
+            return self._connection.scalar(query) is not None
 
     def add_start_page(self, url: str) -> None:
         """Queue a start page, unless this run has queued or fetched it already."""
         with self._connection.begin():
             ids = list(self._identify({url: (0, None)}).values())
             self._starts.update(ids)
-            unrequested = urls.c.id.in_(ids) & urls.c.state.in_((int(UrlState.KNOWN), int(UrlState.NOT_DUE), *TRAPPED))
-            self._connection.execute(update(urls).where(unrequested).values(state=int(UrlState.QUEUED)))
+            self._admit(ids, (int(UrlState.KNOWN), int(UrlState.NOT_DUE), *TRAPPED))
             self.queued = self._count_queued()
 
     def add_from_sitemap(self, named: Iterable[str], *, is_list: bool = False) -> dict[str, int]:
@@ -122,10 +169,10 @@ class Queue:
             for chunk in chunks([] if is_list else list(ids.values())):
                 self._connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(named=self._run))
             # A URL that was refused for its depth or for a trap is fetched now.
-            for chunk in chunks([url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]):
-                refused = urls.c.id.in_(chunk) & urls.c.state.in_((int(UrlState.KNOWN), *TRAPPED))
-                self._connection.execute(update(urls).where(refused).values(state=int(UrlState.QUEUED)))
+            admitted = [url_id for url, url_id in ids.items() if self._admits(url, UNREACHED)]
+            self._admit(admitted, (int(UrlState.KNOWN), *TRAPPED))
             self.queued = self._count_queued()
+        self.on_added()
         return ids
 
     def add_targets(self) -> None:
@@ -152,18 +199,54 @@ class Queue:
         """Refuse queued URLs that are in newly learnt traps. `held` are leased URLs, which return to the queue."""
         self.flush()
         with self._connection.begin():
-            self._set_state([queued.id for queued in held], UrlState.QUEUED)
-            self._leased -= len(held)
+            self._give_back(held)
+            if self.shared_traps is not None:
+                self.shared_traps.lock()
+                load_learnt_traps(self._connection, self._traps)
             if self._traps.apply_learnt():
+                self._has_unsaved_traps = True
+            if self._has_unsaved_traps:
                 store_learnt_traps(self._connection, self._traps)
                 refuse_learnt_traps(self._connection, self._traps)
+                if self.shared_traps is not None:
+                    self.shared_traps.announce()
             self.queued = self._count_queued()
+        self._has_unsaved_traps = False
+
+    def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
+        """Load the traps that other processes have learnt. `held` are leased URLs, which return to the queue."""
+        self.flush()
+        with self._connection.begin():
+            load_learnt_traps(self._connection, self._traps)
+            load_admitted_sessions(self._connection, self._traps)
+            refused = refuse_leased(self._connection, self._traps, held)
+            self._frontier.drop(refused)
+            self._leased -= len(refused)
+            self._give_back([queued for queued in held if queued.id not in refused])
+            self.queued = self._count_queued()
+        if self.shared_traps is not None:
+            self.shared_traps.version = version
+
+    def holds(self, queued: QueuedUrl) -> bool:
+        """Return whether this process still has leased a URL."""
+        return True
+
+    def give_back(self, held: Collection[QueuedUrl]) -> None:
+        """Let leased URLs wait again: another process may request them."""
+        with self._connection.begin():
+            self._give_back(held)
+
+    def _give_back(self, held: Collection[QueuedUrl]) -> None:
+        self._frontier.give_back(queued.id for queued in held)
+        self._leased -= len(held)
 
     def add_links(self, page: int, links: Iterable[str], *, depth: int) -> None:
         """Queue URLs that the page with this id and depth links to, before the page itself is recorded.
 
         `record` needs less time for links that are known. A crash in between leaves the page unrecorded.
         """
+        links = list(links)
+        self._admit_sessions(links)
         targets = map(self._traps.admitted_session, links) if self._traps.knows_sessions else links
         depth = min(depth + 1, LINKED_FROM_UNREACHED)
         discovered: dict[str, tuple[int, int | None]] = {}
@@ -173,6 +256,12 @@ class Queue:
                 discovered[url] = (depth, page)
         with self._connection.begin():
             self._identify(discovered)
+
+    def _admit_sessions(self, targets: Iterable[str]) -> None:
+        """Learn which URL other processes have admitted of each page with session ids, and tell them of new ones."""
+        if self.shared_traps is not None and self._traps.knows_sessions:
+            with self._connection.begin():
+                self.shared_traps.admit_sessions(url for url in targets if self._seen.get(url) is None)
 
     def record(
         self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
@@ -191,16 +280,25 @@ class Queue:
         if is_full or time.monotonic() - self._flushed > MAX_BATCH_SECONDS:
             self.flush()
 
-    def lease(self, limit: int) -> list[QueuedUrl]:
-        """Lease up to `limit` URLs. Those with the fewest clicks from the start page come first."""
-        if not self.queued:
-            return []
+    def lease(self, limit: int, *, elsewhere: Collection[str] = ()) -> list[QueuedUrl]:
+        """Lease up to `limit` URLs. Those with the fewest clicks from the start page come first.
+
+        URLs of the hosts `elsewhere` are left to other processes.
+        """
+        return self._lease_rows(limit, elsewhere) if self.queued else []
+
+    def _lease_rows(self, limit: int, elsewhere: Collection[str]) -> list[QueuedUrl]:
         with self._connection.begin():
-            rows = self._connection.execute(self._due.limit(limit).with_for_update(skip_locked=True)).all()
-            self._set_state([row.id for row in rows], UrlState.LEASED)
-        self.queued -= len(rows)
-        self._leased += len(rows)
-        return [QueuedUrl(*row) for row in rows]
+            rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
+            leased = [queued_url(*row) for row in rows]
+            if self.shared_traps is not None and self.shared_traps.version:
+                # Another process may have discovered them before it learnt of a trap.
+                refused = refuse_leased(self._connection, self._traps, leased)
+                self._frontier.drop(refused)
+                leased = [queued for queued in leased if queued.id not in refused]
+        self.queued = self.queued - len(rows) if len(rows) == limit else 0
+        self._leased += len(leased)
+        return leased
 
     def flush(self) -> None:
         """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""
@@ -212,6 +310,7 @@ class Queue:
         discovered: dict[str, tuple[int, int | None]] = {}
         renamed: dict[str, str] = {}
         sessions = self._traps.knows_sessions
+        self._admit_sessions(target for page, _, links in pages for target, _ in _targets(page, links))
         for observation, depth, links in pages:
             for target, clicks in _targets(observation, links):
                 url = self._traps.admitted_session(target) if sessions else target
@@ -226,16 +325,21 @@ class Queue:
                     if earlier is None or earlier[0] > target_depth:
                         discovered[url] = (target_depth, observation.url_id)
         with self._connection.begin():
+            leased = self._complete([observation.url_id for observation, _, _ in pages])
             ids |= self._identify(discovered)
             ids |= {target: ids[url] for target, url in renamed.items()}
-            observed = [(page, [ids[url] for url in links if self._follows(url)]) for page, _, links in pages]
+            # A process that was taken for dead may have leased a URL twice. Its first observation counts.
+            first = {page.url_id: (page, links) for page, _, links in reversed(pages) if page.url_id in leased}
+            observed = [
+                (page, [ids[url] for url in links if self._follows(url)]) for page, links in reversed(first.values())
+            ]
             self._observations.write(observed, ids)
-            # A URL stays refused if its trap was learnt while it was leased.
-            fetched = [observation.url_id for observation, _, _ in pages]
-            self._set_state(fetched, UrlState.FETCHED, unless=TRAPPED)
+            self._frontier.uncount(sum(page.blocked_by is not None for page, _ in observed))
             self._write_nofollow()
-            if self._traps.has_unsaved_counts:
+            if self._traps.has_unsaved_counts and self.stores_trap_counts:
                 store_trap_counts(self._connection, self._traps, run=self._run)
+            places = self.shared_traps.exchange_places() if self.shared_traps is not None else []
+        self._traps.facets.forget_changes(places)
         self._traps.has_unsaved_counts = False
         self._buffer, self._buffered_links = [], 0
         self._nofollow = {}
@@ -251,16 +355,14 @@ class Queue:
         known = {row.key: row for row in self._find(by_key)}
         fresh: list[dict[str, Any]] = []
         closer: list[dict[str, Any]] = []
+        admitted: list[dict[str, Any]] = []
         for key, url in by_key.items():
             depth, referrer = discovered[url]
             row = known.get(key)
             if row is None:
-                state = self._first_state(url, depth)
-                self.queued += state is UrlState.QUEUED
-                ids[url], self._next_id = self._next_id, self._next_id + 1
-                values = {"id": ids[url], "key": key, "url": url, "first_seen": self._run, "referrer": referrer}
-                fresh.append({**values, "state": int(state), "depth": depth})
-                self._seen.put(url, (ids[url], depth))
+                state = int(self._first_state(url, depth))
+                values = {"key": key, "url": url, "state": state, "depth": depth, "referrer": referrer}
+                fresh.append({**values, "first_seen": self._run})
                 continue
             ids[url] = row.id
             self._seen.put(url, (row.id, min(row.depth, depth)))
@@ -273,7 +375,12 @@ class Queue:
                     else {"b_depth": row.depth, "b_referrer": row.referrer}
                 )
                 closer.append({"b_id": row.id, "b_state": int(state), **nearer})
-        self._write(fresh, closer)
+                if state != row.state and state is UrlState.ADMITTED:
+                    admitted.append({"url_id": row.id, "depth": nearer["b_depth"]})
+        if not self._write(fresh, closer, admitted, ids):
+            # Another process was quicker with some of them: now they are known.
+            left = {row["url"]: discovered[row["url"]] for row in fresh if row["url"] not in ids}
+            ids |= self._identify(left)
         return ids
 
     def _first_state(self, url: str, depth: int) -> UrlState:
@@ -283,15 +390,48 @@ class Queue:
         if depth == UNREACHED:
             # A sitemap names the URL, so no trap refuses it.
             self._traps.count_admitted(url)
-            return UrlState.QUEUED
+            return UrlState.ADMITTED
         trap = self._traps.refusal(url)
-        return UrlState.QUEUED if trap is None else UrlState(trap)
+        return UrlState.ADMITTED if trap is None else UrlState(trap)
 
-    def _write(self, fresh: list[dict[str, Any]], closer: list[dict[str, Any]]) -> None:
-        _INSERT_URL.execute(self._connection, fresh)
+    def _write(
+        self,
+        fresh: list[dict[str, Any]],
+        closer: list[dict[str, Any]],
+        admitted: list[dict[str, Any]],
+        ids: dict[str, int],
+    ) -> bool:
+        """Store new URLs, changed depths and states, and the URLs that wait from now on.
+
+        The ids of the new URLs are added to `ids`. Returns whether all of them were new.
+        """
+        inserted = self._new_urls.insert(fresh)
+        for row in fresh:
+            url_id = inserted.get(row["key"])
+            if url_id is not None:
+                ids[row["url"]] = url_id
+                self._seen.put(row["url"], (url_id, row["depth"]))
+                if row["state"] == UrlState.ADMITTED:
+                    admitted.append({"url_id": url_id, "depth": row["depth"]})
         if closer:
             _MOVE_CLOSER.execute(self._connection, closer)
-            self.queued = self._count_queued()
+            move_waiting(self._connection, [{name: row[name] for name in ("b_id", "b_depth")} for row in closer])
+        add_waiting(self._connection, admitted)
+        self.queued += len(admitted)
+        return len(inserted) == len(fresh)
+
+    def _admit(self, ids: Sequence[int], states: Iterable[int]) -> None:
+        """Queue those of the URLs that have one of the states."""
+        for chunk in chunks(ids):
+            refused = urls.c.id.in_(chunk) & urls.c.state.in_(states)
+            rows = self._connection.execute(select(urls.c.id, urls.c.depth).where(refused)).all()
+            if rows:
+                self._connection.execute(update(urls).where(refused).values(state=int(UrlState.ADMITTED)))
+                add_waiting(self._connection, [{"url_id": row.id, "depth": row.depth} for row in rows])
+
+    def _complete(self, ids: Sequence[int]) -> set[int]:
+        """Remove URLs from the frontier. Return those whose observations this process may store."""
+        return self._frontier.complete(ids)
 
     def _write_nofollow(self) -> None:
         for chunk in chunks(list(self._nofollow)):
@@ -304,14 +444,17 @@ class Queue:
         for chunk in chunks(list(keys)):
             yield from self._connection.execute(query.where(urls.c.key.in_(chunk)))
 
-    def _set_state(self, ids: list[int], state: UrlState, *, unless: Iterable[int] = ()) -> None:
-        for chunk in chunks(ids):
-            changed = urls.c.id.in_(chunk) & urls.c.state.not_in(unless)
-            self._connection.execute(update(urls).where(changed).values(state=int(state)))
-
     def _count_queued(self) -> int:
-        query = select(func.count()).select_from(urls).where(urls.c.state == int(UrlState.QUEUED))
-        return self._connection.scalar(query) or 0
+        return self._frontier.count_waiting()
+
+
+def queued_url(
+    url_id: int, url: str, depth: int, etag: str | None, modified_header: str | None, header_mark: bytes | None,
+    rendered: int | None = None, rendering: dict[str, Any] | None = None,
+) -> QueuedUrl:  # fmt: skip
+    """Return the leased URL of a row."""
+    before = None if rendered is None else PageRendering.from_stored(rendered, rendering)
+    return QueuedUrl(url_id, url, depth, etag, modified_header, header_mark, before)
 
 
 def _targets(observation: Observation, links: tuple[str, ...]) -> Iterator[tuple[str, int]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, update
+from sqlalchemy import exists, or_, select
 
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, listings, observations, urls
+from sitemap_crawler.inventory.frontier import add_waiting, clear_frontier, remove_waiting
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, frontier, listings, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.policy.reasons import Reason
 
@@ -32,24 +33,31 @@ def reapply_rules(
 
     `trap` returns the trap for which a new URL is refused.
     """
-    waiting = (int(UrlState.KNOWN), int(UrlState.QUEUED), *TRAPPED)
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason)
-    query = select(*columns).select_from(urls.outerjoin(decisions, decisions.c.url_id == urls.c.id))
-    for rows in batches_of_urls(connection, query.where(urls.c.state.in_(waiting))):
+    joined = urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)
+    joined = joined.outerjoin(frontier, frontier.c.url_id == urls.c.id)
+    unrequested = or_(urls.c.state.in_((int(UrlState.KNOWN), *TRAPPED)), frontier.c.url_id.is_not(None))
+    for rows in batches_of_urls(connection, select(*columns).select_from(joined).where(unrequested)):
         states = [(row, _planned_state(row, admits, trap)) for row in rows]
-        changed = [{"b_id": row.id, "b_state": int(state)} for row, state in states if state != row.state]
-        SET_STATE.execute(connection, changed)
+        changed = [(row, state) for row, state in states if state != row.state]
+        SET_STATE.execute(connection, [{"b_id": row.id, "b_state": int(state)} for row, state in changed])
+        remove_waiting(connection, [row.id for row, state in changed if state is not UrlState.ADMITTED])
+        add_waiting(connection, [_waiting(row) for row, state in changed if state is UrlState.ADMITTED])
+
+
+def _waiting(row: Any) -> dict[str, int]:
+    return {"url_id": row.id, "depth": row.depth}
 
 
 def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
-    """Return the state of a URL in a run, which is QUEUED also for URLs that are not due."""
+    """Return the state of a URL in a run, which is ADMITTED also for URLs that are not due."""
     if row.reason == Reason.ORPHAN or not admits(row.url, row.depth):
         return UrlState.KNOWN
     # A URL that was admitted once stays admitted.
     if row.state != UrlState.KNOWN and row.state not in TRAPPED:
-        return UrlState.QUEUED
+        return UrlState.ADMITTED
     refused = trap(row.url)
-    return UrlState.QUEUED if refused is None else UrlState(refused)
+    return UrlState.ADMITTED if refused is None else UrlState(refused)
 
 
 def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> None:
@@ -58,8 +66,10 @@ def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> 
     The links that these readers found may differ.
     """
     read_by_others = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
-    fetched = (urls.c.state == int(UrlState.FETCHED)) & urls.c.id.in_(read_by_others)
-    connection.execute(update(urls).where(fetched).values(state=int(UrlState.QUEUED)))
+    waits = exists().where(frontier.c.url_id == urls.c.id)
+    fetched = (urls.c.state == int(UrlState.ADMITTED)) & urls.c.id.in_(read_by_others) & ~waits
+    for rows in batches_of_urls(connection, select(urls.c.id, urls.c.depth).where(fetched)):
+        add_waiting(connection, [_waiting(row) for row in rows])
 
 
 def plan_revisits(
@@ -81,13 +91,19 @@ def plan_revisits(
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
     joined = urls.outerjoin(decisions, decisions.c.url_id == urls.c.id)
     joined = joined.outerjoin(listings, listings.c.url_id == urls.c.id)
+    clear_frontier(connection)
     for rows in batches_of_urls(connection, select(*columns).select_from(joined)):
         changed: list[dict[str, Any]] = []
+        waiting: list[dict[str, int]] = []
         for row in rows:
             state = _planned_state(row, admits, trap)
             settled = row.reason in _SETTLING_REASONS and row.since <= settled_since and not row.published
-            if state is UrlState.QUEUED and settled and (row.id + run) % every:
-                state = UrlState.NOT_DUE
+            if state is UrlState.ADMITTED:
+                if settled and (row.id + run) % every:
+                    state = UrlState.NOT_DUE
+                else:
+                    waiting.append(_waiting(row))
             if state != row.state:
                 changed.append({"b_id": row.id, "b_state": int(state)})
         SET_STATE.execute(connection, changed)
+        add_waiting(connection, waiting)

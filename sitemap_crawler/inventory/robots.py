@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
@@ -24,6 +25,13 @@ def store_robots(connection: Connection, run: int, origin: str, *, agent: str, b
             # One byte more than is parsed, so that a long file is cut in the same place again.
             row = {"origin": origin, "run": run, "agent": agent, "body": body[: MAX_BYTES + 1]}
             connection.execute(insert(robots).values(row))
+
+
+def robots_digests(connection: Connection, run: int) -> dict[str, bytes]:
+    """Return by origin a hash of each file that a run and later ones have stored, and of its user agent."""
+    with connection.begin():
+        rows = connection.execute(select(robots).where(robots.c.run >= run).execution_options(yield_per=50))
+        return {row.origin: blake2b(row.body, key=row.agent.encode()[:64]).digest() for row in rows}
 
 
 class StoredRobots:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, delete, func, insert, or_, select, text, update
 
 from sitemap_crawler.exceptions import InventoryError, OtherSiteError
-from sitemap_crawler.inventory.schema import UrlState, decisions, meta, observations, runs, urls
+from sitemap_crawler.inventory.dialects import scratch_table
+from sitemap_crawler.inventory.frontier import give_back_all
+from sitemap_crawler.inventory.publications import is_unpublished, mark_published
+from sitemap_crawler.inventory.schema import decisions, frontier, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
 
 if TYPE_CHECKING:
@@ -70,8 +73,7 @@ def begin_run(
                     "finish it with that address, or drop it with --fresh"
                 )
             connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
-            leased = urls.c.state == int(UrlState.LEASED)
-            connection.execute(update(urls).where(leased).values(state=int(UrlState.QUEUED)))
+            _end_earlier_processes(connection, last.id, resumed=True)
             return Run(
                 last.id,
                 requested_url,
@@ -86,7 +88,18 @@ def begin_run(
         run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), resumed=False)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
+        _end_earlier_processes(connection, run.id, resumed=False)
         return run
+
+
+def _end_earlier_processes(connection: Connection, run: int, *, resumed: bool) -> None:
+    """Let the URLs wait again that earlier processes had leased. The helpers of a resumed run may go on."""
+    if connection.dialect.name == "postgresql":
+        from sitemap_crawler.inventory.processes import give_back_of_earlier
+
+        give_back_of_earlier(connection, run, resumed=resumed)
+    elif resumed:
+        give_back_all(connection)
 
 
 def last_finished_run(connection: Connection) -> Run | None:
@@ -111,6 +124,20 @@ def last_finished_run(connection: Connection) -> Run | None:
     )
 
 
+def is_unfinished(connection: Connection) -> bool:
+    """Return whether the latest run is open."""
+    with connection.begin():
+        return connection.scalar(select(func.count()).select_from(runs).where(runs.c.finished.is_(None))) != 0
+
+
+def is_latest_published(connection: Connection, run: int) -> bool:
+    """Return whether this run is the latest one, and has published what it decided."""
+    query = select(runs.c.id, runs.c.outcome).order_by(runs.c.id.desc()).limit(1)
+    with connection.begin():
+        row = connection.execute(query).first()
+    return row is not None and row.id == run and row.outcome in PUBLISHED
+
+
 def finished_runs_ago(connection: Connection, count: int, *, now: int, counts_now: bool) -> int:
     """Return the run since which `count` runs saw the whole site, itself included; 0 if fewer did.
 
@@ -128,7 +155,8 @@ def finished_runs_ago(connection: Connection, count: int, *, now: int, counts_no
 
 def lost_urls(connection: Connection) -> Iterator[str]:
     """Yield the URLs that are still leased when a run has nothing left to fetch: no observation of them was stored."""
-    lost = select(urls.c.url).where(urls.c.state == int(UrlState.LEASED)).order_by(urls.c.id)
+    lost = select(urls.c.url).join(frontier, frontier.c.url_id == urls.c.id).where(frontier.c.owner.is_not(None))
+    lost = lost.order_by(urls.c.id)
     with connection.begin():
         yield from connection.scalars(lost.execution_options(yield_per=STREAM_ROWS))
 
@@ -203,7 +231,8 @@ def run_totals(connection: Connection, run: int) -> Totals:
         func.count().filter(failed),
     ]
     with connection.begin():
-        return Totals(*connection.execute(select(*count).where(seen.run == run)).one())
+        # The sums of PostgreSQL are decimal numbers.
+        return Totals(*map(int, connection.execute(select(*count).where(seen.run == run)).one()))
 
 
 def fetched_in_run(connection: Connection, run: int) -> int:
@@ -226,14 +255,20 @@ class DecisionBackup:
 def decision_backup(connection: Connection) -> Iterator[DecisionBackup]:
     """Restore the decisions on exit, unless `keeps_new` is set. After a kill the next `write` decides again."""
     backup = DecisionBackup()
+    were_unpublished = is_unpublished(connection)
     with connection.begin():
-        connection.execute(text(f"CREATE TEMPORARY TABLE kept_decisions AS SELECT * FROM {decisions.name}"))  # noqa: S608
+        # A killed process may have left the table.
+        connection.execute(text("DROP TABLE IF EXISTS kept_decisions"))
+        create = f"CREATE {scratch_table(connection)} kept_decisions AS SELECT * FROM {decisions.name}"  # noqa: S608
+        connection.execute(text(create))
     yield backup
     with connection.begin():
         if not backup.keeps_new:
             connection.execute(decisions.delete())
             connection.execute(text(f"INSERT INTO {decisions.name} SELECT * FROM kept_decisions"))  # noqa: S608
         connection.execute(text("DROP TABLE kept_decisions"))
+    if not backup.keeps_new and not were_unpublished:
+        mark_published(connection)
 
 
 def undo_run_marks(connection: Connection, run: int, *, prefix: str | None = None) -> None:

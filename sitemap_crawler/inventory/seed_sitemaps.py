@@ -25,7 +25,7 @@ WORDPRESS = "wordpress"
 """Value of `named_by` for the lists of WordPress. A site may close them, so nothing is missing without them."""
 
 _SPENT = ("seeds_run", "seeds_bytes", "seeds_seconds")
-"""Names in `meta` of a run, and of what it has spent."""
+"""Names in `meta` of the run, and of the bytes and seconds that it has spent."""
 
 URLS = "--urls"
 ACCESS_LOG = "--access-log"
@@ -126,7 +126,7 @@ class SeedQueue:
 
 
 def load_spent(connection: Connection, run: int) -> Spent:
-    """Return what the run has spent before."""
+    """Return the bytes and seconds that the run has spent."""
     query = select(meta.c.name, meta.c.value).where(meta.c.name.in_(_SPENT))
     with connection.begin():
         values = {row.name: float(row.value) for row in connection.execute(query)}
@@ -135,7 +135,7 @@ def load_spent(connection: Connection, run: int) -> Spent:
 
 
 def store_spent(connection: Connection, run: int, spent: Spent) -> None:
-    """Store what the run has spent, within the caller's transaction."""
+    """Store the bytes and seconds that the run has spent, within the caller's transaction."""
     connection.execute(delete(meta).where(meta.c.name.in_(_SPENT)))
     values = zip(_SPENT, (run, spent.bytes, spent.seconds), strict=True)
     connection.execute(insert(meta), [{"name": name, "value": repr(value)} for name, value in values])

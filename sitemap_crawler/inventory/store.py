@@ -7,6 +7,8 @@ import socket
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, create_engine, event, func, insert, inspect, select
@@ -21,6 +23,7 @@ from sitemap_crawler.exceptions import (
 )
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version, version_problem
+from sitemap_crawler.inventory.opened import add_opened
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 from sitemap_crawler.utils.directories import check_database, open_regular
 from sitemap_crawler.utils.replace import lock_file, real_path, remove_file, replacing
@@ -28,9 +31,11 @@ from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
     import sqlite3
-    from pathlib import Path
 
     from sqlalchemy import Connection, Engine
+
+    from sitemap_crawler.config.state_location import StateLocation
+    from sitemap_crawler.inventory.server_owner import ServerLock
 
 CACHE_KIB = 16_384
 """Size of the page cache of a connection."""
@@ -99,8 +104,9 @@ class RunLock:
 class Store:
     """An open inventory. `connection` is the one that writes; `reader()` opens others for reading."""
 
-    def __init__(self, path: Path, engine: Engine, lock: RunLock) -> None:
-        self.path = path
+    def __init__(self, location: StateLocation, engine: Engine, lock: RunLock | ServerLock | None) -> None:
+        """`lock` is None for a process that helps its owner."""
+        self.location = location
         self.engine = engine
         self.connection: Connection = engine.connect()
         self._lock = lock
@@ -110,20 +116,39 @@ class Store:
         return self.engine.connect()
 
     def size(self) -> tuple[int, int]:
-        """Return the number of URLs, and the bytes of the database and its write-ahead log."""
+        """Return the number of URLs, and the bytes that they take."""
         with self.connection.begin():
             count = self.connection.scalar(select(func.count()).select_from(urls)) or 0
-        parts = (self.path.with_name(self.path.name + ending) for ending in ("", "-wal"))
-        return count, sum(part.stat().st_size for part in parts if part.exists())
+            return count, self._bytes()
+
+    def _bytes(self) -> int:
+        """Return the size of the database and its write-ahead log, or that of the tables on a server."""
+        if not isinstance(self.location, Path):
+            from sitemap_crawler.inventory.postgresql import schema_bytes
+
+            return schema_bytes(self.connection, self.location)
+        parts = (beside(self.location, ending) for ending in ("", "-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
 
     def close(self) -> None:
         """Close all connections and free the lock."""
         self.connection.close()
         self.engine.dispose()
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()
 
 
-def inventory_failure(path: Path, error: Exception) -> str:
+def beside(location: StateLocation, ending: str) -> Path:
+    """Return the path of a file that belongs to an inventory: next to its file, or in the user's state directory."""
+    if isinstance(location, Path):
+        return location.with_name(location.name + ending)
+    from platformdirs import user_state_path
+
+    digest = blake2b(str(location).encode(), digest_size=4).hexdigest()
+    return user_state_path("sitemap-crawler") / f"{location.schema}-{digest}{ending}"
+
+
+def inventory_failure(path: StateLocation, error: Exception) -> str:
     """Return the message for an exception that ends the use of an open inventory. Damage of the file explains most."""
     if isinstance(error, PatternTimeoutError):
         return str(error)
@@ -133,15 +158,37 @@ def inventory_failure(path: Path, error: Exception) -> str:
     if not isinstance(error, SQLAlchemyError):
         return f"cannot use the inventory {path}: {advice or PROGRAM_ERROR}"
     reason = getattr(error, "orig", None) or error
-    advice = advice or "free disk space or repair the file, then run the same command"
+    if isinstance(path, Path):
+        advice = advice or "free disk space or repair the file, then run the same command"
+    else:
+        from sitemap_crawler.inventory.server_errors import server_message, server_remedy
+
+        reason, advice = server_message(error), advice or server_remedy(error)
     return f"cannot use the inventory {path}: {reason}; {advice}"
 
 
-def open_store(path: Path, *, private: bool = False) -> Store:
-    """Open the SQLite inventory at `path`, or create it. With `private` only this user can read its files.
+def open_store(location: StateLocation, *, private: bool = False, joins: bool = False) -> Store:
+    """Open an inventory, or create it. With `private` only this user can read its files.
+
+    With `joins` another process owns the inventory on a server, and has created it.
 
     Raises InventoryBusyError if another process has it open, InventoryError if it cannot be used.
     """
+    add_opened(location)
+    if isinstance(location, Path):
+        return _open_file(location, private=private)
+    from sitemap_crawler.inventory.postgresql import open_server, server_engine
+    from sitemap_crawler.inventory.server_owner import OWNED_BY
+
+    if joins:
+        return Store(location, server_engine(location), None)
+    engine, lock = open_server(location)
+    store = Store(location, engine, lock)
+    store.connection.execution_options(**{OWNED_BY: lock})
+    return store
+
+
+def _open_file(path: Path, *, private: bool) -> Store:
     path = path.absolute()
     _check_file(path)
     try:

@@ -1,4 +1,4 @@
-"""The URLs that lists and access logs of the owner name, and the values that the lists supply for their entries."""
+"""The URLs that the owner names: in lists, with values for their entries, by access logs, and with `update add`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
-    Text,
     case,
     delete,
     exists,
@@ -18,13 +17,21 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    type_coerce,
     update,
 )
-from sqlalchemy.dialects.sqlite import insert
 
+from sitemap_crawler.inventory.dialects import insert, json_text
 from sitemap_crawler.inventory.named_dates import CredibleDates
-from sitemap_crawler.inventory.schema import decisions, listings, meta, named_dates, observations, supplied, urls
+from sitemap_crawler.inventory.schema import (
+    added_urls,
+    decisions,
+    listings,
+    meta,
+    named_dates,
+    observations,
+    supplied,
+    urls,
+)
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement, chunks
 from sitemap_crawler.policy.lastmod import UNDATED, Dated
 from sitemap_crawler.sitemap.video import Video
@@ -32,7 +39,7 @@ from sitemap_crawler.sitemap.video import Video
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from sitemap_crawler.inventory.store import Store
 
@@ -209,7 +216,7 @@ def supplied_sections(connection: Connection) -> tuple[list[str], int]:
 
 def supplied_of(connection: Connection, ids: Sequence[int]) -> dict[int, Supplied]:
     """Return the entries with values by the ids of their URLs."""
-    query = select(supplied.c.url_id, supplied.c.section, type_coerce(supplied.c.extras, Text))
+    query = select(supplied.c.url_id, supplied.c.section, json_text(supplied.c.extras))
     query = query.where(or_(supplied.c.section.is_not(None), supplied.c.extras.is_not(None)))
     return {
         url_id: Supplied(section, json.loads(extras) if extras else None)
@@ -233,6 +240,29 @@ def supplied_urls(store: Store, run: int) -> Iterator[SuppliedUrl]:
             believed = lastmod is not None and credible.believes(sitemap, lastmod)
             dated = Dated(lastmod, source, bool(day)) if believed else UNDATED
             yield SuppliedUrl(url_id, url, bool(is_named), dated)
+
+
+def store_added(connection: Connection, ids: Sequence[int], *, now: float) -> list[int]:
+    """Store that the owner has added these URLs, so that they are no orphans. Return those that were not added yet."""
+    with connection.begin():
+        known = {url_id for chunk in chunks(ids) for url_id in connection.scalars(_added(chunk))}
+        new = [url_id for url_id in ids if url_id not in known]
+        if new:
+            connection.execute(insert(added_urls), [{"url_id": url_id, "added": now} for url_id in new])
+        for chunk in chunks(ids):
+            connection.execute(update(urls).where(urls.c.id.in_(chunk)).values(unlinked_since=None))
+    return new
+
+
+def forget_added(connection: Connection, ids: Sequence[int]) -> None:
+    """Delete what `store_added` has stored of these URLs."""
+    with connection.begin():
+        for chunk in chunks(ids):
+            connection.execute(delete(added_urls).where(added_urls.c.url_id.in_(chunk)))
+
+
+def _added(ids: Sequence[int]) -> Select[Any]:
+    return select(added_urls.c.url_id).where(added_urls.c.url_id.in_(ids))
 
 
 def visited_and_unlisted(store: Store) -> Iterator[Visited]:

@@ -30,6 +30,8 @@ ENTER_PERCENT = 90
 """Share of the listed pages from which on an image is left out."""
 LEAVE_PERCENT = 70
 """Share below which an image that was left out is listed again. The gap keeps it from alternating."""
+MARGIN_PERCENT = 5
+"""Difference from these shares up to which the share in a sample does not decide."""
 
 SAMPLE = 1_000
 """Number of pages of the sample."""
@@ -58,6 +60,34 @@ def template_images(connection: Connection, *, listed: int, prefix: str | None =
             candidates = remembered.union(image for image, count in counts.items() if 2 * count >= len(sample))
             counts = count_pages(_images_of_all(connection, prefix), candidates) if candidates else Counter()
     return select_template_images(counts, listed=listed, remembered=remembered)
+
+
+def settled_template_images(
+    connection: Connection, *, listed: int, published: int, touched: int, prefix: str | None = None
+) -> frozenset[str] | None:
+    """Return the images to leave out, after `touched` pages have changed; None if that may change them.
+
+    All pages of a small site are counted, a sample of a large one. It does not decide while an image is about as
+    frequent as ENTER_PERCENT or LEAVE_PERCENT say: it would have to be wrong by five standard deviations.
+    """
+    if listed < MIN_PAGES and published < MIN_PAGES:
+        return frozenset()
+    if listed < MIN_PAGES or published < MIN_PAGES:
+        return None
+    with connection.begin():
+        remembered = frozenset(connection.scalars(select(remembered_images.c.url)))
+        sample = list(connection.scalars(_sample(prefix)))
+        candidates = frequent_images(_images_of(connection, sample)) | remembered
+        counts = count_pages(_images_of(connection, sample), candidates)
+    chosen = select_template_images(counts, listed=len(sample), remembered=remembered)
+    if prefix is None and listed == len(sample):
+        return chosen if chosen == remembered else None
+    margin = max(MARGIN_PERCENT * len(sample), 100 * touched)
+    limits = {image: LEAVE_PERCENT if image in remembered else ENTER_PERCENT for image in candidates}
+    if any(abs(100 * counts[image] - limit * len(sample)) <= margin for image, limit in limits.items()):
+        return None
+    # The images of other hosts are remembered, too.
+    return chosen if prefix is not None or chosen == remembered else None
 
 
 def store_template_images(connection: Connection, images: Collection[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, insert, or_, select
 
+from sitemap_crawler.inventory.frontier import remove_waiting
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.traps.detector import Trap, TrapDetector
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from sqlalchemy import ColumnElement, Connection, Select
+
+    from sitemap_crawler.items import QueuedUrl
 
 LEARNT_NAME = "traps"
 """Name of the row of `meta` with the learnt traps, as JSON."""
@@ -46,9 +49,7 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
         traps.restore_counts(counted)
     for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count_admitted(row.url)
-    if traps.knows_sessions:
-        for row in _all_rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
-            traps.admit_session(row.url)
+    load_admitted_sessions(connection, traps)
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
@@ -112,6 +113,33 @@ def _refuse(connection: Connection, query: Select[Any], trap_of: Callable[[str],
         states = [(row.id, trap_of(row.url)) for row in rows]
         refused = [{"b_id": row_id, "b_state": int(trap)} for row_id, trap in states if trap is not None]
         SET_STATE.execute(connection, refused)
+        # A URL stays refused if it is in flight. Its observation is stored.
+        remove_waiting(connection, [row["b_id"] for row in refused])
+
+
+def refuse_leased(connection: Connection, traps: TrapDetector, leased: Iterable[QueuedUrl]) -> set[int]:
+    """Refuse those of the leased URLs that are in traps another process has learnt. Return their ids.
+
+    Start pages and URLs that sitemaps name are fetched all the same.
+    """
+    by_trap: dict[Trap, list[int]] = defaultdict(list)
+    for queued in leased:
+        if (trap := traps.learnt_refusal(queued.url)) is not None:
+            by_trap[trap].append(queued.id)
+    refused: set[int] = set()
+    for trap, ids in by_trap.items():
+        refusable = urls.c.id.in_(ids) & (urls.c.depth > 0) & urls.c.named.is_(None)
+        mine = set(connection.scalars(select(urls.c.id).where(refusable)))
+        SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(trap)} for url_id in sorted(mine)])
+        refused |= mine
+    return refused
+
+
+def load_admitted_sessions(connection: Connection, traps: TrapDetector) -> None:
+    """Load the admitted URL of each page with known session ids."""
+    if traps.knows_sessions:
+        for row in _all_rows(connection, _observed().where(_ADMITTED, _NOT_FAILED)):
+            traps.admit_session(row.url)
 
 
 def _all_rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
@@ -149,7 +177,7 @@ def _places(
     query = select(urls.c.url, seen.title, seen.body_bytes, seen.fingerprint).join(
         observations, seen.url_id == urls.c.id
     )
-    fetched = and_(seen.run == run, seen.status == 200, urls.c.state == int(UrlState.FETCHED))
+    fetched = and_(seen.run == run, seen.status == 200, urls.c.state == int(UrlState.ADMITTED))
     places: dict[str, _PlacePages] = defaultdict(dict)
     pages = 0
     for row in connection.execute(query.where(fetched, condition).order_by(urls.c.id)):

@@ -330,6 +330,8 @@ def _error_or_redirect(facts: Facts) -> Refusal | None:
     if 300 <= status < 400:
         target = f"to {facts.location}" if facts.location else "without a usable Location"
         return Refusal(Reason.REDIRECT, f"status {status} {target}")
+    if facts.location is not None:
+        return Refusal(Reason.REDIRECT, f"a script leads to {facts.location}")
     if facts.refresh is not None:
         return Refusal(Reason.REDIRECT, f"meta refresh to {facts.refresh}")
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sitemap_crawler.exceptions import (
     DamagedInventoryError,
     IndexOverflowError,
     InventoryError,
+    NotLocalError,
     NotPublishedError,
     OutputError,
     PatternTimeoutError,
@@ -25,8 +27,11 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
-from sitemap_crawler.inventory.link_graph import has_all_links, store_reach, walk_from
+from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
+from sitemap_crawler.inventory.publications import mark_unpublished
+from sitemap_crawler.inventory.renderings import rendering_totals
+from sitemap_crawler.inventory.results import store_results
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
     ENDED_AT_LIMIT,
@@ -61,7 +66,8 @@ from sitemap_crawler.utils.text import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from sitemap_crawler.policy.decide import Decision
+    from sitemap_crawler.config.state_location import StateLocation
+    from sitemap_crawler.policy.decide import Decision, Facts
     from sitemap_crawler.publish.context import Ending
 
 logger = logging.getLogger(__name__)
@@ -81,7 +87,25 @@ def conclude(
     `by` fills in the report in another way, without the observations of a crawl.
     Raises no exception: every failure is an outcome of the report.
     """
-    report = Report(
+    report = report_of(context)
+    with failures_reported(context, report):
+        if by is None:
+            _Conclusion(context, report).conclude(ending)
+        else:
+            by(context, report)
+        count, size = context.store.size()
+        report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
+    report.message = printable(report.message)
+    report.hints = [printable(hint) for hint in report.hints]
+    report.warnings, report.warning_counts = context.sorted_warnings()
+    report.finished = datetime.now(UTC)
+    _store_results(context, report, crawled=ending is not None)
+    return report
+
+
+def report_of(context: RunContext) -> Report:
+    """Return a report without a result."""
+    return Report(
         outcome=Outcome.FAILED,
         message="",
         start_url=context.start_url,
@@ -90,13 +114,15 @@ def conclude(
         started=datetime.fromtimestamp(context.run.started, UTC),
         finished=datetime.now(UTC),
     )
+
+
+@contextmanager
+def failures_reported(context: RunContext, report: Report) -> Iterator[None]:
+    """Make an exception of the block the outcome and the message of the report. Raises NotLocalError."""
     try:
-        if by is None:
-            _Conclusion(context, report).conclude(ending)
-        else:
-            by(context, report)
-        count, size = context.store.size()
-        report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
+        yield
+    except NotLocalError:
+        raise
     except OutputError as error:
         _fail(report, f"{error}; then run the same command")
     except OSError as error:
@@ -110,18 +136,25 @@ def conclude(
     except DamagedInventoryError as error:
         _fail(report, str(error))
     except (SQLAlchemyError, PatternTimeoutError) as error:
-        _fail(report, inventory_failure(context.store.path, error))
+        _fail(report, inventory_failure(context.store.location, error))
     except Exception as error:
         shortage = shortage_of(error)
-        message = damage_message(context.store.path, error) if shortage is None else str(shortage)
+        message = damage_message(context.store.location, error) if shortage is None else str(shortage)
         if message is None:
             logger.exception("cannot conclude the run")
         _fail(report, message or PROGRAM_ERROR)
-    report.message = printable(report.message)
-    report.hints = [printable(hint) for hint in report.hints]
-    report.warnings, report.warning_counts = context.sorted_warnings()
-    report.finished = datetime.now(UTC)
-    return report
+
+
+def _store_results(context: RunContext, report: Report, *, crawled: bool) -> None:
+    """Store totals and warnings in the inventory. A `write` that publishes nothing new leaves no trace."""
+    if not crawled and not (context.replaces and report.has_published):
+        return
+    found = report.warnings if report.has_decided else None
+    try:
+        store_results(context.store.connection, context.run.id, report.totals(), found, crawled=crawled)
+    except SQLAlchemyError as error:
+        if report.outcome is not Outcome.FAILED:
+            _fail(report, inventory_failure(context.store.location, error))
 
 
 def _fail(report: Report, message: str) -> None:
@@ -142,13 +175,19 @@ class _Conclusion:
         report = self._report
         if ending is None:
             report.started = datetime.now(UTC)
+            context = self._context
+            if context.options.priority and not has_inlinks(self._connection):
+                self._store_reach(proved=False)
             self._decide_and_publish(
-                proved=self._proves_absence(saw_everything=self._context.run.ended_by == SAW_EVERYTHING)
+                proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
             )
             return
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
+        if self._context.options.renders:
+            renderings = rendering_totals(self._connection, self._context.run.id)
+            report.rendering = None if renderings is None else renderings.to_json()
         if ending.shortage is not None:
             _fail(report, ending.shortage)
         elif ending.failure is not None:
@@ -159,7 +198,7 @@ class _Conclusion:
                 self._end_run("refused")
         elif ending.finished:
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
-            proved = self._proves_absence(saw_everything=saw_everything)
+            proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):
                 forget_unnamed(self._connection, self._context.run.id)
             self._store_reach(proved=proved)
@@ -170,14 +209,6 @@ class _Conclusion:
             report.outcome = Outcome.INTERRUPTED
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
-    def _proves_absence(self, *, saw_everything: bool) -> bool:
-        """Return whether a URL that the run did not meet is gone.
-
-        The run must have seen all pages with all their links, and all sitemaps that name pages.
-        """
-        complete = seeds_complete(self._connection, self._context.run.id)
-        return saw_everything and complete and has_all_links(self._connection)
-
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""
         any_lost = False
@@ -187,7 +218,7 @@ class _Conclusion:
         return any_lost
 
     def _store_reach(self, *, proved: bool) -> None:
-        """Store depth and referrer of each URL; with `proved` also the URLs that no link reaches any more."""
+        """Store depth, referrer and inlinks of each URL; with `proved` also the URLs that no link reaches any more."""
         context, connection = self._context, self._connection
         with connection.begin():
             reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
@@ -201,6 +232,7 @@ class _Conclusion:
         context, report = self._context, self._report
         options = context.options
         decisions, decider = decider_of(context, proved=proved)
+        mark_unpublished(self._connection)
         decisions.save(self._counted(decider.decisions()))
         if options.alternates:
             store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
@@ -214,18 +246,20 @@ class _Conclusion:
                 scope=context.rules.scope,
                 to_public=context.rules.to_public,
                 examples=decisions.examples,
+                renders=context.options.renders,
             )
         report.shapes = {reason: groups.top(MAX_URL_GROUPS) for reason, groups in sorted(self._url_groups.items())}
         self._warn()
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
         else:
-            check_before_publication(context.store.path, loses_pages=report.changes.removed > 0)
+            check_before_publication(context.store.location, loses_pages=report.changes.removed > 0)
             publish_sets(context, decisions, report)
 
     def _counted(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
-        """Yield the decisions, and count their URLs by group and by trap."""
-        prefix = self._context.rules.scope.prefix
+        """Yield the decisions, and count their URLs by group and by trap, and those of other hosts."""
+        scope = self._context.rules.scope
+        prefix = scope.prefix
         for decision in decisions:
             groups = self._url_groups.get(decision.reason)
             if groups is None:
@@ -233,6 +267,8 @@ class _Conclusion:
             groups.add(decision.url)
             if decision.reason is Reason.LIMIT:
                 self._trap_tally.add(decision.url, decision.evidence)
+            elif decision.reason is Reason.OUT_OF_SCOPE and not scope.is_own_host(decision.url):
+                self._report.other_hosts += 1
             yield decision
 
     def _warn(self) -> None:
@@ -266,8 +302,22 @@ def end_run(context: RunContext, report: Report, ended_by: str = SAW_EVERYTHING)
     finish_run(connection, context.run.id, outcome=outcome, ended_by=ended_by, now=datetime.now(UTC))
 
 
-def decider_of(context: RunContext, *, proved: bool) -> tuple[DecisionStore, Decider]:
-    """Return the store of the decisions of a run, and their maker. `proved` is that of `_decide_and_publish`."""
+def proves_absence(context: RunContext, *, saw_everything: bool) -> bool:
+    """Return whether a URL that the run did not meet is gone.
+
+    The run must have seen all pages with all their links, and all sitemaps that name pages.
+    """
+    connection = context.store.connection
+    return saw_everything and seeds_complete(connection, context.run.id) and has_all_links(connection)
+
+
+def decider_of(
+    context: RunContext, *, proved: bool, rows: Callable[[DecisionStore], Iterable[Facts]] = DecisionStore.facts
+) -> tuple[DecisionStore, Decider]:
+    """Return the store of the decisions of a run, and their maker. `proved` is that of `_decide_and_publish`.
+
+    `rows` returns the facts to decide by; by default those of all URLs.
+    """
     options = context.options
     decisions = DecisionStore(
         context.store,
@@ -277,7 +327,7 @@ def decider_of(context: RunContext, *, proved: bool) -> tuple[DecisionStore, Dec
         keep_errors=options.keep_errors,
     )
     decider = Decider(
-        decisions.facts,
+        lambda: rows(decisions),
         context.rules,
         now=datetime.now(UTC).timestamp(),
         find=decisions.find,
@@ -289,7 +339,7 @@ def decider_of(context: RunContext, *, proved: bool) -> tuple[DecisionStore, Dec
     return decisions, decider
 
 
-def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Report:
+def write(path: StateLocation, given: Mapping[str, Any], *, config: Path | None) -> Report:
     """Decide and publish again from the inventory at `path`, and return the report.
 
     The options in `given` override those that the inventory remembers. `config` is the site file, if any. The inventory
@@ -308,7 +358,7 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
         remembered = {name: value for name, value in run.options.items() if name in Options.model_fields}
         # The start page may have moved. The scope follows from its new address.
         remembered["start_url"] = run.start_url
-        options = Options.parse({**remembered, **given, "state": str(path)})
+        options = Options.parse({**remembered, **given, **({"state": str(path)} if isinstance(path, Path) else {})})
         check_paths(options, state=path, config=config)
         context = RunContext(options, store, run, replaces=_has_same_target(options, remembered))
         if "sitemap_url" in given:
@@ -317,15 +367,21 @@ def write(path: Path, given: Mapping[str, Any], *, config: Path | None) -> Repor
             _warn_of_edits(context, config, given)
         with decision_backup(store.connection) as backup:
             report = conclude(context, None)
+            if options.html_report is not None:
+                # Before the decisions of a run that was refused or tried out are taken back.
+                from sitemap_crawler.report.html.writer import deliver
+
+                deliver(report, options, path)
             backup.keeps_new = context.replaces and report.has_published
         # The inventory remembers no secrets, but its mode says that there were some.
-        report.deliver(options, private=options.has_secrets or is_private(path))
+        private = options.has_secrets or (isinstance(path, Path) and is_private(path))
+        report.deliver(options, private=private)
         return report
     except SitemapCrawlerError:
         raise
     except Exception as error:
         if isinstance(error, SQLAlchemyError) or damage_message(path, error):
-            raise InventoryError(inventory_failure(store.path, error)) from error
+            raise InventoryError(inventory_failure(store.location, error)) from error
         raise
     finally:
         store.close()

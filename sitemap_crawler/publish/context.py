@@ -35,7 +35,7 @@ class Ending(NamedTuple):
     failure: str | None = None
     """Why the crawl could not go on."""
     shortage: str | None = None
-    """What this machine lacks, so that the crawl could not go on."""
+    """Lack of this machine that ended the crawl, with its remedy."""
     refusal: str | None = None
     """Why this site may not or cannot be crawled."""
     refusal_ends_run: bool = False
@@ -45,7 +45,7 @@ class Ending(NamedTuple):
 
 
 class RunContext:
-    """Options, rules, inventory, run and warnings of one site: what the crawl and `write` have in common."""
+    """Options, rules, inventory, run and warnings of one site. The crawl and `write` share this state."""
 
     def __init__(self, options: Options, store: Store, run: Run, *, replaces: bool = True) -> None:
         """Take the addresses of the site from `run`.
@@ -75,6 +75,10 @@ class RunContext:
             if self._warning_counts[kind] <= MAX_LOGGED:
                 logger.info("%s: %s: %s", kind, url, message)
             self._warnings.append(SiteWarning(kind, url, message))
+
+    def recorded_warnings(self, start: int = 0) -> list[SiteWarning]:
+        """Return the recorded warnings in their order, from number `start` on."""
+        return self._warnings[start:]
 
     def sorted_warnings(self) -> tuple[list[dict[str, str]], dict[str, int]]:
         """Return the recorded warnings as the report holds them, and the number of all warnings, by kind."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sitemap_crawler.inventory.alternates import alternates_of, has_alternates
-from sitemap_crawler.inventory.link_graph import count_inlinks
+from sitemap_crawler.inventory.link_graph import stored_inlinks
 from sitemap_crawler.inventory.supplied import Supplied, has_supplied_values, supplied_of
 from sitemap_crawler.policy.lastmod import changefreq, priority, w3c_datetime
 from sitemap_crawler.policy.warning_kinds import WarningKind
@@ -19,7 +19,7 @@ from sitemap_crawler.sitemap.news import MAX_ARTICLES, NewsEntry, is_recent, pub
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from sitemap_crawler.extract.news import Article
@@ -49,10 +49,12 @@ class Entries:
         section_of: Callable[[str], str] | None,
         template_images: frozenset[str],
         prefix: str | None = None,
+        ids: Collection[int] | None = None,
     ) -> None:
         """`section_of` returns the section of each URL, called in the order of the URLs; None without sections.
-        `template_images` are left out. With `prefix` only the pages below it are listed."""
+        `template_images` are left out. With `prefix` only the pages below it are listed, with `ids` only these."""
         self._prefix = prefix
+        self._ids = ids
         self._context = context
         self._options = context.options
         self._decisions = decisions
@@ -61,7 +63,7 @@ class Entries:
         self._template_images = template_images
         self._rules = context.rules
         self._host = urlsplit(prefix or context.rules.scope.prefix).netloc
-        self._inlinks = self._count_inlinks() if self._options.priority else None
+        self._inlinks = self._stored_inlinks() if self._options.priority else None
         rich_options = ("changefreq", "priority", "media_files", "image_texts")
         has_rich_options = self._rules.address is not None or any(getattr(self._options, name) for name in rich_options)
         self._all_rich = has_rich_options or section_of is not None
@@ -70,7 +72,7 @@ class Entries:
 
     def __iter__(self) -> Iterator[Entry | PlainEntries]:
         self._news = []
-        for batch in self._decisions.listed(history=self._options.changefreq, prefix=self._prefix):
+        for batch in self._batches():
             versions, supplied = self._versions(batch), self._supplied(batch)
             begin = 0
             for index in self._rich_pages(batch, versions, supplied):
@@ -81,6 +83,11 @@ class Entries:
                 yield from self._rich_entries(page, versions.get(page.id, ()), supplied.get(page.id, NOTHING_SUPPLIED))
             if begin < len(batch.ids):
                 yield self._plain_entries(batch, begin, len(batch.ids))
+
+    def _batches(self) -> Iterator[ListedPages]:
+        if self._ids is not None:
+            return self._decisions.listed_among(self._ids)
+        return self._decisions.listed(history=self._options.changefreq, prefix=self._prefix)
 
     def news(self) -> Iterator[NewsEntry]:
         """Yield the recent articles. Complete only after the iteration over the entries."""
@@ -193,13 +200,13 @@ class Entries:
         with self._context.store.reader() as connection:
             return has_alternates(connection)
 
-    def _count_inlinks(self) -> array[int]:
+    def _stored_inlinks(self) -> array[int]:
         with self._context.store.reader() as connection:
-            return count_inlinks(connection)
+            return stored_inlinks(connection)
 
 
 def _with_supplied(videos: tuple[Video, ...], supplied: tuple[Video, ...]) -> tuple[Video, ...]:
-    """Return the videos of a page and those that a list supplies. Of two with the same file or player, the supplied."""
+    """Return the videos of a page and of a list. A supplied video replaces one with the same file or player."""
     locs = {loc for video in supplied for loc in (video.content_loc, video.player_loc) if loc}
     own = [video for video in videos if locs.isdisjoint((video.content_loc, video.player_loc))]
     return (*own, *supplied)

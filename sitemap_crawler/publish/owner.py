@@ -20,7 +20,7 @@ from sitemap_crawler.utils.directories import Directory, open_destination
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -29,47 +29,89 @@ if TYPE_CHECKING:
 
 HEAD_BYTES = 1 << 16
 """Bytes of a live file in which URLs are searched: some hundred URLs. No file of ours has one outside its scope."""
+MAX_URL_BYTES = 1 << 13
+"""Bytes of a live file that are read again with the next piece, because they may be a part of a URL."""
+_COMPLETE = frozenset((Format.XML, Format.TXT))
+"""Formats that list all pages of a site. A feed has the latest ones, and the first page list a part of them."""
 _LISTED_URL = {
     Format.XML: re.compile(rb"<loc>\s*+(?:<!\[CDATA\[)?+\s*+(https?://[^<\]\s]++)[<\]\s]"),
     Format.TXT: re.compile(rb"^(https?://\S++)\s", re.MULTILINE),
     Format.RSS: re.compile(rb"<link>\s*+(https?://[^<\s]++)\s*+</link>"),
+    # Only the links of the list itself: the frame of a site has links to other sites.
+    Format.HTML: re.compile(rb'<li class="sitemap-page"><a href="(https?://[^"]++)"'),
     Format.ATOM: re.compile(rb'<link rel="alternate" href="(https?://[^"]++)"'),
 }
 
 
-def owner_problem(connection: Connection | None, options: Options, *, directory: Path, sitemap_url: str) -> str | None:
+def owner_problem(
+    connection: Connection | None,
+    options: Options,
+    *,
+    directory: Path,
+    sitemap_url: str,
+    listed: Callable[[], Iterable[str]] | None = None,
+) -> str | None:
     """Return why the set of `sitemap_url` may not replace the files in `directory`: they list pages of another site.
 
     The http, https, www and apex addresses of a site are one site. Files that the inventory has published, with the
     same bytes, are its own although the addresses of the site have changed since. `connection` is None before there is
     an inventory. A file that is missing, cannot be read or names no URL has no owner.
+
+    A file that lists pages of one lower directory only is that of a narrower site, unless the inventory has published
+    into `directory`, or the new set has no other pages either. `listed` returns the first and the last URL of the new
+    set; None before they are known.
     """
     if options.take_over or options.dry_run:
         return None
     names = Names.for_sitemap(sitemap_url)
+    own = _comparable(directory_of(sitemap_url))
     for form in options.format:
         entry = names.entry if form is Format.XML else names.other_format(str(form))
         try:
             parent, name = open_destination(directory / entry)
             with parent:
-                url = _foreign_url(parent, name, form, own_directory=directory_of(sitemap_url))
-                if url is None or (connection and _has_published(connection, directory, entry, parent, name)):
-                    continue
+                problem = None
+                if url := _foreign_url(parent, name, form, own=own):
+                    if not (connection and _has_published(connection, directory, entry, parent, name)):
+                        problem = f"is of another site, it lists {printable(url)}"
+                elif listed and connection and not Publications(connection, directory, entry).files():
+                    lower = _lower_directory(parent, name, form, own=own)
+                    if lower and not all(_comparable(url).startswith(lower) for url in listed()):
+                        problem = f"is of a narrower site, it lists only pages below {printable(lower)}"
         except OSError:
             continue
-        return (
-            f"{directory / entry} is of another site, it lists {printable(url)}: give this site another -o, or "
-            "--take-over to replace the files; they are untouched"
-        )
+        if problem is not None:
+            return (
+                f"{directory / entry} {problem}: give this site another -o, or --take-over to replace the files; "
+                "they are untouched"
+            )
     return None
 
 
-def _foreign_url(directory: Directory, name: str, form: Format, *, own_directory: str) -> str | None:
-    """Return the first URL in the file that is outside the directory of our own entry file, or None."""
-    own = _comparable(own_directory)
+def _foreign_url(directory: Directory, name: str, form: Format, *, own: str) -> str | None:
+    """Return the first URL in the file that is outside `own`, the directory of our own entry file, or None."""
     with directory.open_file(name) as file:
         head = file.read(HEAD_BYTES)
     return next((url for url in _listed_urls(head, form) if not _comparable(url).startswith(own)), None)
+
+
+def _lower_directory(directory: Directory, name: str, form: Format, *, own: str) -> str | None:
+    """Return the directory below `own` that has all URLs of the file; None if there is none."""
+    if form not in _COMPLETE:
+        return None
+    common, rest = "", b""
+    with directory.open_file(name) as file:
+        while piece := file.read(HEAD_BYTES):
+            data = rest + piece
+            for url in map(_comparable, _listed_urls(data, form)):
+                path = url.partition("?")[0]
+                common = common or path[: path.rindex("/") + 1]
+                while not path.startswith(common) and len(common) > len(own):
+                    common = common[: common.rindex("/", 0, -1) + 1]
+                if len(common) <= len(own):
+                    return None
+            rest = data[-MAX_URL_BYTES:]
+    return common or None
 
 
 def _comparable(url: str) -> str:

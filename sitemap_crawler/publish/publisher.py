@@ -8,10 +8,14 @@ from urllib.parse import urlsplit
 
 from sitemap_crawler.config.types import Format
 from sitemap_crawler.exceptions import ForeignFilesError, PublicationRefusedError
+from sitemap_crawler.inventory.decisions import titled_pages
 from sitemap_crawler.inventory.publications import (
     Publications,
     changes_since_published,
     differences_since_published,
+    first_and_last_listed,
+    forget_links_of,
+    page_list_urls,
     recent_pages,
 )
 from sitemap_crawler.inventory.supplied import supplied_sections
@@ -23,21 +27,21 @@ from sitemap_crawler.publish.entries import Entries
 from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.report.report import change_row
 from sitemap_crawler.sitemap.feed import FEEDS, MAX_ITEMS, ChangedPage, Channel
-from sitemap_crawler.sitemap.formats import publish_feed, publish_text
+from sitemap_crawler.sitemap.formats import publish_feed, publish_page_list, publish_text
 from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.names import Names
 from sitemap_crawler.sitemap.records import Target
 from sitemap_crawler.sitemap.sections import Sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from sitemap_crawler.inventory.decisions import DecisionStore
     from sitemap_crawler.publish.context import RunContext
     from sitemap_crawler.report.report import Report
     from sitemap_crawler.sitemap.names import FeedEnding
-    from sitemap_crawler.sitemap.records import OutputFile, Publication
+    from sitemap_crawler.sitemap.records import OutputFile, Publication, PublishedFile
 
 MAX_DIFFERENCES = 1_000
 """Maximum number of pages that the report names for each kind of change."""
@@ -82,6 +86,30 @@ class SitemapSet(NamedTuple):
         return None if self.host is None else self.prefix
 
 
+def set_owner_problem(context: RunContext, sitemap_set: SitemapSet) -> str | None:
+    """Return why the set may not replace the files in its directory: they list pages of another site."""
+    connection = context.store.connection
+    return owner_problem(
+        connection,
+        context.options,
+        directory=sitemap_set.output,
+        sitemap_url=sitemap_set.sitemap_url,
+        listed=lambda: map(context.rules.to_public, first_and_last_listed(connection, prefix=sitemap_set.page_prefix)),
+    )
+
+
+def sections_of(
+    context: RunContext, sitemap_set: SitemapSet, previous: Iterable[PublishedFile]
+) -> tuple[Sections, set[str]]:
+    """Return the sections of a set, and those that the same rules gave its published files `previous`."""
+    options = context.options
+    supplied, moved = supplied_sections(context.store.connection)
+    prefix = context.rules.to_public(sitemap_set.prefix)
+    sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
+    sections = sections._replace(supplied=moved)
+    return sections, {file.section for file in previous if file.rules == sections.signature} - {*supplied}
+
+
 class Publisher:
     """Publisher of one set. `publish_sets` has one for each set of a run."""
 
@@ -122,6 +150,8 @@ class Publisher:
                     self._publish_feed("rss")
                 case Format.ATOM:
                     self._publish_feed("atom")
+                case Format.HTML:
+                    self._publish_page_list()
                 case _:
                     assert_never(requested)
 
@@ -134,11 +164,7 @@ class Publisher:
             )
         publications = Publications(self._connection, sitemap_set.output, self._names.entry)
         previous = publications.files()
-        prefix = context.rules.to_public(sitemap_set.prefix)
-        supplied, moved = supplied_sections(self._connection)
-        sections = Sections.parse(options.section, by_directory=options.by_directory, prefix=prefix)
-        sections = sections._replace(supplied=moved)
-        published = {file.section for file in previous if file.rules == sections.signature} - {*supplied}
+        sections, published = sections_of(context, sitemap_set, previous)
         entries = Entries(
             context,
             self._decisions,
@@ -174,8 +200,7 @@ class Publisher:
 
         Raises PublicationRefusedError, ForeignFilesError.
         """
-        output, sitemap_url = self._sitemap_set.output, self._sitemap_set.sitemap_url
-        problem = owner_problem(self._connection, self._options, directory=output, sitemap_url=sitemap_url)
+        problem = set_owner_problem(self._context, self._sitemap_set)
         if problem is not None:
             raise ForeignFilesError(problem)
         omitted = self._sitemap_set.listed - listed
@@ -201,6 +226,23 @@ class Publisher:
             self._context.warn(WarningKind.NO_FEED, self._names.url(name), "no page has a date yet: no feed is written")
             return
         self._publish_format(ending, lambda record: publish_feed(data, ending, urls=len(pages), **record))
+
+    def _publish_page_list(self) -> None:
+        # Imported here, with Jinja2: few sites have a page list.
+        from sitemap_crawler.sitemap.page_list import ListedTitle, PageList, PageListSite
+        from sitemap_crawler.sitemap.page_template import load_template
+
+        sitemap_set, rules = self._sitemap_set, self._context.rules
+        title = self._decisions.title(sitemap_set.start_url)
+        site = PageListSite(title, rules.to_public(sitemap_set.start_url), rules.to_public(sitemap_set.prefix))
+        template = load_template(self._options.html_template)
+        page_list = PageList(template.render, site, self._names, pages=self.listed)
+        titled = titled_pages(self._context.store, prefix=sitemap_set.page_prefix)
+        pages = (ListedTitle(rules.to_public(url), title) for url, title in titled)
+        self._publish_format("html", lambda record: publish_page_list(page_list.files(pages), **record))
+        # The page list leads to every listed page. Its links would keep pages that the site itself does not link to.
+        own_lists = map(rules.resolver().normalise, page_list_urls(self._connection))
+        forget_links_of(self._connection, filter(None, own_lists))
 
     def _publish_format(self, ending: str, write: Callable[[dict[str, Any]], Publication]) -> None:
         publications = Publications(self._connection, self._sitemap_set.output, self._names.other_format(ending))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.exceptions import NotPublishedError
 from sitemap_crawler.inventory.history import delete_old_changes
 from sitemap_crawler.inventory.publications import (
+    mark_published,
     next_publication,
     publications_in,
     published_count,
@@ -16,8 +17,7 @@ from sitemap_crawler.inventory.runs import undo_run_marks
 from sitemap_crawler.inventory.sql import listed_by_host, published_by_host, url_index
 from sitemap_crawler.inventory.template_images import store_template_images
 from sitemap_crawler.policy.guards import publish_problem
-from sitemap_crawler.publish.owner import owner_problem
-from sitemap_crawler.publish.publisher import Publisher, SitemapSet, count_of_pages
+from sitemap_crawler.publish.publisher import Publisher, SitemapSet, count_of_pages, set_owner_problem
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import host_of
 from sitemap_crawler.utils.directories import open_directory
@@ -67,7 +67,7 @@ class _RunPublisher:
             report.outcome, report.message = Outcome.DRY_RUN, f"{count_of_pages(report.listed)} would be listed"
         else:
             publisher = self._publish(sitemap_set)
-            self._store_results()
+            self._store_results(complete=True)
             where = output / publisher.files[0].name if publisher.files else output
             report.outcome = Outcome.PUBLISHED if self._changed else Outcome.UNCHANGED
             report.message = f"{count_of_pages(report.listed)} listed in {where}{self._unchanged_note}"
@@ -87,7 +87,7 @@ class _RunPublisher:
         listing = [row for row in report.hosts if row["listed"] and row["outcome"] != Outcome.REFUSED]
         total = f"{count_of_pages(sum(row['listed'] for row in listing))} of {_count_of_hosts(len(listing))}"
         if listing and not self._options.dry_run:
-            self._store_results()
+            self._store_results(complete=not refused)
         if refused:
             others = f"; {total} listed in {output}" if listing and not self._options.dry_run else ""
             report.outcome = Outcome.REFUSED
@@ -145,9 +145,7 @@ class _RunPublisher:
 
     def _problem(self, sitemap_set: SitemapSet) -> str | None:
         problem = publish_problem(self._options, listed=sitemap_set.listed, published=sitemap_set.published)
-        return problem or owner_problem(
-            self._connection, self._options, directory=sitemap_set.output, sitemap_url=sitemap_set.sitemap_url
-        )
+        return problem or set_owner_problem(self._context, sitemap_set)
 
     def _publish(self, sitemap_set: SitemapSet) -> Publisher:
         context = self._context
@@ -158,7 +156,7 @@ class _RunPublisher:
                 self._connection, context.run.id, publication=self._publication, prefix=sitemap_set.page_prefix
             )
         publisher.publish_other_formats()
-        self._report.files += [_file_row(file, sitemap_set) for file in publisher.files]
+        self._report.files += [file_row(file, sitemap_set) for file in publisher.files]
         self._template_images |= publisher.template_images
         self._changed |= publisher.changed
         return publisher
@@ -175,8 +173,11 @@ class _RunPublisher:
         )
         self._changed = True
 
-    def _store_results(self) -> None:
+    def _store_results(self, *, complete: bool) -> None:
+        """Store what the next run needs. `complete`: whether all decisions are published."""
         if self._context.replaces:
+            if complete:
+                mark_published(self._connection)
             store_template_images(self._connection, self._template_images)
             delete_old_changes(self._connection, self._options.keep_runs)
 
@@ -185,6 +186,6 @@ def _count_of_hosts(count: int) -> str:
     return f"{count} host" + ("" if count == 1 else "s")
 
 
-def _file_row(file: OutputFile, sitemap_set: SitemapSet) -> dict[str, Any]:
+def file_row(file: OutputFile, sitemap_set: SitemapSet) -> dict[str, Any]:
     name = f"{sitemap_set.host}/{file.name}" if sitemap_set.host else file.name
     return {"name": name, "url": file.url, "urls": file.urls, "bytes": file.bytes, "written": file.written}

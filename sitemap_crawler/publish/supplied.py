@@ -21,7 +21,7 @@ from sitemap_crawler.extract.lines import PIECE_BYTES, pieces_of
 from sitemap_crawler.extract.url_lists import UrlList
 from sitemap_crawler.inventory.damage import check_before_publication
 from sitemap_crawler.inventory.decisions import DecisionStore
-from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.inventory.location import state_location
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, unfinished_run_options
 from sitemap_crawler.inventory.store import inventory_failure, open_store
@@ -40,6 +40,7 @@ from sitemap_crawler.urls.normalise import directory_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sitemap_crawler.config.state_location import StateLocation
     from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.report.report import Report
 
@@ -58,7 +59,7 @@ def write_supplied(given: Mapping[str, Any], *, config: Path | None) -> Report:
     unfinished crawl.
     """
     options = _options_of(given)
-    path = state_path(options)
+    path = state_location(options)
     check_paths(options, state=path, config=config)
     store = open_store(path, private=options.has_secrets)
     try:
@@ -75,10 +76,14 @@ def write_supplied(given: Mapping[str, Any], *, config: Path | None) -> Report:
         if report.outcome is not Outcome.FAILED:
             # The next run drops one that has failed.
             end_run(context, report)
+        if options.html_report is not None:
+            from sitemap_crawler.report.html.writer import deliver
+
+            deliver(report, options, path)
         report.deliver(options, private=options.has_secrets)
         return report
     except SQLAlchemyError as error:
-        raise InventoryError(inventory_failure(store.path, error)) from error
+        raise InventoryError(inventory_failure(store.location, error)) from error
     finally:
         store.close()
 
@@ -99,7 +104,7 @@ def _options_of(given: Mapping[str, Any]) -> Options:
     return options
 
 
-def _drop_own_unfinished_run(store: Store, path: Path) -> None:
+def _drop_own_unfinished_run(store: Store, path: StateLocation) -> None:
     """Drop the run of a `write --trust-supplied` that was interrupted. Raises InventoryError for that of a crawl."""
     unfinished = unfinished_run_options(store.connection)
     if unfinished is None:
@@ -126,7 +131,7 @@ def _write_lists(context: RunContext, report: Report) -> None:
     )
     decisions.save(_decisions(context))
     count_decided(context, decisions, report)
-    check_before_publication(context.store.path, loses_pages=report.changes.removed > 0)
+    check_before_publication(context.store.location, loses_pages=report.changes.removed > 0)
     publish_sets(context, decisions, report)
 
 
@@ -141,11 +146,13 @@ def _store_list(context: RunContext, queue: Queue, source: str) -> None:
     entries = (entry for batch in found for entry in batch)
     while some := list(islice(entries, STORED_AT_ONCE)):
         checked.check(some).store(context.store.connection, queue, run=context.run.id, name=name)
-    checked.count_unread(found.too_long)
+    checked.count_unread(found.lines.too_long)
     for problem in checked.problems():
         context.warn(WarningKind.URL_LIST, name, problem)
-    if found.damage is not None:
-        raise PublicationRefusedError(f"the list {name} {found.damage}: nothing is published; give the whole list")
+    if found.lines.damage is not None:
+        raise PublicationRefusedError(
+            f"the list {name} {found.lines.damage}: nothing is published; give the whole list"
+        )
 
 
 def _standard_input() -> Iterator[bytes]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState
+from sitemap_crawler.inventory.inspections import inspection_of
+from sitemap_crawler.inventory.schema import TRAPPED
+from sitemap_crawler.inventory.submissions import submissions_of
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules
+from sitemap_crawler.report.renderings import rendering_json
 from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, directory_of
 from sitemap_crawler.urls.spelling import directories_above, spellings, variants
 
 if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import Inventory, LatestRun, UrlRecord
+    from sitemap_crawler.inventory.submissions import Sent
+    from sitemap_crawler.items import PageRendering
     from sitemap_crawler.urls.normalise import Resolver
 
 KEYS = (
@@ -41,14 +46,26 @@ class Explanation:
     """The answer for one URL."""
 
     facts: dict[str, Any]
-    """By KEYS."""
+    """Facts about the URL by name: see KEYS."""
     start_url: str
     linked: str | None = None
-    """What leads or led to the URL, in words; None for the start page and for an unknown URL."""
+    """Sentence on the page or sitemap that leads or led to the URL; None for the start page and for an unknown URL."""
     nearest: dict[str, Any] | None = None
     """The facts of the nearest known URL; None if the URL itself is known."""
     links: str | None = None
-    """What was left out of the links of the page, in words."""
+    """Sentence on the links of the page that were left out, if any were."""
+    submissions: list[Sent] = field(default_factory=list)
+    """The last times that search engines were told about the URL, the newest first."""
+    google: dict[str, Any] | None = None
+    """What Google says of the page; None if it was not inspected."""
+    rendering: PageRendering | None = None
+    """What became of the rendering of the page; None if it was read without `--render`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts, with the submissions, the inspection and the rendering of a known URL."""
+        rows = [{**sent._asdict(), "at": w3c_datetime(sent.at)} for sent in self.submissions]
+        rendering = rendering_json(self.rendering)
+        return {**self.facts, "submissions": rows, "google": self.google, "rendering": rendering}
 
 
 def explain(inventory: Inventory, text: str) -> Explanation:
@@ -61,13 +78,37 @@ def explain(inventory: Inventory, text: str) -> Explanation:
     if record is not None:
         kept = inventory.kept_links([record.url]).get(record.url)
         links = f"only the first {kept:,} were kept (SITEMAP_MAX_LINKS)" if kept else None
-        return Explanation(facts_of(record, inventory, rules), run.start_url, _linked(record), links=links)
+        facts = facts_of(record, inventory, rules)
+        sent = submissions_of(inventory.connection, record.id)
+        google = _inspected(inventory, record)
+        rendering = inventory.rendering_of(record.id)
+        return Explanation(
+            facts, run.start_url, _linked(record), links=links, submissions=sent, google=google, rendering=rendering
+        )
     reason, evidence = _why_unknown(urls[0], inventory, rules)
     nearest = _nearest(urls[0], inventory, rules, resolver)
     facts = dict.fromkeys(KEYS)
     facts |= {"url": urls[0], "decision": "unknown", "reason": reason, "evidence": evidence}
     facts["nearest"] = nearest.url if nearest else None
     return Explanation(facts, run.start_url, nearest=facts_of(nearest, inventory, rules) if nearest else None)
+
+
+def _inspected(inventory: Inventory, record: UrlRecord) -> dict[str, Any] | None:
+    """Return the newest answer of Google about a page, as `monitor --inspect` has got it."""
+    found = inspection_of(inventory.connection, record.id)
+    if found is None or found.verdict is None:
+        return None
+    return {
+        "inspected": w3c_datetime(found.at),
+        "verdict": found.verdict,
+        "coverage_state": found.coverage_state,
+        "robots": found.robots,
+        "indexing": found.indexing,
+        "fetch": found.fetch,
+        "last_crawl": w3c_datetime(found.last_crawl),
+        "google_canonical": found.google_canonical,
+        "user_canonical": found.user_canonical,
+    }
 
 
 def rules_of(run: LatestRun) -> tuple[Rules, Resolver]:
@@ -88,8 +129,10 @@ def _is_unlinked(record: UrlRecord) -> bool:
 def _linked(record: UrlRecord) -> str | None:
     if record.referrer is not None:
         return f"no page now; was linked from {record.referrer}" if _is_unlinked(record) else record.referrer
-    if (record.named is None and record.in_list is None) or record.depth == 0:
+    if (record.named is None and record.in_list is None and not record.added) or record.depth == 0:
         return None
+    if record.added:
+        return "no followed link; it was added with update"
     verb = "named" if _is_unlinked(record) else "names"
     if record.in_list is None:
         return f"no followed link; a sitemap {verb} it"
@@ -126,7 +169,7 @@ def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str,
 
 def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
     """Return reason and evidence of a URL whose crawl has not ended. The reason is None if it is still open."""
-    if record.state in (UrlState.QUEUED, UrlState.LEASED):
+    if record.waits:
         return None, "queued, not fetched yet"
     if record.blocked_by is not None:
         return str(Reason.BLOCKED_BY_ROBOTS), f"{record.blocked_by}, not decided yet"

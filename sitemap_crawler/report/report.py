@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from sitemap_crawler.report.url_groups.groups import UrlGroup
 
 
+MAX_STORED_MESSAGE = 300
+"""Maximum number of characters that the inventory keeps of the message of a run."""
+MAX_STORED_HOSTS = 100
+"""Maximum number of refused hosts that the inventory keeps of a run."""
+
+
 class Outcome(StrEnum):
     """How a run ended."""
 
     PUBLISHED = "published"
     UNCHANGED = "unchanged"
     DRY_RUN = "dry-run"
+    HELPED = "helped"
     FAILED = "failed"
     REFUSED = "refused"
     INTERRUPTED = "interrupted"
@@ -35,6 +42,7 @@ EXIT_CODES = {
     Outcome.PUBLISHED: DONE,
     Outcome.UNCHANGED: DONE,
     Outcome.DRY_RUN: DONE,
+    Outcome.HELPED: DONE,
     Outcome.FAILED: FAILED,
     Outcome.REFUSED: REFUSED,
     Outcome.INTERRUPTED: INTERRUPTED,
@@ -84,6 +92,8 @@ class Report:
     """Number of listed pages that stay listed although their server fails."""
     excluded: dict[str, int] = field(default_factory=dict)
     """Number of URLs that are not listed, by reason."""
+    other_hosts: int = 0
+    """Number of URLs on other hosts. `excluded` counts them as out-of-scope, too."""
     changes: Changes = field(default_factory=Changes)
     diff: dict[str, list[dict[str, str | None]]] = field(default_factory=dict)
     """The first pages that `changes` counts, by kind, as the command `diff` shows them."""
@@ -102,6 +112,15 @@ class Report:
     hints: list[str] = field(default_factory=list)
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
+    rendering: dict[str, Any] | None = None
+    """Numbers of the renderings, see RenderingTotals. None without one."""
+    submission: dict[str, Any] | None = None
+    """What search engines were told after the run: exit code, message and results. None without --submit."""
+
+    @property
+    def has_decided(self) -> bool:
+        """Whether the run has decided on its URLs. It has met the start page at least."""
+        return bool(self.listed or self.excluded)
 
     @property
     def exit_code(self) -> int:
@@ -122,13 +141,43 @@ class Report:
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}
 
+    def totals(self) -> dict[str, Any]:
+        """Return the numbers of the run for the inventory: about 500 bytes as JSON, less without decisions."""
+        names = ["requests", "not_modified", "bytes", "errors"]
+        totals: dict[str, Any] = {"outcome": str(self.outcome), "message": self.message[:MAX_STORED_MESSAGE]}
+        if self.has_decided:
+            names += ["listed", "kept", "excluded", "other_hosts", "warning_counts"]
+            totals |= {"files": len(self.files), "files_written": sum(file["written"] for file in self.files)}
+            totals["changes"] = self.changes._asdict()
+        if self.rendering is not None:
+            counts = {name: count for name, count in self.rendering.items() if name != "refused"}
+            totals["rendering"] = {**counts, "seconds": round(counts["seconds"])}
+            totals["refused"] = self.rendering["refused"]
+        if by_host := self._outcomes_by_host():
+            totals["by_host"] = by_host
+        if self.hints:
+            totals["hints"] = "\n".join(hint[:MAX_STORED_MESSAGE] for hint in self.hints)
+        return {**totals, **{name: getattr(self, name) for name in names}}
+
+    def _outcomes_by_host(self) -> dict[str, Any]:
+        """Return the refused hosts with their messages, and the outcome of the others. Empty if no host is refused."""
+        refused = [row for row in self.hosts if row["outcome"] == Outcome.REFUSED]
+        if not refused:
+            return {}
+        others = {row["outcome"] for row in self.hosts}
+        # If one of them is published, so is the run.
+        known = (Outcome.PUBLISHED, Outcome.UNCHANGED, Outcome.DRY_RUN, Outcome.REFUSED)
+        other = next(outcome for outcome in known if outcome in others)
+        stored = {row["host"]: row["message"][:MAX_STORED_MESSAGE] for row in refused[:MAX_STORED_HOSTS]}
+        return {"refused": stored, "others": str(other)}
+
     def numbers(self) -> str:
         """Return the numbers of the run as a line for the log, next to the message."""
         parts = [f"run {self.run}", f"{self.requests:,} requests"]
         if self.exit_code == 0:
             changes, written = self.changes, sum(file["written"] for file in self.files)
             parts.append(f"{changes.added:,} added, {changes.changed:,} changed, {changes.removed:,} removed")
-            parts.append(f"{sum(self.excluded.values()):,} not listed")
+            parts.append(f"{sum(self.excluded.values()) - self.other_hosts:,} not listed")
             parts.append(f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}, {written:,} written anew")
         return "; ".join(parts)
 

@@ -6,8 +6,6 @@ The report's path is known although the options cannot be used: from the command
 from __future__ import annotations
 
 import contextlib
-import json
-import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from sitemap_crawler.config.options import SECRET_OPTIONS, Options
 from sitemap_crawler.exceptions import FileConflictError, OptionError
 from sitemap_crawler.report.report import Report, outcome_of
 from sitemap_crawler.utils.files import write_json
+from sitemap_crawler.utils.nesting import read_json, read_toml
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ def site_file_values(site_file: Path | None) -> dict[str, Any]:
     if site_file is None:
         return {}
     try:
-        values = tomllib.loads(site_file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = read_toml(site_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     if isinstance(values.get("report"), str):
         values["report"] = str(site_file.parent / values["report"])
@@ -54,7 +53,7 @@ def write_unstarted(values: Mapping[str, Any], error: Exception, *, code: int, s
     path = Path(text)
     message = printable(str(error))
     private = any(values.get(name) for name in SECRET_OPTIONS)
-    with contextlib.suppress(OSError, ValueError, RecursionError):
+    with contextlib.suppress(OSError, ValueError):
         if not (_is_report(path) if path.exists() else not isinstance(error, FileConflictError)):
             return
         if sites:
@@ -77,7 +76,7 @@ def _is_report(path: Path) -> bool:
         return True
     if not text.lstrip().startswith(b"{"):
         return False
-    found = json.loads(text)
+    found = read_json(text)
     return isinstance(found, dict) and {"outcome", "exit_code", "message"} <= found.keys() and "pid" not in found
 
 

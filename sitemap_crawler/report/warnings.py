@@ -26,7 +26,7 @@ MAX_DUPLICATE_GROUPS = 10
 FEW_PAGES = 5
 """Maximum number of listed pages for which hints are given."""
 _PERMANENT = frozenset((200, 301, 308))
-"""Statuses of redirects that links should avoid. A redirect with status 200 is a meta refresh."""
+"""Statuses of redirects that links should avoid. A redirect with status 200 is a meta refresh or made by a script."""
 _BROKEN = frozenset(reason for reason in Reason if reason.traits.is_error)
 """Reasons of a target that make a redirect to it a broken one."""
 
@@ -138,6 +138,11 @@ _NOTE_RULES = {
         lambda note: [f"needs {value}: search engines can't render it" for value in _values(note)],
         listed_only=True,
     ),
+    NoteKind.ONLY_RENDERED: _NoteRule(
+        WarningKind.ONLY_RENDERED,
+        lambda note: [f"has {note} only after its scripts have run: other search engines may not see that"],
+        listed_only=True,
+    ),
     NoteKind.LONG_BODY: _NoteRule(
         WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
     ),
@@ -173,19 +178,21 @@ def few_pages_hints(
     scope: Scope | DomainScope,
     to_public: Callable[[str], str],
     examples: Callable[[Reason], list[str]],
+    renders: bool = False,
 ) -> list[str]:
     """Return one line for each cause that kept pages from being listed; [] if more than FEW_PAGES are listed.
 
     `excluded` counts URLs by reason. `notes` are those of the start page. `to_public` returns the public address of a
-    URL, `examples` some URLs that were excluded for a reason.
+    URL, `examples` some URLs that were excluded for a reason. `renders`: a browser renders such pages.
     """
     if listed > FEW_PAGES:
         return []
     hints: list[str] = []
     if notes.get(NoteKind.SCRIPT_SHELL):
+        remedy = ", which its rendering has not shown: ask explain why" if renders else "; crawl with --render auto"
         hints.append(
             "the start page has scripts but hardly any text or links: its content is made by JavaScript "
-            "in the browser, which this crawler does not run; serve rendered HTML to crawlers"
+            f"in the browser{remedy}, or serve rendered HTML to crawlers"
         )
     if count := notes.get(NoteKind.NOFOLLOW_LINKS):
         hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")

@@ -1,6 +1,7 @@
-"""Text sitemaps and feeds next to the XML. Each is a publication of its own.
+"""Text sitemaps, feeds and the page list next to the XML. Each is a publication of its own.
 
-No index names the files of a text sitemap, so they do not all change at the same instant. Each file is always complete.
+No index names the files of a text sitemap or of a page list, so they do not all change at the same instant. Each file
+is always complete.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.exceptions import NothingToPublishError
 from sitemap_crawler.sitemap.escaping import rfc3986
 from sitemap_crawler.sitemap.limits import MAX_LOC
-from sitemap_crawler.sitemap.names import TEXT_SECTION, Names
+from sitemap_crawler.sitemap.names import PAGE_LIST_SECTION, TEXT_SECTION, Names
 from sitemap_crawler.sitemap.records import Publication, Records, StagedFile
 from sitemap_crawler.sitemap.shard import Frame, Shard
 from sitemap_crawler.sitemap.stage import Stager
@@ -72,6 +73,44 @@ def publish_feed(
             stager.write_file(names.other_format(ending), data, section=f".{ending}", urls=urls),
         ],
     )
+
+
+class ListFile(NamedTuple):
+    """A complete file of a page list."""
+
+    number: int
+    """1 for `map.html`, 2 for `map-2.html`."""
+    first: str
+    """First URL in the file."""
+    urls: int
+    data: bytes
+
+
+def publish_page_list(
+    files: Iterable[ListFile],
+    target: Target,
+    previous: Sequence[PublishedFile],
+    now: datetime,
+    *,
+    announce: Announce = lambda _: None,
+) -> Publication:
+    """Write the files of a page list to `map.html`, `map-2.html`, … next to the XML entry `map.xml` of `target`.
+
+    `previous` and `announce` as for `publish_text`. Raises NothingToPublishError, EntryNameError, OSError and every
+    exception of `files`. The live files are then untouched, or each is complete.
+    """
+    return _publish(target, previous, now, announce, lambda stager, names: _stage_page_list(files, stager, names))
+
+
+def _stage_page_list(files: Iterable[ListFile], stager: Stager, names: Names) -> list[StagedFile]:
+    staged = []
+    for file in files:
+        name = names.page_list(file.number)
+        written = stager.write_file(name, file.data, section=PAGE_LIST_SECTION, urls=file.urls)
+        staged.append(written._replace(number=file.number, first=file.first))
+    if not staged:
+        raise NothingToPublishError("there is no URL to list: the live page list is untouched")
+    return staged
 
 
 def _publish(
@@ -159,8 +198,9 @@ def serialise_line(loc: str) -> bytes:
 
 
 def _remove_stale(stager: Stager, names: Names, records: Records, live: set[str]) -> tuple[str, ...]:
-    """Remove the recorded text files that are not in `live`. Return their names."""
-    stale = tuple(name for name in records.files if name not in live and names.text_number(name))
+    """Remove the recorded text files and page lists that are not in `live`. Return their names."""
+    numbers = {name: names.text_number(name) or names.page_list_number(name) for name in records.files}
+    stale = tuple(name for name, number in numbers.items() if number and name not in live)
     for name in stale:
         stager.remove(name)
     return stale

@@ -115,6 +115,10 @@ class Layout:
         """Return whether the next live shard begins at or before `loc`."""
         return bool(self._following) and loc >= self._following[0].first
 
+    def is_next(self, number: int) -> bool:
+        """Return whether the next live shard has this number: no entry was assigned to it or to a later one."""
+        return bool(self._following) and self._following[0].number == number
+
     def next_number(self, loc: str, size: int) -> int:
         """Return the number of the shard that begins with this entry of `size` bytes. Empty live shards are skipped."""
         number = None

@@ -66,7 +66,7 @@ def publish(
         raise NothingToPublishError("there is no URL to list: the live files are untouched")
     with Staging(target.directory) as staging:
         stager = Stager(names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
-        writer = _LiveSetWriter(target, names, records, stager)
+        writer = LiveSetWriter(target, names, records, stager)
 
         def before_live(new: Sequence[PublishedFile]) -> None:
             approve(serialiser.listed)
@@ -99,7 +99,7 @@ def _newest_first_key(entry: NewsEntry) -> tuple[float, str]:
     return -(moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), entry.loc
 
 
-class _LiveSetWriter:
+class LiveSetWriter:
     """Writer of one publication: stages its files and makes them live."""
 
     def __init__(self, target: Target, names: Names, records: Records, stager: Stager) -> None:
@@ -108,6 +108,7 @@ class _LiveSetWriter:
         self._records = records
         self._stager = stager
         self._live = read_live_set(target.directory, names, records.files)
+        """The live shards by name."""
 
     def publish(
         self,
@@ -129,19 +130,39 @@ class _LiveSetWriter:
             joined = (self._stager.join_small_neighbours(sections[name]) for name in sorted(sections))
             shards = [*chain.from_iterable(joined), *shards]
             entry = self._write_index([self._indexed(shard) for shard in shards])
+        return self._make_live(entry, shards, before_live)
+
+    def _make_live(
+        self,
+        entry: StagedFile,
+        shards: Sequence[StagedFile],
+        before_live: Callable[[Sequence[PublishedFile]], None],
+        *,
+        untouched: Iterable[PublishedFile] = (),
+    ) -> tuple[OutputFile, ...]:
+        """Make staged files live, and return all files of the set. `shards` are in the order of their pages.
+
+        `untouched` are the live shards of which no file is staged.
+        """
         changed = self._stager.find_changed([*shards, entry])
         transition = self._stage_transition_index(shards, changed) if entry in changed else []
         for file in [*changed, *transition]:
             file.file.sync()
-        set_files = [entry, *sorted(shards, key=lambda file: (section_rank(file.section), file.number))]
-        outputs = tuple(self._records.output(file, written=file in changed) for file in set_files)
+        outputs = [self._records.output(file, written=file in changed) for file in shards]
+        outputs += map(self._records.kept, untouched)
+        outputs.sort(key=self._output_rank)
+        outputs.insert(0, self._records.output(entry, written=entry in changed))
         before_live([output for output in outputs if output.name not in self._records.files])
         self._stager.move(shard for shard in shards if shard in changed and shard.name not in self._live)
         self._stager.move(transition)
         # Last shard first, because a live shard takes pages only from the shards before it: see Layout.
         self._stager.move(shard for shard in reversed(shards) if shard in changed and shard.name in self._live)
         self._stager.move([entry] if entry in changed else [])
-        return outputs
+        return tuple(outputs)
+
+    def _output_rank(self, file: PublishedFile) -> tuple[tuple[bool, str], int]:
+        place = self._names.section_and_number(file.name)
+        return section_rank(file.section), place[1] if place else 0
 
     def remove_stale(self, names: set[str]) -> tuple[str, ...]:
         """Remove the recorded shards that are not in `names`. Other files in the directory are not ours."""

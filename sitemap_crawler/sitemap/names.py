@@ -26,6 +26,8 @@ MAX_SECTION_NAME = 40
 """Characters."""
 TEXT_SECTION = ".txt"
 """Section of a text sitemap. A feed has `.rss` or `.atom`. The dot keeps them apart from the sections of pages."""
+PAGE_LIST_SECTION = ".html"
+"""Section of a page list."""
 FeedEnding = Literal["rss", "atom"]
 FEED_ENDINGS: tuple[FeedEnding, ...] = get_args(FeedEnding)
 """Endings of the names of feeds. `FEEDS` in feed.py has a serialiser for each."""
@@ -37,15 +39,17 @@ _SHARD_ENDING = re.compile(
     rf"-(?:(?P<news>{NEWS_SECTION})|(?:(?P<section>{_SECTION})-)?(?P<number>{_NUMBER}))\.xml(?:\.gz)?"
 )
 _TEXT_ENDING = re.compile(rf"(?:-({_NUMBER}))?\.txt")
+_PAGE_LIST_ENDING = re.compile(r"(?:-([2-9]|[1-9][0-9]{1,8}))?\.html")
 
 
 class Names(NamedTuple):
     """The names of one set.
 
     The entry file `map.xml` gives `map-1.xml`, … for the default section and `map-posts-1.xml`, … for the section
-    `posts`. News are `map-news.xml`, `map-news-2.xml`, …; other formats `map.txt`, `map-1.txt`, …, `map.rss`,
-    `map.atom`. Any other ending stays in the names: `map.php-1.xml`. So the sets of two entry files in one directory
-    share names only if the entry files differ in nothing but `.xml`, or one is named like a section of the other.
+    `posts`. News are `map-news.xml`, `map-news-2.xml`, …; other formats `map.txt`, `map-1.txt`, …, `map.html`,
+    `map-2.html`, …, `map.rss`, `map.atom`. Any other ending stays in the names: `map.php-1.xml`. So the sets of two
+    entry files in one directory share names only if the entry files differ in nothing but `.xml`, or one is named like
+    a section of the other.
     """
 
     entry: str
@@ -82,11 +86,21 @@ class Names(NamedTuple):
         match = _TEXT_ENDING.fullmatch(name, len(self._stem)) if name.startswith(self._stem) else None
         return int(match[1] or 0) if match else None
 
+    def page_list(self, number: int) -> str:
+        """Return the name of a file of the page list. Numbers begin with 1, as the visitors count."""
+        return self.other_format("html", number if number > 1 else 0)
+
+    def page_list_number(self, name: str) -> int | None:
+        """Return the number of the file of the page list called `name`; None for any other name."""
+        match = _PAGE_LIST_ENDING.fullmatch(name, len(self._stem)) if name.startswith(self._stem) else None
+        return int(match[1] or 1) if match else None
+
     def derives(self, name: str) -> bool:
         """Return whether the entry file, a shard or a file of another format is called `name`."""
         if name in (self.entry, *map(self.other_format, FEED_ENDINGS)):
             return True
-        return self.section_and_number(name) is not None or self.text_number(name) is not None
+        numbers = self.section_and_number(name), self.text_number(name), self.page_list_number(name)
+        return any(number is not None for number in numbers)
 
     def url(self, name: str) -> str:
         """Return the public URL of the file called `name` in the directory of the entry file."""

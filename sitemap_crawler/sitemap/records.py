@@ -1,8 +1,9 @@
-"""The files of a set as values: where they are written, what was published, what is recorded."""
+"""The files of a set as values: their place, the published files and the recorded files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -126,6 +127,12 @@ class Records:
             rules=self.rules,
             written=written,
         )
+
+    def kept(self, file: PublishedFile) -> OutputFile:
+        """Return the record of a live file that the publication leaves as it is."""
+        modified = min(file.modified.astimezone(UTC), self.now)
+        fields = {field.name: getattr(file, field.name) for field in fields_of(PublishedFile)}
+        return OutputFile(**{**fields, "modified": modified}, written=False)
 
     def has_current_rules(self, name: str) -> bool:
         """Return whether a live shard was written with the current section rules. A file without a record counts as

@@ -39,8 +39,10 @@ class Sections(NamedTuple):
     prefix: str = ""
     """Prefix of the scope; "" if directories are no sections."""
     supplied: int = 0
-    """Not 0 if lists of the owner supply sections for single URLs, which come before the rules. The number changes when
-    a published page gets another one."""
+    """Version of the sections that lists of the owner supply for single URLs; 0 without any.
+
+    These sections come before the rules. The version changes when a published page gets another section.
+    """
 
     @classmethod
     def parse(cls, rules: Iterable[str], *, by_directory: bool = False, prefix: str = "") -> Self:

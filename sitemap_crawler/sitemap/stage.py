@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.sitemap.layout import Layout
     from sitemap_crawler.sitemap.names import Names
     from sitemap_crawler.sitemap.serialiser import EntryBatch
+    from sitemap_crawler.utils.directories import Directory
     from sitemap_crawler.utils.replace import NewFile, Staging
 
 
@@ -54,15 +55,20 @@ class Stager:
         self._max_urls = max_urls
         self._max_bytes = max_bytes
 
+    @property
+    def directory(self) -> Directory:
+        """The directory of the set."""
+        return self._staging.directory
+
     def write_shards(
         self, batches: Iterable[EntryBatch], layout_of: Callable[[str], Layout]
     ) -> dict[str, list[StagedFile]]:
         """Write all batches into shards. Return the shards by section. One file of each section is open at a time."""
-        writers: dict[str, _SectionWriter] = {}
+        writers: dict[str, SectionWriter] = {}
         for batch in batches:
             writer = writers.get(batch.section)
             if writer is None:
-                writer = writers[batch.section] = _SectionWriter(self, batch.section, layout_of(batch.section))
+                writer = writers[batch.section] = SectionWriter(self, batch.section, layout_of(batch.section))
             writer.add(batch)
         return {section: writer.finish() for section, writer in writers.items()}
 
@@ -80,7 +86,11 @@ class Stager:
     def fit_one_file(self, shards: Sequence[StagedFile], *, share: int = 1) -> bool:
         """Return whether the entries of the shards fit together into one `share`-th of a file."""
         size = EMPTY_SIZE + sum(shard.size - EMPTY_SIZE for shard in shards)
-        return sum(shard.urls for shard in shards) * share <= self._max_urls and size * share <= self._max_bytes
+        return self.fits(urls=sum(shard.urls for shard in shards), size=size, share=share)
+
+    def fits(self, *, urls: int, size: int, share: int = 1) -> bool:
+        """Return whether a file of `urls` entries and `size` uncompressed bytes is at most one `share`-th of a file."""
+        return urls * share <= self._max_urls and size * share <= self._max_bytes
 
     def join_small_neighbours(self, shards: Sequence[StagedFile]) -> list[StagedFile]:
         """Join neighbours that together fill at most half a file. Otherwise a site that shrinks would end with many
@@ -169,7 +179,7 @@ class Stager:
         return joined.finalise()
 
 
-class _SectionWriter:
+class SectionWriter:
     """Writer of the shards of one section, one after the other."""
 
     def __init__(self, stager: Stager, section: str, layout: Layout) -> None:

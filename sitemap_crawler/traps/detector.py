@@ -1,4 +1,4 @@
-"""Decisions on traps that a URL alone does not show: which new URLs a run refuses, and what it learns from pages."""
+"""Decisions on traps that a URL alone does not show: new URLs that a run refuses, and traps that pages prove."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class TrapDetector:
 
     def __init__(self, budget: int, *, applies: Callable[[str], bool]) -> None:
         self._applies = applies
-        self._facets = FacetBudget(budget)
+        self.facets = FacetBudget(budget)
         self._learner = TrapLearner()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
@@ -123,7 +123,7 @@ class TrapDetector:
     def count_admitted(self, url: str) -> None:
         """Count a URL that is admitted whatever its parameters are."""
         if self._applies(url):
-            self._facets.count(url)
+            self.facets.count(url)
 
     def admit_session(self, url: str) -> None:
         """Make `url` the admitted one of its page, if it has known session ids and the page has none yet."""
@@ -144,7 +144,7 @@ class TrapDetector:
         """Return the reason against a new URL, or None. A URL without one is admitted and counted."""
         if not self._applies(url):
             return None
-        trap = self._learnt_trap(url) or (None if self._facets.admits(url) else Trap.FACETS)
+        trap = self._learnt_trap(url) or (None if self.facets.admits(url) else Trap.FACETS)
         if trap is None:
             self.admit_session(url)
         return trap

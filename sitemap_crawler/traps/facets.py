@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from sitemap_crawler.urls.normalise import origin_of
@@ -30,6 +30,10 @@ Few places have all the combinations, and some pages have several URLs.
 """
 MAX_PLACES = 10_000
 """Number of places in each of the two generations whose counts are kept in memory."""
+MAX_SHARED_PLACES = 200
+"""Maximum number of places whose counts are told to other processes at a time."""
+MAX_SHARED_NAMES = 2_000
+"""Maximum number of parameter names of a place whose counts are told to other processes."""
 
 _BITS = 512
 """Size of the set of bits that stands for the values of a parameter."""
@@ -95,6 +99,21 @@ class _PlaceCounts:
             if name in self.values or len(self.values) < MAX_COMBINATIONS:
                 self.values[name] = self.values.get(name, 0) | 1 << crc32(value.encode()) % _BITS
 
+    def merge(self, stored: dict[str, Any], new_urls: int) -> None:
+        """Add the counts of other processes. `new_urls` of the URLs are not among the stored ones."""
+        self.urls = stored["urls"] + new_urls
+        self.names.update(stored["names"])
+        self.combinations.update(stored["combinations"])
+        for name, bits in stored["values"].items():
+            self.values[name] = self.values.get(name, 0) | int(bits, 16)
+
+    def stored(self) -> dict[str, Any]:
+        """The counts for JSON."""
+        values = {name: f"{bits:x}" for name, bits in self.values.items()}
+        return {
+            "urls": self.urls, "names": [*self.names], "combinations": [*self.combinations], "values": values
+        }  # fmt: skip
+
     def richest(self) -> float:
         """Return the estimated number of combinations of the two parameters with the most values.
 
@@ -117,12 +136,35 @@ class FacetBudget:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._places = Recent[_PlaceCounts](MAX_PLACES)
+        self._changes: dict[str, int] | None = None
+        """Number of URLs that other processes do not know of, by place. None where nobody is told."""
+
+    def track_changes(self) -> None:
+        """Begin to note which counts other processes do not know of."""
+        self._changes = {}
+
+    def changed_places(self) -> list[str]:
+        """Return some of the places whose counts other processes do not know of."""
+        return list(islice(self._changes or (), MAX_SHARED_PLACES))
+
+    def merge(self, place: str, stored: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Add the stored counts of a place. Return those to be stored instead, or None if they are too many."""
+        counts, new_urls = self._places.get_or_create(place, _PlaceCounts), (self._changes or {}).get(place, 0)
+        if stored is not None:
+            counts.merge(stored, new_urls)
+        return counts.stored() if len(counts.names) <= MAX_SHARED_NAMES else None
+
+    def forget_changes(self, places: list[str]) -> None:
+        """Note that other processes can know of the counts of these places."""
+        for place in places:
+            (self._changes or {}).pop(place, None)
 
     def count(self, url: str) -> None:
         """Count a URL that is admitted in any case."""
         facets = facets_of(url)
         if facets is not None:
-            self._places.get_or_create(facets.place, _PlaceCounts).add(facets, _combination(facets))
+            counts = self._places.get_or_create(facets.place, _PlaceCounts)
+            self._add(counts, facets, _combination(facets))
 
     def admits(self, url: str) -> bool:
         """Return whether a URL is within the budget. Such a URL is counted."""
@@ -136,9 +178,15 @@ class FacetBudget:
                 return False
         if len(facets.names) > 2 and counts.urls >= self._budget and counts.urls >= MULTIPLE * counts.richest():
             return False
-        counts.add(facets, combination)
+        self._add(counts, facets, combination)
         return True
+
+    def _add(self, counts: _PlaceCounts, facets: Facets, combination: int) -> None:
+        counts.add(facets, combination)
+        if self._changes is not None and (facets.place in self._changes or len(self._changes) < MAX_PLACES):
+            self._changes[facets.place] = self._changes.get(facets.place, 0) + (len(facets.names) > 2)
 
 
 def _combination(facets: Facets) -> int:
-    return hash(facets.names)
+    # Not hash(), which differs between processes.
+    return crc32("&".join(facets.names).encode())

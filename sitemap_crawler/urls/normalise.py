@@ -316,7 +316,7 @@ def _without_final_dot(url: str) -> str:
         return url
     scheme, _, authority = origin.partition("://")
     host, colon, port = authority.partition(":")
-    return f"{scheme}://{host.rstrip('.') or host}{colon}{port}{url[len(origin) :]}"
+    return f"{scheme}://{host.removesuffix('.') or host}{colon}{port}{url[len(origin) :]}"
 
 
 def _without_surrogates(text: str) -> str:

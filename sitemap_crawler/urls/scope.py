@@ -71,6 +71,10 @@ class Scope(NamedTuple):
         # The prefix ends in /, so neither another port nor `/docs-old/` can begin with it.
         return url.startswith(self.prefix)
 
+    def is_own_host(self, url: str) -> bool:
+        """Return whether `url` has the host of the scope, with or without `www.`, at any scheme and port."""
+        return host_of(url).removeprefix("www.") == host_of(self.prefix).removeprefix("www.")
+
     def may_lead_inside(self, url: str) -> bool:
         """Return whether `url` is in the scope or may redirect into it."""
         return self.admits(url)
@@ -110,6 +114,10 @@ class DomainScope:
                 self._admitted.clear()
             self._admitted[origin] = admitted
         return admitted
+
+    def is_own_host(self, url: str) -> bool:
+        """Return whether `url` has a host of the domain, at any scheme and port."""
+        return f".{host_of(url)}".endswith(f".{self._domain}")
 
     def may_lead_inside(self, url: str) -> bool:
         """Return whether `url` is in the scope or may redirect into it, as http URLs of an https site do."""

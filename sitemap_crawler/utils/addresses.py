@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_NAMED_HOSTS = 100
 """Maximum number of origins that a site can name on other domains. Sites name one or two."""
+MAX_RESOURCE_HOSTS = 1_000
+"""Maximum number of origins on other domains that scripts of a site can ask. Pages ask up to twenty."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
@@ -140,8 +142,9 @@ class Gate:
         self._passages = {
             origin: Passage(origin, root) for origin, root in self._roots.items() if root.named_by is None
         }
-        """Of the origins that were asked for before."""
+        """Permissions that were given before, by origin."""
         self._named: set[str] = set()
+        self._resource_hosts: set[str] = set()
 
     @classmethod
     def for_listed(cls, site: str, *, named_by: str, domain_of: Callable[[str], str | None]) -> Gate:
@@ -165,6 +168,27 @@ class Gate:
         if len(self._named) < MAX_NAMED_HOSTS:
             self._named.add(origin)
 
+    def name_resource_host(self, origin: str) -> None:
+        """Note that a page of the site needs something from an origin on another domain: a script, or data for one.
+
+        Such a host must have public addresses, whatever the site has, and a port of the web. Raises AddressError.
+        """
+        if origin in self._resource_hosts:
+            return
+        if len(self._resource_hosts) >= MAX_RESOURCE_HOSTS:
+            raise AddressError(f"{origin} is one host too many: pages have asked {MAX_RESOURCE_HOSTS:,} others")
+        _, host, port = _split(origin)
+        if port not in _DEFAULT_PORTS.values():
+            raise AddressError(f"{origin} is another site than {self._site.origin}, and has no port of the web")
+        passage = Passage(origin, Root(origin, named_by=self._site.origin))
+        _check_spelling(passage, host)
+        self._resource_hosts.add(origin)
+        self._passages[origin] = passage
+
+    def is_resource_host(self, origin: str) -> bool:
+        """Return whether the origin may be asked only because a page needs something from it."""
+        return origin in self._resource_hosts
+
     def passage(self, origin: str) -> Passage:
         """Return the permission to ask an origin. Raises AddressError, whose message says why there is none."""
         passage = self._passages.get(origin)
@@ -184,12 +208,7 @@ class Gate:
             raise AddressError(f"{origin} is another site than {self._site.origin}")
         if not _is_same_host(passage.root, host, port) and port not in {*_DEFAULT_PORTS.values(), self._site.port}:
             raise AddressError(f"{origin} has neither a port of the web nor the port of {self._site.origin}")
-        # A name is checked when it is resolved, except by a proxy, which resolves it itself.
-        literal = literal_address(host)
-        if literal is not None:
-            passage.check(literal)
-        elif is_loopback(host):
-            passage.check("127.0.0.1")
+        _check_spelling(passage, host)
         if passage.root.is_public is not None or not passage.is_foreign:
             self._passages[origin] = passage
         return passage
@@ -197,6 +216,18 @@ class Gate:
     def _is_same_domain(self, host: str) -> bool:
         domain = self._domain_of(host)
         return domain is not None and domain == self._domain_of(self._site.host)
+
+
+def _check_spelling(passage: Passage, host: str) -> None:
+    """Raise AddressError if the host is written as an address that must not be connected to.
+
+    A name is checked when it is resolved, except by a proxy, which resolves it itself.
+    """
+    literal = literal_address(host)
+    if literal is not None:
+        passage.check(literal)
+    elif is_loopback(host):
+        passage.check("127.0.0.1")
 
 
 def _private_site(origin: str, site: Root) -> str:

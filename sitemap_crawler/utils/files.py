@@ -64,7 +64,7 @@ def gunzip(pieces: Iterable[bytes], *, max_piece_bytes: int) -> Iterator[bytes]:
 
 
 def _before_damage(decompressor: zlib._Decompress, data: bytes, max_piece_bytes: int) -> Iterator[bytes]:
-    """Yield what can be decompressed of damaged data. zlib drops the output of a call that finds the damage."""
+    """Yield the readable part of damaged data. zlib drops the output of a call that finds the damage."""
     out = bytearray()
     with suppress(zlib.error):
         for position in range(len(data)):

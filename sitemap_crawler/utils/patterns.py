@@ -12,7 +12,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.exceptions import PatternError, PatternTimeoutError
+from sitemap_crawler.exceptions import NestingError, PatternError, PatternTimeoutError
+from sitemap_crawler.utils.nesting import check_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +43,12 @@ class UserPattern:
         if len(text) > MAX_PATTERN:
             raise PatternError(f"{_shown(text)} has {len(text):,} characters: give at most {MAX_PATTERN:,}")
         try:
+            check_expression(text)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)
                 self._python = re.compile(text)
-        except (re.error, OverflowError, RecursionError, ValueError) as error:
-            reason = "it has too many nested groups" if isinstance(error, RecursionError) else error
+        except (re.error, OverflowError, ValueError) as error:
+            reason = "it has too many nested groups" if isinstance(error, NestingError) else error
             raise PatternError(f"{_shown(text)} is not a regular expression: {reason}") from error
         self._re2 = None if _READ_DIFFERENTLY.search(text) else _compiled_by_re2(text)
 

@@ -157,9 +157,9 @@ class Staging:
         for directory in (self.directory, *self._linked.values()):
             directory.close()
 
-    def create(self, name: str) -> NewFile:
+    def create(self, name: str, *, private: bool = False) -> NewFile:
         """Create a file that becomes the one called `name`. Raises UntrustedLinkError, OSError."""
-        file = NewFile(*self._destination(name))
+        file = NewFile(*self._destination(name), private=private)
         self._files[file] = None
         return file
 

@@ -30,7 +30,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Phase(Enum):
-    """What a process does next, as far as its garbage collection depends on it."""
+    """Phase of a process. It decides how garbage is collected."""
 
     IMPORTS = auto()
     WORK = auto()
@@ -53,7 +53,7 @@ def set_garbage_collection(phase: Phase) -> None:
 
 
 class PrintableStream:
-    """Standard stream that escapes what could control a terminal: the gate for all text of the program.
+    """Standard stream that escapes the characters that could control a terminal: the gate for all text of the program.
 
     Only rich writes to `unescaped`, because it has sequences of its own; it gets its text from `plain`.
     """
@@ -104,7 +104,7 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=getattr(stream, "unescaped", stream), highlight=False, **options)
+    return Console(file=getattr(stream, "unescaped", stream), highlight=False, emoji=False, **options)
 
 
 def plain(text: str) -> Text:

@@ -191,12 +191,14 @@ def _combined_errnos(error: OSError) -> list[int]:
 def _hides_errno(error: BaseException) -> bool:
     """Return whether a lack of descriptors may have caused the exception although its errno is another one.
 
-    The C library then does not find a name, OpenSSL no authority, SQLite no file.
+    The C library then does not find a name, OpenSSL no authority, SQLite no file, the driver no PostgreSQL server.
     """
     if _is_a(error, "ssl.SSLCertVerificationError"):
         return getattr(error, "verify_code", None) in _NO_ISSUER
     if _is_a(error, "sqlite3.Error"):
         return _sqlite_code(error) == _SQLITE_CANTOPEN
+    if _is_a(error, "psycopg.OperationalError"):
+        return getattr(error, "sqlstate", None) is None
     return _is_a(error, "socket.gaierror")
 
 

@@ -1,4 +1,4 @@
-"""What SIGINT, SIGTERM and SIGHUP do before a crawl has handlers of its own, and in commands without a crawl.
+"""Handlers of SIGINT, SIGTERM and SIGHUP for the time before a crawl has its own, and for commands without a crawl.
 
 This module imports next to nothing, because it is the first to run.
 """

@@ -16,6 +16,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\uf
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
 )
+_ERROR_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
 
 
 def printable(text: str) -> str:
@@ -30,6 +31,11 @@ def printable(text: str) -> str:
 def one_line(text: str, limit: int) -> str:
     """Return at most `limit` characters of `text`, with white space collapsed and control characters removed."""
     return " ".join(_UNPRINTABLE.sub("", text[:MAX_INPUT]).split())[:limit].rstrip()
+
+
+def without_error_number(text: str) -> str:
+    """Return the text of an OSError without its number."""
+    return _ERROR_NUMBER.sub("", text)
 
 
 def escape_controls(text: str) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.findings import Collector, FileReport, Issue, Kind, issue
+from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.keys import hash_of, key_of, pair_hash
 from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
@@ -27,6 +25,8 @@ from sitemap_crawler.validation.reading.plain import PlainRun, count_lines
 from sitemap_crawler.validation.reading.reader import Node, nodes_of, read_lines, read_xml
 from sitemap_crawler.validation.reading.sources import open_file
 from sitemap_crawler.validation.reading.stream import Readable, Stream
+from sitemap_crawler.validation.repeated_values import RepeatedValues
+from sitemap_crawler.validation.results import MAX_ITEMS, Child, FileResult, FileTask
 from sitemap_crawler.validation.rules.entry import (
     SITEMAP_RULES,
     URL_RULES,
@@ -36,71 +36,13 @@ from sitemap_crawler.validation.rules.entry import (
     misplaced_in_root,
 )
 from sitemap_crawler.validation.rules.feeds import feed_issues, link_of, root_issues, url_of
-from sitemap_crawler.validation.statistics import Dated, Statistics, extension_of
+from sitemap_crawler.validation.statistics import Dated, extension_of
 from sitemap_crawler.validation.values import CLOCK_TOLERANCE, Place, Url, UrlProblem, parse_url, w3c_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
-    from pathlib import Path
 
 _MEDIA = {frozenset({protocol.IMAGE}): "images", frozenset({protocol.VIDEO}): "videos"}
-MAX_ITEMS = 4 * protocol.MAX_ENTRIES
-"""Maximum number of entries or lines that are read of one file."""
-MIN_COMPARED = 10
-"""Minimum number of dates or priorities of a file that are compared with one another."""
-GENERATION_SECONDS = 600
-"""Time in which a program writes a sitemap. Dates that differ less are those of the program, not those of the pages."""
-GENERATION_SHARE = 0.9
-"""Share of the dates of a file that must be within that time."""
-
-
-class FileTask(NamedTuple):
-    """A file that has to be checked."""
-
-    path: Path
-    name: str
-    """Name in the report: that of the file, or its URL."""
-    group: str
-    """Name of a set of files in which a URL must be unique."""
-    now: datetime
-    place: Place | None = None
-    """Location of the file on the web, if it is known."""
-    is_decoded: bool = False
-    """Whether a server has sent the file with a content encoding that was removed."""
-
-
-class Child(NamedTuple):
-    """A sitemap that an index lists."""
-
-    url: Url
-    loc: str
-    line: int
-    lastmod: str
-
-
-@dataclass(slots=True)
-class FileResult:
-    """Result of the check of one file. It is sent from one process to another."""
-
-    task: FileTask
-    kind: Kind = "unknown"
-    entries: int = 0
-    """Number of entries; for an index, the number of sitemaps."""
-    bytes: int = 0
-    findings: Collector = field(default_factory=Collector)
-    children: list[Child] = field(default_factory=list)
-    statistics: Statistics = field(default_factory=Statistics)
-    group: str = ""
-    """Group of the task and content of the file. One page may be in the files of several groups: XML, text, feed, news
-    sitemap, image sitemap and video sitemap."""
-    keys: array[int] = field(default_factory=lambda: array("q"))
-    """Hash of the key of each listed URL: see `keys`."""
-    pairs: array[int] = field(default_factory=lambda: array("q"))
-    """Three hashes for each alternate: of page and target, of target and page, and of the target's key."""
-
-    def report(self) -> FileReport:
-        return FileReport(self.task.name, self.kind, self.entries, self.bytes)
 
 
 def check_file(task: FileTask) -> FileResult:
@@ -118,36 +60,6 @@ def check_source(task: FileTask, source: Readable) -> FileResult:
     return _FileCheck(task).check(source)
 
 
-class _Dates:
-    """Dates of the entries of one file."""
-
-    def __init__(self) -> None:
-        self.times = array("d")
-        """Of all lastmods that state a time of the day."""
-        self.count = 0
-        self.first: str | None = None
-        self.are_equal = True
-
-    def add(self, texts: list[str]) -> None:
-        self.count += len(texts)
-        if self.first is None and texts:
-            self.first = texts[0]
-        self.are_equal = self.are_equal and texts.count(self.first or "") == len(texts)
-
-    def issues(self) -> Iterator[Issue]:
-        if self.count < MIN_COMPARED:
-            return
-        if self.are_equal:
-            yield issue("lastmod-all-equal", f"all {self.count:,} entries with a lastmod have {self.first}")
-        elif len(self.times) >= MIN_COMPARED:
-            earliest = max(self.times) - GENERATION_SECONDS
-            count = sum(time >= earliest for time in self.times)
-            if count >= GENERATION_SHARE * self.count:
-                minutes = GENERATION_SECONDS // 60
-                message = f"{count:,} of {self.count:,} entries have a lastmod of the same {minutes} minutes"
-                yield issue("lastmod-generated", message)
-
-
 class _FileCheck:
     """Check of one file."""
 
@@ -161,9 +73,7 @@ class _FileCheck:
         self._errors = 0
         # Content of the entries by the first one: news, images, videos or the kind of the file.
         self._content = ""
-        self._dates = _Dates()
-        self._priorities: set[str] = set()
-        self._priority_count = 0
+        self._repeated = RepeatedValues()
         self._plain: PlainEntries | None = None
 
     def check(self, source: Readable) -> FileResult:
@@ -323,21 +233,15 @@ class _FileCheck:
         for (dot, ending), count in endings.items():
             result.statistics.add_extension(extension_of((dot + ending).decode()) if dot else "", count)
         if batch.lastmods:
-            self._dates.add([text.decode() for text in batch.lastmods])
-            with_time = [time for text, time in zip(batch.lastmods, batch.times, strict=True) if len(text) > 10]
-            self._dates.times.extend(with_time)
+            with_time = (time for text, time in zip(batch.lastmods, batch.times, strict=True) if len(text) > 10)
+            self._repeated.add_dates([text.decode() for text in batch.lastmods], with_time)
             for time in (min(batch.times), max(batch.times)):
                 text = batch.lastmods[batch.times.index(time)].decode()
                 result.statistics.add_date(Dated(time, text))
         for hint in filter(None, batch.hints):
-            self._add_priority(hint.partition(b"<priority>")[2].partition(b"<")[0].decode())
+            if priority := hint.partition(b"<priority>")[2].partition(b"<")[0]:
+                self._repeated.add_priority(priority.decode())
         return True
-
-    def _add_priority(self, text: str) -> None:
-        if text:
-            self._priority_count += 1
-            if len(self._priorities) < 2:
-                self._priorities.add(text)
 
     def _check_entry(self, node: Node) -> None:
         result = self._result
@@ -361,7 +265,8 @@ class _FileCheck:
                 result.children.append(Child(url, entry.loc, line, _text_of(entry, "lastmod")))
             return
         self._note_lastmod(_text_of(entry, "lastmod"))
-        self._add_priority(_text_of(entry, "priority"))
+        if priority := _text_of(entry, "priority"):
+            self._repeated.add_priority(priority)
         if entry.others:
             self._count_extensions(entry)
             if protocol.XHTML in entry.others:
@@ -373,9 +278,7 @@ class _FileCheck:
         if moment is None or moment.time is None or moment.time > self._task.now + CLOCK_TOLERANCE:
             return
         time = moment.time.timestamp()
-        self._dates.add([text])
-        if not moment.period:
-            self._dates.times.append(time)
+        self._repeated.add_dates([text], () if moment.period else (time,))
         self._result.statistics.add_date(Dated(time, text))
 
     def _count_extensions(self, entry: Entry) -> None:
@@ -458,11 +361,8 @@ class _FileCheck:
         if not result.entries and not self._errors and result.kind != "unknown":
             self._report(issue("empty-sitemap", "the file lists nothing"))
         if result.kind == "urlset" and self._content != "news":
-            for problem in self._dates.issues():
+            for problem in self._repeated.issues():
                 self._report(problem)
-            if self._priority_count >= MIN_COMPARED and len(self._priorities) == 1:
-                message = f"all {self._priority_count:,} entries with a priority have {min(self._priorities)}"
-                self._report(issue("priority-all-equal", message))
 
 
 _ANY_URL = "https://www.example.com/a"

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
-from sitemap_crawler.validation.files import FileTask
 from sitemap_crawler.validation.findings import issue
 from sitemap_crawler.validation.reading.sources import SUFFIX, is_file, kind_of, open_file, sitemaps_in, stem
+from sitemap_crawler.validation.results import FileTask
 from sitemap_crawler.validation.values import Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from sitemap_crawler.validation.files import Child
     from sitemap_crawler.validation.findings import Issue, Kind
+    from sitemap_crawler.validation.results import Child
     from sitemap_crawler.validation.session import Outcome, Validation
 
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::[0-9]+)?|localhost(?::[0-9]+)?", re.IGNORECASE)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.files import MAX_ITEMS
 from sitemap_crawler.validation.findings import Issue
 from sitemap_crawler.validation.keys import hash_of
 from sitemap_crawler.validation.reading.detect import head_of
 from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
 from sitemap_crawler.validation.reading.sources import open_file
 from sitemap_crawler.validation.reading.stream import Stream
+from sitemap_crawler.validation.results import MAX_ITEMS
 from sitemap_crawler.validation.rules.feeds import link_of, url_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import gc
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import WorkerDiedError
-from sitemap_crawler.validation.files import FileResult, FileTask, check_file
+from sitemap_crawler.validation.files import check_file
 from sitemap_crawler.validation.findings import issue
+from sitemap_crawler.validation.results import FileResult, FileTask
 
 if TYPE_CHECKING:
     import asyncio

@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     keys: list[bytes]
     """Keys of the URLs: see `keys.key_of`."""
     lastmods: list[bytes]
-    """Those that are stated."""
+    """Texts of the lastmods. An entry may have none."""
     times: list[float]
     """Time of each lastmod, in seconds since 1970."""
     hints: list[bytes]

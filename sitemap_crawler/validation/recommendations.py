@@ -1,4 +1,4 @@
-"""Recommendations: what the findings of a validation mean together, in the order of what they gain."""
+"""Recommendations: actions that remove many findings of a validation, the most useful first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One validation: its temporary files, the files that were checked, what they show together, and the report."""
+"""One validation: its temporary files, the checked files, the findings that need all of them, and the report."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-    from sitemap_crawler.validation.files import Child, FileTask
     from sitemap_crawler.validation.listing import Listing
+    from sitemap_crawler.validation.results import Child, FileTask
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Properties of a checked file that decide what is checked next."""
+    """Properties of a checked file on which further checks depend."""
 
     kind: Kind
     children: tuple[Child, ...] = ()

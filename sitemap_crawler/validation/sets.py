@@ -20,11 +20,11 @@ from sitemap_crawler.validation.values import Url, parse_url, w3c_datetime
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from sitemap_crawler.validation.files import Child, FileTask
     from sitemap_crawler.validation.findings import Kind
     from sitemap_crawler.validation.listing import Listing
     from sitemap_crawler.validation.reading.reader import Node
     from sitemap_crawler.validation.reading.spool import Numbers
+    from sitemap_crawler.validation.results import Child, FileTask
     from sitemap_crawler.validation.statistics import Dated
 
 MAX_HASHES = 400_000
@@ -58,7 +58,7 @@ class _Place(NamedTuple):
 
 
 def find_duplicates(files: Sequence[CheckedFile], keys: Numbers, findings: Collector) -> int:
-    """Report URLs that are listed twice, and twins. Return the number of pages that are listed before."""
+    """Report URLs that are listed twice, and twins. Return the number of entries whose page an earlier entry lists."""
     groups: dict[str, list[CheckedFile]] = {}
     for file in files:
         groups.setdefault(file.group, []).append(file)
@@ -101,7 +101,7 @@ def _batches(numbers: Iterable[int], size: int) -> Iterator[set[int]]:
 
 
 def _compare(files: Iterable[CheckedFile], hashes: set[int], findings: Collector) -> int:
-    """Compare the URLs whose keys have some hashes. Return the number of those that are listed before."""
+    """Compare the URLs whose keys have some hashes. Return the number of entries whose page an earlier entry lists."""
     known: dict[str, list[_Place]] = {}
     duplicates = 0
     for file in files:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
-from sitemap_crawler.validation.files import FileTask
 from sitemap_crawler.validation.folders import check_paths
+from sitemap_crawler.validation.results import FileTask
 from sitemap_crawler.validation.session import Validation
 
 if TYPE_CHECKING:

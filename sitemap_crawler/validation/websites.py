@@ -9,12 +9,12 @@ from urllib.parse import urldefrag
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt
-from sitemap_crawler.validation.files import FileTask
 from sitemap_crawler.validation.findings import issue
 from sitemap_crawler.validation.reading.detect import bare_name
 from sitemap_crawler.validation.reading.remote import MAX_SECONDS, Client
 from sitemap_crawler.validation.reading.sources import SUFFIX, begins_as_html, kind_of
 from sitemap_crawler.validation.reading.stream import PIECE_BYTES
+from sitemap_crawler.validation.results import FileTask
 from sitemap_crawler.validation.values import Place, Url, UrlProblem, parse_url
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _Downloaded(NamedTuple):
 
     path: Path
     address: str
-    """URL that was asked for."""
+    """URL of the request."""
     final: str
     """URL after redirects."""
     is_decoded: bool
@@ -61,7 +61,7 @@ class _Website:
         self._client = Client(url.origin, credentials)
         self._downloads = 0
         self._done: dict[str, Outcome] = {}
-        """By the addresses that were asked for and those after redirects."""
+        """Results by address: the requested one, and the one after redirects."""
 
     def check(self, address: str) -> None:
         """Check the sitemap at an address; if that is a page or the root of a site, the site's sitemaps."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.search_engines import FakeIndexNow
 from tests.support.secure_server import serving_tls
 
 if TYPE_CHECKING:
@@ -17,3 +18,10 @@ if TYPE_CHECKING:
 def secure_site(tmp_path: Path) -> Iterator[str]:
     with serving_tls(tmp_path / "certificate.pem") as url:
         yield url
+
+
+@pytest.fixture
+def engine() -> Iterator[FakeIndexNow]:
+    """A stand-in of IndexNow."""
+    with FakeIndexNow() as service:
+        yield service

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import sqlite3
 import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.inventories import connect
 from tests.support.names import give_names
 from tests.support.program import Result
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -252,7 +252,7 @@ def test_failing_runs_keep_secrets(program: Program, site: WebServer) -> None:
 def test_the_inventory_remembers_none(program: Program, site: WebServer) -> None:
     site.pages["/"] = page()
     program.crawl(site.url(), "--auth", LOGIN, "--header", f"X-Key: {TOKEN}", "--state", "state.sqlite")
-    with sqlite3.connect(program.directory / "state.sqlite") as connection:
+    with connect(program.directory / "state.sqlite") as connection:
         (options,) = connection.execute("SELECT options FROM runs").fetchone()
     connection.close()
     assert {"auth", "header", "client_key", "client_certificate"} & set(json.loads(options)) == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.postgres_server import needs_postgres
+from tests.support.tools import needs
 from tests.support.webserver import page
 
 if TYPE_CHECKING:
@@ -73,6 +76,48 @@ def test_a_long_crawl_with_faults_is_measured_at_its_start_and_end(program: Prog
     assert [(row[0], row[2]) for row in table] == [("soak", "memory"), ("", "rate"), ("", "peak")]
     assert all(row[5].endswith("times that of the first tenth") for row in table[:2])
     assert " listed, " in table[2][6]
+
+
+def test_memory_is_known_for_pages_that_were_all_answered_between_two_measurements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    mean_memory = importlib.import_module("process_memory").mean_memory
+    samples = [(10.0, 100), (11.0, 400), (12.0, 700)]
+    assert mean_memory(samples, [10.1, 10.2, 10.3]) == 100
+    assert mean_memory(samples, [10.4, 10.6]) == 250
+    assert mean_memory(samples, [3.0]) == 100
+    assert mean_memory(samples, [12.5, 60.0]) == 700
+
+
+def test_the_html_report_is_measured(program: Program) -> None:
+    table = rows(run(program, "run.py", "--quick", "--only", "report", "--markdown"))
+    ours = [(row[3].split()[1], row[6]) for row in table if row[2] == "sitemap-crawler"]
+    assert ours == [("s", "processor time"), ("MB", "peak memory"), ("MB", "size of the file")]
+    # Without a browser the rows of the browser are missing.
+    assert len(table) in (3, 5)
+
+
+@needs("chromium-headless-shell")
+def test_sites_that_need_a_browser_are_compared_with_the_truth(program: Program) -> None:
+    # Crawlee and Playwright would be installed from npm.
+    options = ("--quick", "--only", "rendering", "--markdown", "--crawler", "sitemap-crawler")
+    row, *memory = rows(run(program, "run.py", *options))
+    assert row[:3] == ["rendering", "the hash-mode site, 3 pages to list", "sitemap-crawler"]
+    assert row[6].startswith("precision 1.00, recall 1.00; all reasons and dates as in the truth; 1 rendered, ")
+    assert [(row[1], row[3].rpartition(" ")[2]) for row in memory] == [
+        ("memory at page 5 of 23", "MB"),
+        ("memory at page 12 of 23", "MB"),
+    ]
+    assert "times page 5" in memory[1][5]
+
+
+@needs_postgres
+def test_both_databases_are_measured(program: Program) -> None:
+    table = rows(run(program, "run.py", "--quick", "--only", "postgresql", "--markdown"))
+    assert [row[2] for row in table] == ["SQLite", "PostgreSQL"] * 4
+    assert [row[3].rpartition(" ")[2] for row in table] == ["s"] * 6 + ["B/URL"] * 2
+    assert all("times the processor time" in row[5] for row in table[1:6:2])
 
 
 def test_the_validation_is_measured(program: Program) -> None:

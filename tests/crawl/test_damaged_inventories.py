@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fuzz.inventories import check_result, damage, places_of, published
+from tests.support.inventories import change
 from tests.support.webserver import page
 
 if TYPE_CHECKING:
@@ -50,3 +51,14 @@ def test_crawl_and_commands_on_a_damaged_inventory(program: Program, site: WebSe
             pytest.fail(f"{arguments} loses {expected ^ published(program.output)}: {places}")
         if result.code and arguments[0] in ("write", "crawl"):
             assert live.read_bytes() == written
+
+
+def test_a_damaged_url_that_is_due_ends_the_crawl_with_one_line(program: Program, site: WebServer) -> None:
+    path, expected = made_inventory(program, site)
+    change(path, "UPDATE urls SET url = '[]' WHERE id = 4")
+    result = program.run("crawl", site.url(), "-q", "--state", str(path))
+    assert result.code == 1
+    remedy = "restore a copy, or move it away and crawl again"
+    places = "table urls, row 4, column url"
+    assert result.err == f"sitemap-crawler: the inventory {path} is damaged ({places}): {remedy}\n"
+    assert published(program.output) == expected

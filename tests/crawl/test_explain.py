@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -26,7 +25,8 @@ import pytest
 from sitemap_crawler.inventory.sql import encode_links, url_key
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.spelling import variants
-from tests.support.made_inventory import STARTED, add_pages, change, make_inventory
+from tests.support.inventories import change, connect
+from tests.support.made_inventory import STARTED, add_pages, make_inventory
 from tests.support.program import Program
 from tests.support.webserver import Answer, WebServer, page
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 KEYS = [
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
-    "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest",
+    "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest", "submissions", "google",
+    "rendering",
 ]  # fmt: skip
 NO_PATH_TO_IT = "no page that was fetched links to it, and no sitemap names it"
 
@@ -105,6 +106,9 @@ def test_a_listed_page(crawled: Crawled) -> None:
         "redirects_to": None,
         "title": "A",
         "nearest": None,
+        "submissions": [],
+        "google": None,
+        "rendering": None,
     }
 
 
@@ -167,7 +171,7 @@ def test_tracking_parameters_and_passwords_are_removed(crawled: Crawled) -> None
 )
 def test_variants_are_unknown_and_name_what_is_known(crawled: Crawled, asked: str, known: str) -> None:
     answer = crawled.explain(crawled.site.url(asked))
-    expected = {"url": crawled.site.url(asked), "decision": "unknown", "evidence": NO_PATH_TO_IT}
+    expected = {"url": crawled.site.url(asked), "decision": "unknown", "evidence": NO_PATH_TO_IT, "submissions": []}
     assert answer == {**dict.fromkeys(KEYS), **expected, "nearest": crawled.site.url(known)}
 
 
@@ -356,10 +360,10 @@ def test_a_failing_page(
 def test_a_date_without_a_time_is_shown_as_one(program: Program, made: Path) -> None:
     # 2024-05-17T00:00:00+00:00
     dated = "UPDATE decisions SET lastmod = 1715904000, lastmod_source = 'json-ld', lastmod_day = {} WHERE url_id = 2"
-    change(made, dated.format(1))
+    change(made, dated.format("true"))
     assert ask(program, "/a")["lastmod"] == "2024-05-17"
     assert "  lastmod       2024-05-17 (json-ld)" in lines_of(program, "/a")
-    change(made, dated.format(0))
+    change(made, dated.format("false"))
     assert ask(program, "/a")["lastmod"] == "2024-05-17T00:00:00+00:00"
 
 
@@ -378,7 +382,8 @@ def test_several_inventories(program: Program) -> None:
         make_inventory(state / f"{name}.example-00000000.sqlite", f"https://{name}.example/")
     done = program.run("explain", "/docs/")
     assert (done.code, done.out) == (2, "")
-    assert done.last_line == "there are several inventories: name one with --state:"
+    remedy = "crawl that site first, or name one with --state"
+    assert done.last_line == f"none of the inventories has '/docs/' in its scope: {remedy}:"
     assert [line.split()[0] for line in done.err.splitlines()[1:]] == ["https://a.example/", "https://b.example/"]
 
 
@@ -403,7 +408,7 @@ def test_which_file_holds_a_page(program: Program) -> None:
     names = ["a", "b", "c", "d"]
     add_pages(path, [(number, url + name, 200, None) for number, name in enumerate(names, 1)])
     files = [("sitemap.xml", 0, ""), ("sitemap-1.xml", 1, f"{url}a"), ("sitemap-2.xml", 2, f"{url}b")]
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         connection.executemany(
             "INSERT INTO published VALUES ('/o', 'sitemap.xml', ?, ?, ?, 9, 'x', 1, ?, '', '')",
             [(name, url + name, urls, first) for name, urls, first in files],
@@ -512,14 +517,14 @@ def test_a_large_inventory_answers_at_once(program: Program) -> None:
 def fill(path: Path, url: str, count: int) -> None:
     numbers = range(2, count + 1)
     add_pages(path, [(1, url, 200, encode_links(range(2, 5000)))])
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         connection.executemany(
             "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen) VALUES (?, ?, ?, 3, 1, 1, 1)",
             ((number, url_key(f"{url}{number}/page"), f"{url}{number}/page") for number in numbers),
         )
         connection.execute(
             "INSERT INTO observations (url_id, run, fetched, status, body_bytes, noindex, nofollow) "
-            "SELECT id, 1, ?, 200, 100, 0, 0 FROM urls WHERE id > 1",
+            "SELECT id, 1, ?, 200, 100, false, false FROM urls WHERE id > 1",
             (STARTED,),
         )
         connection.execute(

@@ -87,7 +87,8 @@ def test_usage_errors(program: Program, arguments: list[str], words: list[str]) 
     [
         (b"max_pages = ", ["site.toml is not TOML"]),
         (b"max_pages = " + b"9" * 5_000, ["site.toml is not TOML", "too long"]),
-        (b"exclude = " + b"[" * 5_000, ["site.toml is not TOML", "too long"]),
+        (b"exclude = " + b"[" * 5_000, ["site.toml is not TOML", "nested more than 200 deep"]),
+        (b"exclude" + b".a" * 5_000 + b" = 1", ["site.toml is not TOML", "nested more than 200 deep"]),
         (b"max_page = 3", ["max_page", "did you mean max_pages"]),
         (b"max_pages = 'three'", ["max_pages", "three"]),
         (b"settings = 3", ["[settings]"]),

@@ -13,7 +13,6 @@ The site of the crawled tests, which is crawled five times:
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 from contextlib import closing
 from datetime import datetime
@@ -24,8 +23,8 @@ from sqlalchemy import func, select
 
 from sitemap_crawler.inventory.history import delete_old_changes
 from sitemap_crawler.inventory.schema import changes
-from sitemap_crawler.inventory.store import open_store
-from tests.support.made_inventory import STARTED, add_pages, change, make_inventory
+from tests.support.inventories import change, connect, open_store
+from tests.support.made_inventory import STARTED, add_pages, make_inventory
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ def test_a_publication_by_write_belongs_to_its_run(program: Program, site: WebSe
     site.pages.update({"/": page("/a", "/b"), "/a": page(title="A"), "/b": page(title="B")})
     crawl(program, site)
     assert program.run("write", *STATE, "--exclude", "/b").code == 0
-    assert diff(program) == [f"removed {site.url('/b')}", "0 added, 0 changed, 1 removed, from run 1 to run 1"]
+    assert diff(program) == [f"removed {site.url('/b')}", "0 added, 0 changed, 1 removed, after the end of run 1"]
     assert [line.replace(site.url(""), "") for line in diff(program, 1)[:-1]] == ["added / -", "added /a -"]
     [run] = json.loads(told(program, "runs", *STATE, "--json"))
     assert (run["added"], run["changed"], run["removed"]) == (2, 0, 0)
@@ -243,7 +242,7 @@ def made(directory: Path, *rows: tuple[int, int, int, str, float | None, float |
     """An inventory with three pages and the rows of `changes`: publication, URL, run, kind, before, after."""
     path = make_inventory(directory / "a.db", URL)
     add_pages(path, [(1, URL, 200, None), (2, f"{URL}b", 200, None), (3, f"{URL}a", 200, None)])
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         connection.execute("UPDATE runs SET finished = started + 60, outcome = 'published'")
         for run in range(2, runs + 1):
             values = (run, URL, URL, f"{URL}sitemap.xml", STARTED + run * DAY, STARTED + run * DAY + 60)
@@ -342,7 +341,7 @@ def test_several_publications_of_a_run_count_once(program: Program) -> None:
     assert diff(program, 2)[:-1] == [f"changed {URL}a 2024-01-02 -> 2024-01-03"]
     assert diff(program) == [
         f"changed {URL} 2024-01-01 -> -",
-        "0 added, 1 changed, 0 removed, from run 2 to run 2",
+        "0 added, 1 changed, 0 removed, after the end of run 2",
     ]
 
 
@@ -461,7 +460,7 @@ def test_whoever_stops_reading_gets_no_error(program: Program) -> None:
     made(program.directory, runs=1)
     path = program.directory / "a.db"
     add_pages(path, [(number, f"{URL}{number:05}", 200, None) for number in range(4, 9_000)])
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         connection.execute(
             "INSERT INTO changes (publication, url_id, run, kind) SELECT 1, id, 1, 'added' FROM urls WHERE id > 3"
         )

@@ -22,6 +22,27 @@ if __name__ == "__main__":
         print(json.dumps(list(sys.modules)), flush=True)
 """
 CRAWL_LIBRARIES = {"scrapy", "twisted", "aiohttp", "lxml"}
+FRAMEWORK = "scrapy.crawler, aiohttp, click, pydantic.types, sqlalchemy.dialects.sqlite"
+"""What every crawl needs. With Scrapy come Twisted's TLS and cryptography, which a crawl of http does not use."""
+OPTIONAL = {
+    "crawl.access_logs",
+    "crawl.listed",
+    "crawl.rendering",
+    "crawl.rendering.browser",
+    "crawl.rendering.protocol",
+    "crawl.rendering.renderer",
+    "crawl.url_lists",
+    "extract.access_logs",
+    "extract.url_lists",
+    "extract.videos.supplied",
+    "publish.list_entries",
+    "publish.supplied",
+    "report.explain",
+    "sitemap.page_list",
+    "sitemap.page_template",
+    "validation",
+}
+"""Modules for options and commands that a plain crawl does not have."""
 
 
 def modules_of(program: Program, *arguments: str) -> set[str]:
@@ -50,6 +71,38 @@ def test_a_quiet_crawl_imports_nothing_of_the_terminal(program: Program, site: W
     modules = modules_of(program, "crawl", site.url(), "-q")
     assert modules >= CRAWL_LIBRARIES
     assert "rich" not in modules
+
+
+def test_a_crawl_imports_nothing_of_search_engines(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    modules = modules_of(program, "crawl", site.url(), "-q")
+    engines = {"sitemap_crawler.search_engines", "sitemap_crawler.inventory.submissions", "google.auth"}
+    assert not [name for name in modules if name in engines or name.startswith("sitemap_crawler.search_engines.")]
+
+
+def test_a_crawl_imports_nothing_of_tls_that_scrapy_does_not(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    listing = f"import json, sys, {FRAMEWORK}; print(json.dumps(list(sys.modules)))"
+    framework = set(json.loads(program.execute(sys.executable, "-c", listing).out))
+    added = modules_of(program, "crawl", site.url(), "-q") - framework
+    tls = {"twisted", "OpenSSL", "cryptography", "service_identity"}
+    assert not [name for name in added if name.partition(".")[0] in tls]
+    # Any other library that is imported costs each crawl time.
+    libraries = {name.partition(".")[0] for name in added} - sys.stdlib_module_names
+    assert libraries <= {"ada_url", "platformdirs", "pydantic", "scrapy", "sitemap_crawler"}
+
+
+def test_a_plain_crawl_imports_nothing_of_lists_and_other_commands(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page()
+    modules = modules_of(program, "crawl", site.url(), "-q")
+    assert not modules & {f"sitemap_crawler.{name}" for name in OPTIONAL}
+
+
+def test_the_modules_of_lists_have_their_names(program: Program) -> None:
+    """Else the test above would hold for modules that were renamed."""
+    found = "; ".join(f"importlib.util.find_spec('sitemap_crawler.{name}').name" for name in sorted(OPTIONAL))
+    done = program.execute(sys.executable, "-c", f"import importlib.util; {found}")
+    assert done.code == 0, done.err
 
 
 def test_all_that_was_printed_comes_before_the_end(program: Program, site: WebServer) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.inventories import connect
 from tests.support.webserver import WebServer, page
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def test_a_kill_between_two_slices_loses_no_link(program: Program, site: WebServ
     stop_in_slices(program, stop_at, signal.SIGKILL)
     command = program.command("crawl", site.url("/"), "--state", "state.sqlite")
     assert program.execute(*command).code == -signal.SIGKILL
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
+    with closing(connect(program.directory / "state.sqlite")) as connection:
         known = connection.execute("SELECT count(*) FROM urls").fetchone()[0]
         recorded = connection.execute("SELECT count(*) FROM observations o JOIN urls u ON u.id = o.url_id "
                                       "WHERE u.url = ?", [site.url("/")]).fetchone()[0]  # fmt: skip

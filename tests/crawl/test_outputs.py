@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import pytest
 from lxml import etree
 
 from sitemap_crawler.validation.entries import read_entries
+from tests.support.inventories import connect
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def test_the_news_window_moves_without_a_crawl(program: Program, site: WebServer
     assert news(program) == [site.url("/article")]
 
     # Two days later.
-    with closing(sqlite3.connect(program.directory / "state.db")) as connection:
+    with closing(connect(program.directory / "state.db")) as connection:
         [[extras]] = connection.execute("SELECT extras FROM observations WHERE extras IS NOT NULL")
         older = json.loads(extras)
         older["article"]["published"] -= 48 * 3_600

@@ -152,3 +152,58 @@ def test_the_files_of_another_user_have_an_owner_too(program: Program, site: Web
         os.chown(path, 65534, 65534)
     refused(program.crawl(site.url("/b/")), site, "/a/")
     assert program.crawl(site.url("/a/")).code == 0
+
+
+def root(program: Program, site: WebServer, *options: str) -> Result:
+    site.pages["/"] = page("/a/", "/b/", title="Root")
+    return program.crawl(site.url("/"), "--state", "root.sqlite", *options)
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "txt"), ("--max-urls", "1")])
+def test_a_site_above_does_not_replace_the_files_of_one_below(
+    program: Program, site: WebServer, options: tuple[str, ...]
+) -> None:
+    assert program.crawl(site.url("/a/"), *options).code == 0
+    before = files(program)
+    name = "sitemap.txt" if "txt" in options else "sitemap.xml"
+    below = site.url("/a/").removeprefix("http://")
+    message = (
+        f"sitemaps/{name} is of a narrower site, it lists only pages below {below}: give this site another -o, or "
+        "--take-over to replace the files; they are untouched"
+    )
+    for _ in range(2):
+        result = root(program, site, *options)
+        assert (result.code, result.last_line, files(program)) == (3, message, before)
+    assert root(program, site, *options, "--take-over").code == 0
+    assert root(program, site, *options).report["outcome"] == "unchanged"
+    assert program.crawl(site.url("/a/"), *options).code == 3
+
+
+def test_a_site_whose_pages_are_all_in_one_directory_may_replace_its_files(program: Program, site: WebServer) -> None:
+    """The root redirects to a directory. The inventory is lost after each run, as in a container."""
+    site.pages["/"] = Answer(status=302, headers={"Location": "/a/"})
+    assert program.crawl(site.url("/"), "--state", "one.sqlite").listed() == [site.url("/a/"), site.url("/a/page")]
+    site.pages["/a/"] = page("/a/page", "/a/more", title="a")
+    site.pages["/a/more"] = page(title="more")
+    assert program.crawl(site.url("/"), "--state", "two.sqlite").report["listed"] == 3
+    # The inventory that has published the files may add pages elsewhere.
+    site.pages["/a/more"] = page("/b/", title="more")
+    assert program.crawl(site.url("/"), "--state", "two.sqlite").report["listed"] == 5
+
+
+@pytest.mark.parametrize("last", ["/b/", "/"])
+def test_all_pages_of_the_live_file_count(program: Program, site: WebServer, last: str) -> None:
+    """The first pieces of a long file have pages of one directory only."""
+    urls = [site.url(f"/a/{'x' * 200}/{number}") for number in range(2_000)]
+    program.output.mkdir()
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in [*urls, site.url(last)])
+    (program.output / "sitemap.xml").write_text(f"<urlset>{entries}</urlset>")
+    assert root(program, site).code == 0
+
+
+def test_a_wider_start_url_of_the_same_inventory_needs_no_option(program: Program, site: WebServer) -> None:
+    state = ("--state", "one.sqlite")
+    assert program.crawl(site.url("/a/"), *state).code == 0
+    site.pages["/a/"] = page("/b/", title="a")
+    result = program.crawl(site.url("/a/"), *state, "--sitemap-url", site.url("/sitemap.xml"))
+    assert (result.code, site.url("/b/") in result.listed()) == (0, True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sqlite3
 import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.cli import inventory as cli_inventory
-from sitemap_crawler.inventory.lookup import Inventory, Referrers, open_inventory
+from sitemap_crawler.inventory.lookup import Inventory, Referrers
 from sitemap_crawler.inventory.sql import encode_links
-from tests.support.made_inventory import add_pages, change, make_inventory
+from tests.support.inventories import change, connect, open_inventory
+from tests.support.made_inventory import add_pages, make_inventory
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def asked(program: Program) -> Program:
     links = {1: encode_links([1, 2, 3, 4, 5]), 3: encode_links([2])}
     rows = [(1, "", 200), (2, "b", 404), (3, "a", 200), (4, "c", 301), (5, "d", 200)]
     add_pages(path, [(number, URL + name, status, links.get(number)) for number, name, status in rows])
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         connection.execute("UPDATE decisions SET evidence = '=HYPERLINK(1)' WHERE url_id = 2")
         connection.execute("UPDATE decisions SET reason = 'redirect', evidence = 'status 301' WHERE url_id = 4")
         connection.execute("UPDATE observations SET location = 3 WHERE url_id = 4")
@@ -74,7 +74,10 @@ def test_json_lines_are_the_answers_of_explain_in_the_order_of_their_urls(asked:
     assert all(list(row) == KEYS for row in found)
     for row in found:
         answer = asked.run("explain", row["url"], "--state", "a.db", "--json")
-        assert json.loads(answer.out) == row
+        explained = json.loads(answer.out)
+        # Only explain tells what search engines were told and have answered, and what was rendered.
+        assert [explained.pop(name) for name in ("submissions", "google", "rendering")] == [[], None, None]
+        assert explained == row
     assert found[3]["redirects_to"] == f"{URL}a"
 
 
@@ -109,7 +112,7 @@ def test_csv(asked: Program) -> None:
     ("start", "shown"), [("=", "'="), ("+", "'+"), ("-", "'-"), ("@", "'@"), ("\t=", "\\t="), ("\r=", "\\r=")]
 )
 def test_a_spreadsheet_sees_no_formula(asked: Program, start: str, shown: str) -> None:
-    with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
+    with closing(connect(asked.directory / "a.db")) as connection:
         connection.execute("UPDATE decisions SET evidence = ? WHERE url_id = 2", (f"{start}cmd|' /C calc'!A0",))
         connection.commit()
     done = subprocess.run(
@@ -125,7 +128,7 @@ def test_a_spreadsheet_sees_no_formula(asked: Program, start: str, shown: str) -
 
 def test_csv_steers_no_terminal_and_is_never_cut(asked: Program) -> None:
     text = "\x1b[2J\u009b2J\u202egone\nlist\u0085ed " + "a" * 5000
-    with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
+    with closing(connect(asked.directory / "a.db")) as connection:
         connection.execute("UPDATE decisions SET evidence = ? WHERE url_id = 2", (text,))
         connection.commit()
     done = pages(asked, "--format", "csv", "--reason", "client-error", "--no-referrers")
@@ -166,7 +169,7 @@ def test_long_urls_stay_whole(program: Program) -> None:
 
 
 def test_the_table_steers_no_terminal(asked: Program) -> None:
-    with closing(sqlite3.connect(asked.directory / "a.db")) as connection:
+    with closing(connect(asked.directory / "a.db")) as connection:
         connection.execute("UPDATE decisions SET evidence = ? WHERE url_id = 2", ("\x1b[2J\u009b2J\u202egone",))
         connection.commit()
     line = pages(asked, "--decision", "excluded").out.splitlines()[0]
@@ -270,6 +273,7 @@ def test_links_of_a_crawled_site(program: Program, site: WebServer) -> None:
         (["--decision", "maybe"], "'maybe' is not one of 'listed', 'excluded', 'unknown'"),
         (["--match", "["], "--match: '[' is not a regular expression"),
         (["--limit", "0"], "--limit"),
+        (["--hosts", "mine"], "'mine' is not one of 'own', 'other'"),
         (["--format", "xml"], "--format"),
     ],
 )
@@ -277,6 +281,33 @@ def test_usage(asked: Program, options: list[str], words: str) -> None:
     done = asked.run("pages", "--state", "a.db", *options)
     assert (done.code, done.out) == (2, "")
     assert words in done.last_line
+
+
+def test_urls_of_other_hosts_are_counted_and_selected_apart(program: Program, site: WebServer) -> None:
+    others = [f"https://{name}.example/" for name in ("one", "two", "three")]
+    site.pages.update({"/docs/": page("/docs/a", "/outside", "/docs/gone", *others), "/docs/a": page("/also-outside")})
+    done = program.crawl(site.url("/docs/"))
+    assert done.report["excluded"] == {"client-error": 1, "out-of-scope": 5}
+    assert done.report["other_hosts"] == 3
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.out.splitlines()]
+    table = cells[
+        2 : cells.index(next(cell for cell in cells if len(cell) == 2 and cell[0] == "added, changed, removed"))
+    ]
+    assert table == [
+        ["listed", "2"],
+        ["broken: not found or refused (client-error)", "1"],
+        ["left out as a matter of course: outside the scope (out-of-scope)", "2"],
+    ]
+    assert [cell for cell in cells if len(cell) == 2][-1] == ["links to other hosts", "3"]
+
+    def selected(*options: str) -> set[str]:
+        lines = program.run("pages", site.url("/docs/"), "--format", "jsonl", *options).out.splitlines()
+        return {json.loads(line)["url"] for line in lines}
+
+    assert selected("--hosts", "other") == set(others)
+    own = {site.url(path) for path in ("/docs/", "/docs/a", "/docs/gone", "/outside", "/also-outside")}
+    assert selected("--hosts", "own") == own
+    assert selected("--hosts", "own", "--reason", "out-of-scope", "--limit", "1") == {site.url("/also-outside")}
 
 
 def test_several_inventories_are_listed(program: Program, site: WebServer) -> None:

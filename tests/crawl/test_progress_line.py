@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 FAILING = rb"only 1 page that keeps failing is left, next request in \d+ s, at \d\d:\d\d:\d\d UTC"
 
 
-def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer) -> None:
-    site.pages.update({"/": page("/a"), "/a": page()})
+def shown_on_terminal(
+    program: Program, url: str, *, until: bytes | None = None, then: threading.Event | None = None
+) -> bytes:
+    """Return all that a crawl shows on a terminal. Set the event when the terminal shows the expression `until`."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        program.command("crawl", site.url("/")),
+        program.command("crawl", url),
         cwd=program.directory,
-        env={**program.environment(), "TERM": "xterm", "COLUMNS": "100"},
+        env={**program.environment(), "TERM": "xterm", "COLUMNS": "250"},
         stdout=subprocess.DEVNULL,
         stderr=slave,
     )
@@ -34,10 +36,21 @@ def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer
     try:
         while chunk := os.read(master, 4_096):
             shown += chunk
+            if then is not None and until is not None and re.search(until, shown):
+                then.set()
     except OSError:
         pass  # the end of a terminal whose other side is closed
+    finally:
+        if then is not None:
+            then.set()
     os.close(master)
     assert process.wait(60) == 0
+    return shown
+
+
+def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a"), "/a": page()})
+    shown = shown_on_terminal(program, site.url("/"))
     assert re.search(rb"\d+ done, \d+ queued, \d+ to list, \d+\.\d pages/s, \d+\.\d requests/s", shown)
     assert b"INFO" not in shown
 
@@ -65,27 +78,7 @@ def fails_until(go_on: threading.Event) -> Callable[[LoggedRequest], Answer]:
 def test_a_terminal_says_that_only_failing_pages_are_left(program: Program, site: WebServer) -> None:
     go_on = threading.Event()
     site.pages.update({"/": page("/a", "/bad"), "/a": page(title="A"), "/bad": fails_until(go_on)})
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        program.command("crawl", site.url("/")),
-        cwd=program.directory,
-        env={**program.environment(), "TERM": "xterm", "COLUMNS": "250"},
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-    )
-    os.close(slave)
-    shown = b""
-    try:
-        while chunk := os.read(master, 4_096):
-            shown += chunk
-            if re.search(FAILING, shown):
-                go_on.set()
-    except OSError:
-        pass  # the end of a terminal whose other side is closed
-    finally:
-        go_on.set()
-    os.close(master)
-    assert process.wait(60) == 0
+    shown = shown_on_terminal(program, site.url("/"), until=FAILING, then=go_on)
     assert re.search(rb"2 done, 1 queued, .*" + FAILING, shown)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from tests.support.inventories import change
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -60,3 +61,17 @@ def test_priority_counts_clicks_and_pages_that_link(program: Program, site: WebS
     assert program.run("write", "--state", "s.db", "--priority").code == 0
     expected = {"/": "1.0", "/hub": "0.9", "/lonely": "0.8", **dict.fromkeys(leaves, "0.6")}
     assert written(program, site, "priority") == expected
+
+
+def test_write_counts_the_links_of_an_inventory_without_counts(program: Program, site: WebServer) -> None:
+    """As one that an earlier release has filled."""
+    leaves = [f"/leaf-{number}" for number in range(9)]
+    site.pages["/"] = page("/hub")
+    site.pages["/hub"] = page(*leaves)
+    site.pages.update({path: page("/hub", title=path) for path in leaves})
+    assert program.crawl(site.url("/"), "--state", "s.db", "--priority").code == 0
+    content = (program.output / "sitemap.xml").read_bytes()
+    assert written(program, site, "priority")["/hub"] == "0.9"
+    change(program.directory / "s.db", "UPDATE urls SET inlinks = NULL")
+    assert program.run("write", "--state", "s.db").code == 0
+    assert (program.output / "sitemap.xml").read_bytes() == content

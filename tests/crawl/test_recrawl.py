@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.validation.entries import read_entries
+from tests.support.inventories import connect
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -359,8 +359,8 @@ def test_a_request_that_the_client_refuses_is_sent_without_conditions(program: P
     """An inventory of an earlier version may hold such a validator."""
     site.pages.update({"/": page("/a"), "/a": validated(page(title="A"), '"1"')})
     crawl(program, site)
-    with sqlite3.connect(program.directory / "state.db") as database:
-        database.execute("UPDATE observations SET etag = 'a' || char(10) || 'b' WHERE etag IS NOT NULL")
+    with connect(program.directory / "state.db") as database:
+        database.execute("UPDATE observations SET etag = ? WHERE etag IS NOT NULL", ("a\nb",))
     database.close()
     site.clear_log()
     report = crawl(program, site)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import sqlite3
 from contextlib import closing
 from itertools import product
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, Robot
 from sitemap_crawler.crawl.throttle import HostThrottles
 from sitemap_crawler.publish.context import Ending
 from sitemap_crawler.validation.entries import read_entries
+from tests.support.inventories import connect
 from tests.support.names import give_names
 from tests.support.webserver import Answer, WebServer, page
 
@@ -161,7 +161,7 @@ def test_blocked_urls_do_not_count_for_the_page_limit(program: Program, site: We
 def blocked_by(program: Program, site: WebServer) -> dict[str, str]:
     """Return the rule that the inventory has for each path that robots.txt forbids."""
     query = "SELECT url, blocked_by FROM observations JOIN urls ON urls.id = url_id WHERE blocked_by IS NOT NULL"
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as inventory:
+    with closing(connect(program.directory / "state.sqlite")) as inventory:
         return {url.removeprefix(site.url("")): words for url, words in inventory.execute(query)}
 
 
@@ -243,9 +243,11 @@ class Bench:
         self.status = 200
         self.body = RULES.encode()
         rules = SimpleNamespace(address=None)
-        self.job = SimpleNamespace(robots={}, ending=Ending(), start_url="https://site.example/docs/", rules=rules)
+        shared = SimpleNamespace(robots={}, store_robots=lambda origin, *, agent, body: None)
+        shared.read_robots = lambda origin, request: request()
+        start_url = "https://site.example/docs/"
+        self.job = SimpleNamespace(shared=shared, ending=Ending(), start_url=start_url, rules=rules)
         self.job.throttles = HostThrottles(Options.parse({"start_url": self.job.start_url}))
-        self.job.store_robots = lambda origin, *, agent, body: None
         self.job.refuse = self.refuse
         self.closed: list[str] = []
         self.refused: list[str] = []
@@ -280,7 +282,7 @@ def test_concurrent_calls_wait_for_one_response() -> None:
         rules = await asyncio.gather(*[bench.robots.rules_for("https://site.example") for _ in range(5)])
         assert bench.asked == ["https://site.example/robots.txt"]
         assert all(one is rules[0] for one in rules)
-        assert bench.job.robots == {"https://site.example": rules[0]}
+        assert bench.job.shared.robots == {"https://site.example": rules[0]}
         with pytest.raises(BlockedByRobotsError) as blocked:
             await bench.robots.process_request(Request("https://site.example/private"))
         assert str(blocked.value) == "https://site.example/robots.txt: Disallow: /private (line 2, User-agent: *)"
@@ -302,10 +304,10 @@ def test_robots_txt_is_fetched_again_after_a_day() -> None:
         assert second is not None
         assert second is not first
         assert second.rule_against(f"{origin}/other", "anybot") is not None
-        assert bench.job.robots == {origin: second}
+        assert bench.job.shared.robots == {origin: second}
         bench.now, bench.status = bench.now + 24 * 3600, 404
         assert await bench.robots.rules_for(origin) is None
-        assert bench.job.robots == {}
+        assert bench.job.shared.robots == {}
         assert len(bench.asked) == 3
 
     run(scenario)
@@ -317,7 +319,7 @@ def test_old_rules_apply_while_robots_txt_is_not_available() -> None:
         first = await bench.robots.rules_for(origin)
         bench.now, bench.status = 24 * 3600, 503
         assert await bench.robots.rules_for(origin) is first
-        assert bench.job.robots == {origin: first}
+        assert bench.job.shared.robots == {origin: first}
         assert len(bench.asked) == 2
         assert bench.refused == []
 
@@ -335,7 +337,7 @@ def test_the_robots_txt_of_the_start_page_ends_the_crawl() -> None:
         assert "https://site.example/robots.txt: status 500" in bench.refused[0]
         await asyncio.sleep(0)
         assert bench.closed == ["robots-unavailable"]
-        assert bench.job.robots == {}
+        assert bench.job.shared.robots == {}
 
     run(scenario)
 

@@ -33,8 +33,13 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def check(path: Path, name: str) -> dict[str, Any]:
     """Validate a JSON file, and return it."""
+    return check_text(path.read_text(encoding="utf-8"), name)
+
+
+def check_text(text: str, name: str) -> dict[str, Any]:
+    """Validate a JSON text, and return it."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(text)
     validator = Draft202012Validator(strict(schema))
     assert [f"{error.json_path}: {error.message}" for error in validator.iter_errors(found)] == []
     return found

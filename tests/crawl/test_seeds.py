@@ -11,7 +11,6 @@ import gzip
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import threading
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.inventory.seed_sitemaps import load_spent, seeds_complete, store_spent
-from sitemap_crawler.inventory.store import open_store
+from tests.support.inventories import connect, open_store
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def seed_warnings(result: Result) -> list[tuple[str, str]]:
 
 def rows(program: Program, columns: str = "url") -> list[Any]:
     """Return the URLs of the inventory. The crawls here have `--state`."""
-    with sqlite3.connect(program.directory / "state.sqlite") as database:
+    with connect(program.directory / "state.sqlite") as database:
         found = database.execute(f"SELECT {columns} FROM urls ORDER BY url").fetchall()
     database.close()
     return [row[0] if len(row) == 1 else row for row in found]
@@ -514,7 +513,7 @@ def test_the_next_run_reads_them_anew(program: Program, site: WebServer) -> None
     result = crawl(program, site)
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
     assert seed_warnings(result) == []
-    with sqlite3.connect(program.directory / "state.sqlite") as database:
+    with connect(program.directory / "state.sqlite") as database:
         known = database.execute("SELECT run, url FROM seeds ORDER BY url").fetchall()
     database.close()
     assert known == [(2, site.url("/map.xml")), (2, site.url("/robots.txt"))]

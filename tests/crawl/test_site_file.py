@@ -57,7 +57,7 @@ def test_a_nul_in_a_path_of_a_site_file_is_one_line(program: Program, site: WebS
         ("output = 5", "bad value '5' for output: give a text, the path of a file or directory"),
         ("news_name = 5", "bad value '5' for news_name: give a text"),
         ("exclude = 5", "bad value '5' for exclude: give a list of texts"),
-        ('format = ["pdf"]', "bad value 'pdf' for format: give 'xml', 'txt', 'rss' or 'atom'"),
+        ('format = ["pdf"]', "bad value 'pdf' for format: give 'xml', 'txt', 'rss', 'atom' or 'html'"),
         ("[settings]\nSITEMAP_MAX_DEPTH = -1", "bad value '-1' for max_depth: give 0 or more"),
     ],
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sitemap_crawler.crawl.extensions.soft_404_probe import probe_urls
+from tests.support.inventories import connect
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def crawl(program: Program, site: WebServer, *options: str) -> Result:
 
 def notes(program: Program, site: WebServer) -> dict[str, dict[str, Any]]:
     """The notes on soft errors by path."""
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
-        rows = connection.execute("SELECT url, notes FROM urls JOIN observations ON url_id = id WHERE notes NOT NULL")
+    with closing(connect(program.directory / "state.sqlite")) as connection:
+        rows = connection.execute(
+            "SELECT url, notes FROM urls JOIN observations ON url_id = id WHERE notes IS NOT NULL"
+        )
         found = {url.removeprefix(site.url("")): json.loads(text) for url, text in rows}
     kinds = {"error-page", "soft-404"}
     kept = {path: {kind: note[kind] for kind in kinds & note.keys()} for path, note in found.items()}
@@ -78,7 +80,7 @@ def notes(program: Program, site: WebServer) -> dict[str, dict[str, Any]]:
 
 
 def known_paths(program: Program, site: WebServer) -> set[str]:
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
+    with closing(connect(program.directory / "state.sqlite")) as connection:
         return {url.removeprefix(site.url("")) for (url,) in connection.execute("SELECT url FROM urls")}
 
 

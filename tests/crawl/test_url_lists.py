@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import json
 import signal
-import sqlite3
 import subprocess
 import threading
 from contextlib import closing
@@ -16,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.inventories import connect
 from tests.support.program import Result
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.support.program import Program
 
@@ -70,9 +71,14 @@ def write(program: Program, name: str, text: str | bytes) -> str:
     return str(path)
 
 
-def query(program: Program, statement: str) -> list[tuple[Any, ...]]:
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as database:
+def query(program: Program, statement: str, *, state: str = "state.sqlite") -> list[tuple[Any, ...]]:
+    with closing(connect(program.directory / state)) as database:
         return database.execute(statement).fetchall()
+
+
+def stored_inputs(program: Program) -> list[Path]:
+    """Return the stored standard inputs: next to the file of an inventory, or in the user's state directory."""
+    return sorted(program.directory.rglob("*.stdin"))
 
 
 @pytest.mark.parametrize("arguments", [["crawl", "--urls", "-"], ["crawl", "--access-log", "-"], ["validate", "-"]])
@@ -206,9 +212,11 @@ def test_dates_are_supplied_and_believed_as_those_of_sitemaps(program: Program, 
         assert (facts["lastmod"], facts["lastmod_source"]) == expected, url
     # A list that stamps all entries with its own moment is not believed.
     stamped = "".join(f"{site.url(f'/hidden/{number}')},2024-05-01T10:00:00Z\n" for number in (2, 3, 4, 5))
-    (program.directory / "state.sqlite").unlink()
-    crawl(program, site, "--urls", write(program, "b.csv", f"url,lastmod\n{stamped}"))
-    assert query(program, "SELECT count(*) FROM decisions WHERE lastmod_source = 'supplied'") == [(0,)]
+    stamped_list = write(program, "b.csv", f"url,lastmod\n{stamped}")
+    program.crawl(site.url("/"), "--state", "stamped.sqlite", "--urls", stamped_list)
+    assert query(
+        program, "SELECT count(*) FROM decisions WHERE lastmod_source = 'supplied'", state="stamped.sqlite"
+    ) == [(0,)]
 
 
 def test_what_the_list_names_is_no_orphan_and_what_it_names_no_longer_becomes_one(
@@ -232,7 +240,7 @@ def test_the_standard_input_is_a_list(program: Program, site: WebServer) -> None
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
     words = "1 of its 2 entries is no absolute http or https URL, for example 'no url': fix it"
     assert warnings(result, "url-list") == [("standard input", words)]
-    assert not (program.directory / "state.sqlite.stdin").exists()
+    assert stored_inputs(program) == []
 
 
 @pytest.mark.parametrize("where", ["/linked", "/hidden/2"])
@@ -265,8 +273,8 @@ def test_a_resumed_run_has_the_standard_input_of_the_first_process(
     process.stdin.close()
     try:
         assert reached.wait(60)
-        spool = program.directory / "state.sqlite.stdin"
         if where == "/linked":
+            [spool] = stored_inputs(program)
             assert (spool.read_text(), spool.stat().st_mode & 0o777) == (named, 0o600)
         process.send_signal(signal.SIGKILL)
         process.wait(60)
@@ -277,7 +285,7 @@ def test_a_resumed_run_has_the_standard_input_of_the_first_process(
     assert listed(result, site) == ["/", *(f"/hidden/{number}" for number in HIDDEN), "/linked"]
     assert result.report["run"] == 1
     assert warnings(result, "url-list") == []
-    assert not spool.exists()
+    assert stored_inputs(program) == []
 
 
 def test_several_sites_have_no_standard_input(program: Program, site: WebServer) -> None:

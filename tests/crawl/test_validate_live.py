@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
+import sqlite3
 import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.validation.catalogue import RULES
 from tests.support.gated_site import Gate
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -164,6 +167,100 @@ def test_images_that_are_not_there(program: Program, site: WebServer) -> None:
     report = json.loads(program.run("validate", "map.xml", "--check-urls", "--check-media", "--json").out)
     assert found(report) == {("media-broken", site.url("/gone.png"))}
     assert [finding["message"] for finding in report["findings"]] == ["the medium is not there: status 404"]
+
+
+COUNTER = """
+import sys
+from sitemap_crawler.validation.session import Validation
+
+calls = 0
+listed_urls = Validation.listed_urls
+
+def counted(self):
+    global calls
+    calls += 1
+    return listed_urls(self)
+
+Validation.listed_urls = counted
+from sitemap_crawler.__main__ import main
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        print(calls, file=sys.stderr)
+"""
+
+
+def test_the_files_are_not_read_again_for_each_origin(program: Program, site: WebServer) -> None:
+    with WebServer(site_pages()) as second, WebServer(site_pages()) as third:
+        passes = []
+        for servers in ([site], [site, second, third]):
+            write_sitemap(program, [entry(server.url(path)) for path in ("/good", "/gone") for server in servers])
+            result = program.execute(sys.executable, "-c", COUNTER, "validate", "map.xml", "--check-urls", "--json")
+            report = json.loads(result.out)
+            broken = {url for rule, url in found(report) if rule == "live-broken"}
+            assert broken == {server.url("/gone") for server in servers}
+            assert report["statistics"]["checked_urls"] == 2 * len(servers)
+            passes.append(int(result.err.splitlines()[-1]))
+    assert passes[0] == passes[1]
+
+
+def test_urls_of_too_many_origins_are_named(program: Program, site: WebServer) -> None:
+    """The origins are ports at which nothing listens."""
+    origins = [f"http://127.0.0.1:{port}/" for port in range(1, 52)]
+    write_sitemap(program, [entry(site.url("/good")), *map(entry, origins)])
+    options = ("-s", "RETRY_TIMES=0", "-s", "ROBOTSTXT_OBEY=0", "--no-adaptive")
+    report = json.loads(program.run("validate", "map.xml", "--check-urls", "--json", *options).out)
+    (message,) = (item["message"] for item in report["findings"] if item["rule"] == "live-incomplete")
+    assert "the URLs have more than 50 origins" in message
+    assert report["statistics"]["checked_urls"] == 50
+
+
+def images(*urls: str) -> str:
+    return "".join(f"<image:image><image:loc>{url}</image:loc></image:image>" for url in urls)
+
+
+def test_a_medium_that_many_pages_list_is_requested_once(program: Program, site: WebServer) -> None:
+    site.pages["/here.png"] = Answer("png", content_type="image/png")
+    site.pages.update({f"/p/{number}": page(title=f"P {number}") for number in range(20)})
+    media = images(*map(site.url, ("/here.png", "/gone.png", "/private.png")))
+    write_sitemap(program, [entry(site.url(f"/p/{number}"), media) for number in range(20)])
+    report = json.loads(program.run("validate", "map.xml", "--check-urls", "--check-media", "--json").out)
+    # The server refuses HEAD for a URL that it does not have, so GET follows. What robots.txt forbids is not asked for.
+    requests = Counter((request.method, request.path) for request in site.requests if request.path.endswith(".png"))
+    assert requests == {("HEAD", "/here.png"): 1, ("HEAD", "/gone.png"): 1, ("GET", "/gone.png"): 1}
+    assert report["counts"] == {"media-broken": 20}
+    assert {finding["url"] for finding in report["findings"]} == {site.url("/gone.png")}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "INSERT ON observations",
+        # The canonical is queued when all listed URLs are checked.
+        f"UPDATE ON urls WHEN old.state = {UrlState.KNOWN:d}",
+        # The decisions are stored when the check closes.
+        "INSERT ON decisions",
+    ],
+)
+def test_an_inventory_that_cannot_be_written_ends_the_check(program: Program, site: WebServer, event: str) -> None:
+    (program.directory / "tmp").mkdir()
+    program.variables["TMPDIR"] = str(program.directory / "tmp")
+
+    def fail_from_now_on(_request: LoggedRequest) -> Answer:
+        (path,) = (program.directory / "tmp").glob("*/check.sqlite")
+        with contextlib.closing(sqlite3.connect(path)) as inventory:
+            inventory.execute(f"CREATE TRIGGER full BEFORE {event} BEGIN SELECT RAISE(FAIL, 'the disk is full'); END")
+        return page(title="Copy", head='<link rel="canonical" href="/elsewhere">')
+
+    site.pages["/good"] = fail_from_now_on
+    write_sitemap(program, [entry(site.url("/good"))])
+    result = program.run("validate", "map.xml", "--check-urls", "--json")
+    assert (result.code, "Traceback" in result.err) == (1, False), result.err
+    assert "the disk is full" in result.last_line
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["rule"] == "live-incomplete"
 
 
 def test_a_site_without_an_answer_is_named(program: Program) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
 import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.support.inventories import connect
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def test_dates_stay_until_the_content_changes(program: Program, site: WebServer)
 
 def hour_after_the_last_run(program: Program) -> str:
     """Move all runs back by a day, and return a moment one hour after the last one."""
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as database, database:
+    with closing(connect(program.directory / "state.sqlite")) as database, database:
         database.execute("UPDATE runs SET started = started - 86400, finished = finished - 86400")
         query = "SELECT strftime('%Y-%m-%dT%H:%M:%S', max(finished) + 3600, 'unixepoch') FROM runs"
         (moment,) = database.execute(query).fetchone()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.made_inventory import change
+from tests.support.inventories import change
 from tests.support.paths import ROOT
 from tests.support.program import Result
 from tests.support.stored_inventory import run_here

@@ -23,7 +23,8 @@ from sitemap_crawler.sitemap.news import serialise as serialise_news
 from sitemap_crawler.sitemap.shard import HEAD, TAIL
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.validation.entries import read_entries
-from sitemap_crawler.validation.files import FileTask, check_source
+from sitemap_crawler.validation.files import check_source
+from sitemap_crawler.validation.results import FileTask
 from tests.fuzz.engine import PropertyError
 
 if TYPE_CHECKING:

@@ -1,35 +1,42 @@
-"""Runs the command in a process that kills itself just before it reaches the given number of commits and renames."""
+"""Runs the command in a process that kills itself just before the given one of its commits and renames.
+
+A commit that has nothing to write does not count.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.engine import Engine
+from sqlalchemy.engine import Connection, Engine
 
 from sitemap_crawler.__main__ import main
 
 
 def arm(number: int) -> None:
     left = number
-    replace = Path.replace
+    replace = os.replace
 
-    def count(*_: Any) -> None:
+    def count() -> None:
         nonlocal left
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def counted(self: Path, target: Path) -> Path:
+    def counted(source: Any, target: Any, **directories: int) -> None:
         count()
-        return replace(self, target)
+        replace(source, target, **directories)
 
-    Path.replace = counted  # type: ignore[method-assign]
-    event.listen(Engine, "commit", count)
+    def committed(connection: Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        if driver.in_transaction:
+            count()
+
+    os.replace = counted  # type: ignore[assignment]
+    event.listen(Engine, "commit", committed)
 
 
 if __name__ == "__main__":

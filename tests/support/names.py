@@ -34,6 +34,7 @@ def look_up(host, *args, **kwargs):
 
 socket.getaddrinfo = look_up
 HERE = json.loads(pathlib.Path(__file__).with_name("here.json").read_text())
+PORTS = json.loads(pathlib.Path(__file__).with_name("ports.json").read_text())
 LOG = pathlib.Path(__file__).with_name("connections.txt")
 connect_really = socket.socket.connect
 
@@ -43,7 +44,7 @@ def connect(self, address):
         with LOG.open("a") as log:
             log.write(f"{address[0]} {address[1]}\\n")
         if address[0] in HERE:
-            address = ("127.0.0.1", *address[1:])
+            address = ("127.0.0.1", PORTS.get(str(address[1]), address[1]), *address[2:])
     return connect_really(self, address)
 
 
@@ -51,16 +52,24 @@ socket.socket.connect = connect
 """
 
 
-def give_names(program: Program, names: Mapping[str, str | int | list[str]], *, here: Iterable[str] = ()) -> Path:
+def give_names(
+    program: Program,
+    names: Mapping[str, str | int | list[str]],
+    *,
+    here: Iterable[str] = (),
+    ports: Mapping[int, int] | None = None,
+) -> Path:
     """Let the program resolve these host names, each to an address or to the number of an error of getaddrinfo.
 
     A list has the addresses of successive look-ups; the last one stays.
-    Connections to the IPv4 addresses `here` go to 127.0.0.1. Return the file with address and port of all connections.
+    Connections to the IPv4 addresses `here` go to 127.0.0.1, to the port that `ports` has for theirs. Return the file
+    with address and port of all connections.
     """
     directory = program.directory / "names"
     directory.mkdir()
     (directory / "sitecustomize.py").write_text(HOOK)
     (directory / "names.json").write_text(json.dumps(dict(names)))
     (directory / "here.json").write_text(json.dumps(list(here)))
+    (directory / "ports.json").write_text(json.dumps(dict(ports or {})))
     program.variables["PYTHONPATH"] = f"{directory}:{ROOT}"
     return directory / "connections.txt"

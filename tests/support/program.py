@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.validation.entries import read_entries
 from tests.support.forks import READ_AT_START, Forks
+from tests.support.inventories import database_url, translated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,16 +60,19 @@ class Program:
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "SITEMAP_"))}
-        return {**kept, "XDG_STATE_HOME": str(self.directory / "state"), **self.variables}
+        database = database_url()
+        given = {"SITEMAP_STATE": database} if database else {}
+        return {**kept, "XDG_STATE_HOME": str(self.directory / "state"), **given, **self.variables}
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "sitemap_crawler", *arguments]
+        return [sys.executable, "-m", "sitemap_crawler", *translated(arguments, self.directory)]
 
     def run(self, *arguments: str) -> Result:
         if any(name.startswith(READ_AT_START) for name in self.variables):
             result = self.execute(*self.command(*arguments))
         else:
-            done = forks().run(arguments, cwd=self.directory, environment=self.environment(), timeout=TIMEOUT)
+            given = translated(arguments, self.directory)
+            done = forks().run(given, cwd=self.directory, environment=self.environment(), timeout=TIMEOUT)
             result = Result(done.code, done.out, done.err, self.directory)
         assert "Traceback" not in result.err, result.err
         return result
@@ -76,7 +80,7 @@ class Program:
     def execute(self, *command: str, **variables: str) -> Result:
         """Run any other command in the directory and the environment of the program."""
         done = subprocess.run(
-            command,
+            translated(command, self.directory),
             cwd=self.directory,
             env={**self.environment(), **variables},
             capture_output=True,

@@ -25,6 +25,7 @@ READING = (
     ("diff",),
     ("diff", "1", "2", "--json"),
     ("check-inventory",),
+    ("monitor", "--offline"),
 )
 """Every command that reads an inventory."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import html
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
@@ -65,6 +67,7 @@ class WebServer:
     def __init__(self, pages: Mapping[str, Page] | None = None, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.pages: dict[str, Page] = dict(pages or {})
         self.host = host
+        self.scheme = "http"
         self._log: list[LoggedRequest] = []
         self._lock = threading.Lock()
         self._server = _Server(self, (host, port))
@@ -94,7 +97,14 @@ class WebServer:
 
     def url(self, path: str = "/") -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}{path}"
+        return f"{self.scheme}://{host}:{self.port}{path}"
+
+    def secure(self, certificate: Path) -> None:
+        """Serve https, with a certificate and its key in one file. Call it before the `with` block."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.scheme = "https"
 
     @property
     def requests(self) -> list[LoggedRequest]:
@@ -112,6 +122,10 @@ class WebServer:
     def answer(self, request: LoggedRequest) -> Answer:
         with self._lock:
             self._log.append(request)
+        return self.respond(request)
+
+    def respond(self, request: LoggedRequest) -> Answer:
+        """Return the page of a request. Servers that are no dictionary of pages override this method."""
         answer = self.pages.get(request.path)
         if answer is None:
             answer = self.pages.get(request.path.partition("?")[0], Answer("Not found", status=404))

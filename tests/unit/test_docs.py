@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from sitemap_crawler import __version__
 from sitemap_crawler.cli.main import commands
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.reasons import Reason, ReasonGroup, Severity
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.validation.catalogue import FAMILIES, RULES
 from tests.support.documents import documents, name_of
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "docs"
 SITE_FILE = ROOT / "settings" / "site.toml"
-SCHEMAS = ("report", "sites-report", "status")
-PARTS = ("options", "settings", "reasons", "warnings", "rules", "report", "sites-report", "status")
+SCHEMAS = ("report", "sites-report", "status", "update", "submit", "monitor")
+PARTS = ("options", "settings", "search-engines", "reasons", "warnings", "rules", *SCHEMAS)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,8 @@ def rows(table: str) -> list[list[str]]:
 
 
 def test_every_option_is_in_the_reference(generate: ModuleType) -> None:
-    found = [*rows(generate.options_table(command_line=True)), *rows(generate.options_table(command_line=False))]
+    tables = [generate.options_table(command_line=on) for on in (True, False)]
+    found = [row for table in (*tables, generate.engine_options_table()) for row in rows(table)]
     keys = [re.findall(r"`([a-z_]+)`", option)[-1] for option, *_ in found]
     assert sorted(keys) == sorted(Options.model_fields)
     for option, setting, default, meaning in found:
@@ -67,8 +68,21 @@ def test_options_that_have_a_flag_are_in_the_table_of_the_command_line(generate:
 
 
 def test_every_reason_and_warning_has_a_meaning(generate: ModuleType) -> None:
-    assert [name for name, _ in rows(generate.reasons_table())] == [f"`{reason}`" for reason in Reason]
-    assert [name for name, _ in rows(generate.warnings_table())] == [f"`{kind}`" for kind in WarningKind]
+    reasons, warnings = rows(generate.reasons_table()), rows(generate.warnings_table())
+    assert [name for name, *_ in reasons] == [f"`{reason}`" for reason in Reason]
+    assert [name for name, *_ in warnings] == [f"`{kind}`" for kind in WarningKind]
+    assert {group for _, group, *_ in reasons} == {group.label for group in ReasonGroup}
+    assert {severity for _, severity, *_ in warnings} == set(Severity)
+    for row in (*reasons, *warnings):
+        for text in row[2:]:
+            assert re.fullmatch(r"(robots\.txt |[A-Z0-9`]).{10,}[.]", text), text
+
+
+def test_titles_of_reasons_and_warnings_are_short_and_differ() -> None:
+    for titles in ([reason.traits.title for reason in Reason], [kind.traits.title for kind in WarningKind]):
+        assert len(set(titles)) == len(titles)
+        for title in titles:
+            assert re.fullmatch(r"[A-Z][^`]{5,44}[^.]", title), title
 
 
 def test_every_rule_of_validate_is_in_the_reference(generate: ModuleType) -> None:
@@ -76,8 +90,6 @@ def test_every_rule_of_validate_is_in_the_reference(generate: ModuleType) -> Non
     assert re.findall(r"^\| `([a-z0-9-]+)` \|", tables, re.MULTILINE) == list(RULES)
     assert re.findall(r"^## (.+)$", tables, re.MULTILINE) == list(FAMILIES.values())
     assert {line.count(" | ") for line in tables.splitlines() if line.startswith("|")} == {3}
-    for text in (*(reason.traits.description for reason in Reason), *(kind.description for kind in WarningKind)):
-        assert re.fullmatch(r"(robots\.txt |[A-Z0-9`]).{10,}\.", text), text
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -96,7 +108,7 @@ def test_every_part_is_included_by_a_page(generate: ModuleType) -> None:
     assert sorted(re.findall(r"\{include\} \.\./_generated/(.*)\.md", pages)) == sorted(PARTS)
 
 
-@pytest.mark.parametrize("command", sorted(commands.commands))
+@pytest.mark.parametrize("command", sorted(name for name, known in commands.commands.items() if not known.hidden))
 def test_every_command_has_a_description_and_an_example(command: str) -> None:
     help_text = commands.commands[command].help or ""
     assert re.match(r"[A-Z].{20,}", help_text)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-SINGLE_SITE_OPTIONS = ("start_url", "output", "sitemap_url", "public_url", "state", "status", "urls", "access_log")
+SINGLE_SITE_OPTIONS = (
+    "start_url", "output", "sitemap_url", "public_url", "state", "html_report", "status", "urls", "access_log",
+)  # fmt: skip
 """Options that two sites cannot share."""
 ANY_SITE = "http://localhost/"
 """Start URL with which the options that all sites share are checked."""

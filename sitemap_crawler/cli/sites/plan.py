@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.config.paths import FILES
 from sitemap_crawler.exceptions import FileConflictError
-from sitemap_crawler.inventory.location import state_path
+from sitemap_crawler.inventory.location import state_location
 from sitemap_crawler.report.report import EXIT_CODES, Outcome, outcome_of
 from sitemap_crawler.sitemap.names import Names
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from sitemap_crawler.config.options import Options
+    from sitemap_crawler.config.state_location import StateLocation
 
 SEVERITY = (1, 2, 3, 4, 0)
 """Exit codes, the worst first: a failure needs a person, an interrupted run continues with the next command."""
@@ -77,7 +79,12 @@ def check_apart(plans: Iterable[SitePlan], *, report: Path | None) -> None:
     taken: dict[Path, _File] = {}
     if report is not None:
         taken[report.resolve()] = _File("report", "the command line")
+    schemas: dict[StateLocation, SitePlan] = {}
     for plan, options in usable:
+        location = state_location(options)
+        if schemas.setdefault(location, plan) is not plan and not isinstance(location, Path):
+            message = f"{schemas[location].config} and {plan.config} have the same state {location}"
+            raise FileConflictError(f"{message}: give each site a schema of its own")
         for role, path in _own_files(plan, options).items():
             mine = _File(role, str(plan.config))
             other = taken.setdefault(path.resolve(), mine)
@@ -120,9 +127,11 @@ def _check_outputs(usable: Sequence[tuple[SitePlan, Options]], taken: Mapping[Pa
 
 
 def _own_files(plan: SitePlan, options: Options) -> dict[str, Path]:
-    state = state_path(options)
-    files = {"report": options.report, "status": options.status, "log_file": options.log_file}
-    return {"config": plan.config, "state": state} | {role: path for role, path in files.items() if path is not None}
+    state = state_location(options)
+    files = {name: getattr(options, name) for name in FILES}
+    if isinstance(state, Path):
+        files["state"] = state
+    return {"config": plan.config} | {role: path for role, path in files.items() if path is not None}
 
 
 def worst(codes: Iterable[int]) -> int:

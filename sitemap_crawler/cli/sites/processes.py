@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from sitemap_crawler.cli.common import PROGRAM
 from sitemap_crawler.cli.sites.plan import NOT_BEGUN, USAGE_ERROR, SitePlan, SiteResult
 from sitemap_crawler.exceptions import FAILED, INTERRUPTED, USAGE
 from sitemap_crawler.report.report import EXIT_CODES, Outcome
+from sitemap_crawler.utils.nesting import read_json
 from sitemap_crawler.utils.runtime import parent_death_signal
 from sitemap_crawler.utils.shortage import advice_for
 from sitemap_crawler.utils.text import printable
@@ -190,7 +190,7 @@ def _result(
 
 def _report(out: bytes) -> dict[str, Any] | None:
     try:
-        report = json.loads(out)
+        report = read_json(out)
     except ValueError:
         return None
     return report if isinstance(report, dict) else None

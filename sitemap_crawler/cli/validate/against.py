@@ -1,4 +1,4 @@
-"""Comparison of a sitemap with an inventory: what it lists and should not, and what it lacks."""
+"""Comparison of a sitemap with an inventory: URLs that it must not list, and pages that it lacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ READ_AT_ONCE = 1_000
 def against_issues(listed: Iterable[ListedUrl], inventory: Inventory) -> Iterator[tuple[ListedUrl | None, str, Issue]]:
     """Yield listed URL, URL and issue of each difference. The listed URL is None for a page that the sitemap lacks.
 
-    It takes eight bytes of memory for each listed URL. Raises OptionError if the options of the inventory are invalid.
+    The comparison takes eight bytes of memory for each listed URL. Raises OptionError if the options of the
+    inventory are invalid.
     """
     rules, resolver = rules_of(inventory.run)
     error_pages = inventory.ids_noted(SOFT_404_NOTES)

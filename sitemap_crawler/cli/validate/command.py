@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from sitemap_crawler.config.credentials import Access
     from sitemap_crawler.validation.findings import ValidationReport
@@ -124,20 +125,27 @@ def _access(given: dict[str, Any]) -> Access | None:
 def _compare(validation: Validation, against: str) -> None:
     """Add the differences from an inventory to the findings."""
     from sitemap_crawler.cli.validate.against import against_issues
+    from sitemap_crawler.config.state_location import SERVER_SCHEMES
     from sitemap_crawler.inventory.location import find_inventory
     from sitemap_crawler.inventory.lookup import open_inventory
 
-    is_url = "://" in against and not against.startswith("sqlite:")
+    is_url = "://" in against and against.partition(":")[0] not in ("sqlite", *SERVER_SCHEMES)
     path = find_inventory(state=None if is_url else against, config=None, start_url=against if is_url else None)
+    path = path.absolute() if isinstance(path, Path) else path
     with open_inventory(path) as inventory:
         for listed, url, issue in against_issues(validation.listed_urls(), inventory):
-            validation.collector.add(listed.file if listed else str(path.absolute()), issue, url)
+            validation.collector.add(listed.file if listed else str(path), issue, url)
 
 
-def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> Iterator[str]:
-    module = import_module(f"sitemap_crawler.validation.output.{form}")
-    lines: Iterator[str] = module.lines(report, max_findings=max_findings)
-    return lines
+def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> Iterable[str]:
+    """Return the lines of the report in one of FORMATS."""
+    from sitemap_crawler.validation.output.build_systems import github_lines, junit_lines, sarif_lines
+    from sitemap_crawler.validation.output.text import text_lines
+
+    if form == "json":
+        return [json.dumps(report.to_json(max_findings=max_findings), indent=2)]
+    lines = {"text": text_lines, "github": github_lines, "junit": junit_lines, "sarif": sarif_lines}[form]
+    return lines(report, max_findings=max_findings)
 
 
 def _print_rules() -> None:

@@ -1,4 +1,4 @@
-"""Comparison of the listed URLs with what the site answered: each is looked up in the inventory of a check."""
+"""Comparison of the listed URLs with the answers of the site. Each URL is looked up in the inventory of a check."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _ChainEnd(NamedTuple):
     text: str
     """End of a message."""
     is_broken: bool = False
-    """Whether no page answers there."""
+    """Whether the last URL answers with an error, or the chain is a loop."""
 
 
 class LiveComparison:
@@ -118,7 +118,7 @@ class LiveComparison:
 
 
 def soft_404_message(notes: Mapping[str, Any]) -> str | None:
-    """Return the message on a listed page whose notes say that it is an error page; None on any other."""
+    """Return the message for a listed page that its notes call an error page; None for any other page."""
     evidence = next((notes[kind] for kind in SOFT_404_NOTES if kind in notes), None)
     return None if evidence is None else f"the page answers with status 200 and is an error page: {evidence}"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +14,15 @@ from sitemap_crawler.cli.validate.live import LiveComparison
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.validation.findings import issue
+from sitemap_crawler.validation.listing import ListedUrl
 from sitemap_crawler.validation.sampling import interval, sample
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TextIO
 
     from sitemap_crawler.crawl.listed import RequestOptions
-    from sitemap_crawler.validation.listing import ListedUrl
     from sitemap_crawler.validation.session import Validation
 
 MAX_ORIGINS = 50
@@ -32,6 +35,37 @@ _STATISTICS = {
 }
 _GOOD = frozenset(("live-lastmod",))
 """Rules whose findings do not keep a URL from being indexed."""
+
+
+class _OriginUrls:
+    """The chosen URLs of one origin, in a temporary file: the files of a sitemap are read once for all origins."""
+
+    def __init__(self, origin: str, first: str, file: TextIO) -> None:
+        self.origin = origin
+        self.first = first
+        """The first URL, as listed."""
+        self.size = 0
+        self._file = file
+        self._namers: set[str | None] = set()
+        """Origins of the sitemaps that list the URLs; None for a file on this machine."""
+
+    def add(self, listed: ListedUrl) -> None:
+        self._namers.add(origin_of(listed.file) if "://" in listed.file else None)
+        self._file.write(f"{json.dumps(listed)}\n")
+        self.size += 1
+
+    def __iter__(self) -> Iterator[ListedUrl]:
+        self._file.seek(0)
+        for line in self._file:
+            yield ListedUrl(*json.loads(line))
+
+    @property
+    def named_by(self) -> str | None:
+        """Origin of the other site that lists the URLs; None if the site itself or a file on this machine does, too.
+
+        A file on this machine is the user's own, and may list the sites of a private network.
+        """
+        return None if {None, self.origin} & self._namers else min(filter(None, self._namers))
 
 
 class LiveCheck:
@@ -53,60 +87,57 @@ class LiveCheck:
 
     def run(self, *, media: bool) -> str | None:
         """Request the URLs and add findings and statistics. Return why some were not requested; None if all were."""
-        sizes: Counter[str] = Counter()
-        first: dict[str, str] = {}
-        namers: dict[str, str | None] = {}
-        for listed in self._chosen():
-            origin = origin_of(listed.loc)
-            if origin in sizes or len(sizes) < MAX_ORIGINS:
-                sizes[origin] += 1
-                first.setdefault(origin, listed.loc)
-                # A file on this machine is the user's own, and may list the sites of a private network.
-                namer = origin_of(listed.file) if "://" in listed.file else None
-                if namers.setdefault(origin, namer) != origin and namer in {None, origin}:
-                    namers[origin] = namer
-        problems = []
-        for number, (origin, url) in enumerate(first.items()):
-            # Media may be on any host, so the first request session asks for all of them.
-            problem = self._check_origin(origin, url, named_by=namers[origin], media=media and number == 0)
-            if problem is not None:
-                problems.append(f"{origin}: {problem}")
-        self._fill_statistics(sizes.total())
-        unchecked = sizes.total() - self._checked
+        with ExitStack() as stack:
+            origins: dict[str, _OriginUrls] = {}
+            chosen, first = 0, ""
+            for listed in self._chosen():
+                chosen, first = chosen + 1, first or listed.loc
+                origin = origin_of(listed.loc)
+                if origin not in origins and len(origins) < MAX_ORIGINS:
+                    file = stack.enter_context(tempfile.TemporaryFile("w+", encoding="ascii"))
+                    origins[origin] = _OriginUrls(origin, listed.loc, file)
+                if origin in origins:
+                    origins[origin].add(listed)
+            problems = []
+            for number, urls in enumerate(origins.values()):
+                # Media may be on any host, so the first request session asks for all of them.
+                problem = self._check_origin(urls, media=media and number == 0)
+                if problem is not None:
+                    problems.append(f"{urls.origin}: {problem}")
+            if sum(urls.size for urls in origins.values()) < chosen:
+                problems.append(f"the URLs have more than {MAX_ORIGINS} origins")
+        self._fill_statistics(chosen)
+        unchecked = chosen - self._checked
         if not unchecked and not problems:
             return None
         why = "; ".join(problems) or "robots.txt or the rules of the crawl left them out"
-        message = f"{unchecked:,} of {sizes.total():,} URLs were not checked: {why}"
-        self._validation.collector.add(next(iter(first.values()), ""), issue("live-incomplete", message))
+        message = f"{unchecked:,} of {chosen:,} URLs were not checked: {why}" if unchecked else why
+        self._validation.collector.add(first, issue("live-incomplete", message))
         return message
 
     def _chosen(self) -> Iterator[ListedUrl]:
         all_urls = partial(_usable, self._validation)
         return all_urls() if self._size is None else sample(all_urls, self._size)
 
-    def _check_origin(self, origin: str, first: str, *, named_by: str | None, media: bool) -> str | None:
+    def _check_origin(self, urls: _OriginUrls, *, media: bool) -> str | None:
         # Imported here: no other way of validation needs Scrapy.
         from sitemap_crawler.crawl.listed import ListedRequests, check_listed
-
-        def of_origin() -> Iterator[ListedUrl]:
-            return (listed for listed in self._chosen() if origin_of(listed.loc) == origin)
 
         collector = self._validation.collector
         with tempfile.TemporaryDirectory(prefix="sitemap-crawler-") as directory:
             state = Path(directory) / "check.sqlite"
             media_urls = (listed.loc for listed in self._validation.media_urls()) if media else ()
-            requests = ListedRequests((listed.loc for listed in of_origin()), media_urls)
             outcome = check_listed(
-                origin,
-                requests,
-                first=first,
-                named_by=named_by,
+                urls.origin,
+                ListedRequests((listed.loc for listed in urls), media_urls),
+                first=urls.first,
+                named_by=urls.named_by,
                 state=state,
-                request_options=self._request_options._replace(has_credentials=origin == self._home),
+                request_options=self._request_options._replace(has_credentials=urls.origin == self._home),
             )
             with open_inventory(state) as inventory:
                 comparison = LiveComparison(inventory)
-                for listed, found in comparison.issues(of_origin()):
+                for listed, found in comparison.issues(urls):
                     collector.add(listed.file, found, listed.loc)
         self._checked += comparison.checked
         self._rules.update(comparison.rules)

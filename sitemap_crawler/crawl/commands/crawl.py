@@ -29,6 +29,7 @@ class Command(crawl.Command):
         # `scrapy list` imports this module, too, and needs no crawl.
         from sitemap_crawler.crawl.engine import SiteCrawler
         from sitemap_crawler.crawl.runner import run_process
+        from sitemap_crawler.crawl.submission import submit_published
 
         process = self.crawler_process
         if len(args) != 1 or not isinstance(process, AsyncCrawlerProcess):
@@ -49,4 +50,5 @@ class Command(crawl.Command):
             logger.error("interrupted: stopped at once; run the same job again to continue")
             self.exitcode = INTERRUPTED
         else:
+            submit_published(job)
             self.exitcode = job.report.exit_code

@@ -85,7 +85,7 @@ class _Zlib:
         self._held_back = b""
         """A byte that may be the first of another gzip member."""
         self._has_ended = False
-        """Whether other data has followed a member."""
+        """Whether data that is no gzip member has followed the last member. It is ignored."""
 
     @property
     def is_complete(self) -> bool:

@@ -12,6 +12,7 @@ import errno
 import os
 import socket
 import sys
+import time
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
@@ -139,6 +140,7 @@ class BoundedDownloadHandler:
         if proxy is None and passage.root.is_public is None:
             await _look_up(passage.root)
         _passage.set(passage if proxy is None else None)
+        sent_at = time.monotonic()
         try:
             async with self._session.request(
                 request.method,
@@ -151,7 +153,9 @@ class BoundedDownloadHandler:
                 proxy=proxy.url if proxy else None,
                 proxy_headers=_tunnel_headers(request, proxy),
             ) as response:
-                return await self._read(response, request)
+                result = await self._read(response, request)
+                request.meta[Meta.LATENCY_SECONDS] = time.monotonic() - sent_at
+                return result
         except TimeoutError as error:
             raise DownloadTimeoutError(f"no answer in {timeout.total} seconds") from error
         except (aiohttp.InvalidUrlClientError, aiohttp.NonHttpUrlClientError) as error:

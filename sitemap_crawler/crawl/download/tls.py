@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.download.proxies import Proxies
 from sitemap_crawler.exceptions import OptionError, ProxyError
+from sitemap_crawler.utils.authorities import check_readable, describe, trust_authorities
 from sitemap_crawler.utils.shortage import ShortageError, lacking_descriptors
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def check_network(options: Options, *, proxies: bool) -> None:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.ca_file is not None:
-        _trust_authorities(context, options.ca_file)
+        trust_authorities(context, options.ca_file)
     if options.client_certificate is not None:
         _load_client_certificate(context, options.client_certificate, options.client_key)
     if proxies:
@@ -41,7 +42,7 @@ def ssl_context(settings: BaseSettings, options: Options) -> ssl.SSLContext | bo
         return True
     context = _new_ssl_context(settings)
     if options.ca_file is not None:
-        _trust_authorities(context, options.ca_file)
+        trust_authorities(context, options.ca_file)
     return context
 
 
@@ -77,20 +78,11 @@ def _is_special(settings: BaseSettings) -> bool:
     return any(settings[name] for name in ("DOWNLOAD_TLS_MIN_VERSION", "DOWNLOAD_TLS_MAX_VERSION"))
 
 
-def _trust_authorities(context: ssl.SSLContext, path: Path) -> None:
-    """Trust the authorities in a file, too. Raises OptionError."""
-    _check_readable("ca_file", path)
-    try:
-        context.load_verify_locations(path)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({_describe(error)})") from error
-
-
 def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
     """Add the client certificate and its key to the context. Raises OptionError."""
-    _check_readable("client_certificate", certificate)
+    check_readable("client_certificate", certificate)
     if key is not None:
-        _check_readable("client_key", key)
+        check_readable("client_key", key)
     passphrase_requests: list[bool] = []
 
     def passphrase() -> str:
@@ -107,17 +99,4 @@ def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Pa
         if getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
             raise OptionError(f"the key in {name} is not that of the client certificate: give the right one") from error
         remedy = "a certificate and its private key in PEM format are needed, in one file or with client_key"
-        raise OptionError(f"cannot use {name} ({_describe(error)}): {remedy}") from error
-
-
-def _check_readable(name: str, path: Path) -> None:
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise OptionError(f"cannot read {name} {path}: {error.strerror or error}") from error
-
-
-def _describe(error: Exception) -> str:
-    reason = getattr(error, "reason", None)
-    return str(reason).lower().replace("_", " ") if reason else str(error)
+        raise OptionError(f"cannot use {name} ({describe(error)}): {remedy}") from error

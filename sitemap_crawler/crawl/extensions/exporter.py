@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -12,18 +13,25 @@ from sitemap_crawler.crawl.extensions.status import INTERVAL_SECONDS, StatusFile
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.exceptions import FAILED
-from sitemap_crawler.report.report import failure_report
+from sitemap_crawler.report.report import Outcome, Report, failure_report
 from sitemap_crawler.utils.shortage import shortage_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from sitemap_crawler.crawl.job import Job
+    from sitemap_crawler.inventory.processes import Membership
     from sitemap_crawler.publish.context import Ending
-    from sitemap_crawler.report.report import Report
 
 logger = logging.getLogger(__name__)
 
-FURTHER_REQUESTS = (Stat.RETRIES, Stat.ROBOTS_REQUESTS, Stat.SEED_REQUESTS, Stat.PROBE_REQUESTS)
+FURTHER_REQUESTS = (
+    Stat.RETRIES,
+    Stat.ROBOTS_REQUESTS,
+    Stat.SEED_REQUESTS,
+    Stat.PROBE_REQUESTS,
+    Stat.RENDER_REQUESTS,
+)
 """Statistics of requests that leave no observation."""
 
 
@@ -33,6 +41,7 @@ class Exporter:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._job = job_of(crawler)
+        self._job.count_further_requests = self._count_further_requests
         path = self._job.options.status
         self._status = None if path is None else StatusFile(path, private=self._job.options.has_secrets)
         self._status_loop = create_looping_call(self._write_status)
@@ -55,15 +64,22 @@ class Exporter:
         if self._status_loop.running:
             self._status_loop.stop()
         job = self._job
-        further_requests = sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
         ending = job.ending._replace(
             finished=reason == CloseReason.FINISHED,
-            saw_everything=not job.is_limited,
-            further_requests=further_requests,
+            saw_everything=not job.shared.is_limited,
+            further_requests=self._count_further_requests() + job.others.further,
         )
         if self._status is not None:
             self._status.write_writing(job)
-        job.report = report = self._conclude(ending)
+        if job.membership is not None:
+            ending = self._end_for_others(job.membership, ending)
+        if job.together is not None and not job.is_helper:
+            job.together.gather_warnings()
+        job.report = report = helper_report(job, ending) if job.is_helper else self._conclude(ending)
+        if job.options.html_report is not None and not job.is_helper:
+            from sitemap_crawler.report.html.writer import deliver
+
+            deliver(report, job.options, job.context.store.location)
         report.deliver(job.options, private=job.options.has_secrets)
         if self._status is not None:
             self._status.write_done(job, report)
@@ -72,6 +88,28 @@ class Exporter:
         message = report.message.removeprefix(f"{report.outcome}; ")
         logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
         job.close()
+
+    def _count_further_requests(self) -> int:
+        return sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
+
+    def _end_for_others(self, membership: Membership, ending: Ending) -> Ending:
+        """Tell the other processes that the run ends. Its conclusion takes the event loop for a while."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from sitemap_crawler.inventory.processes import RunPhase
+        from sitemap_crawler.inventory.store import inventory_failure
+
+        membership.watches_loop = False
+        if not membership.is_main:
+            return ending
+        ended_well = ending.finished and ending.failure is None and ending.shortage is None
+        try:
+            membership.set_phase(RunPhase.CONCLUDING if ended_well else RunPhase.STOPPING)
+        except SQLAlchemyError as error:
+            failure = ending.failure or inventory_failure(self._job.store.location, error)
+            return ending._replace(failure=failure)
+        further = 0 if membership.beat is None else membership.beat.others.further
+        return ending._replace(further_requests=self._count_further_requests() + further)
 
     def _conclude(self, ending: Ending) -> Report:
         """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""
@@ -83,3 +121,21 @@ class Exporter:
                 raise
             return failure_report(self._job.options, code=FAILED, message=ending.shortage or str(shortage))
         return conclude(self._job.context, ending)
+
+
+def helper_report(job: Job, ending: Ending) -> Report:
+    """Return the report of a process that helped. It decides nothing and writes no sitemap."""
+    now = datetime.now(UTC)
+    pages = f"{job.done:,} page{'' if job.done == 1 else 's'} of {job.start_url}"
+    outcome, message = Outcome.HELPED, f"helped with {pages}: {job.helped or 'this process was stopped'}"
+    if ending.shortage is not None or ending.failure is not None:
+        outcome, message = Outcome.FAILED, ending.shortage or ending.failure or ""
+    elif ending.refusal is not None:
+        outcome, message = Outcome.REFUSED, ending.refusal
+    elif ending.interruption is not None:
+        outcome, message = Outcome.INTERRUPTED, ending.interruption
+    elif ending.finished and job.helped is None:
+        message = f"helped with {pages}: nothing is left to request"
+    report = Report(outcome, message, job.start_url, job.sitemap_url, run=job.run.id, started=job.started, finished=now)
+    report.requests = job.throttles.requests_sent
+    return report

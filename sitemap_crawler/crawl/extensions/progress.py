@@ -73,9 +73,9 @@ class Progress:
     def _line(self) -> str:
         job, rates = self._job, self._rates
         parts = [
-            f"{job.done:,} done",
+            f"{job.total_done:,} done",
             f"{job.queue.waiting:,} queued",
-            f"{job.listable:,} to list",
+            f"{job.listable + job.others.listable:,} to list",
             f"{rates.pages_per_second:.1f} pages/s",
             f"{rates.requests_per_second:.1f} requests/s",
         ]

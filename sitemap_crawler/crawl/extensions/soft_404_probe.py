@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
@@ -40,6 +40,13 @@ MAX_ERROR_PAGES = 10_000
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 
 
+class _Content(NamedTuple):
+    """The content of a response, as the inventory holds it of a page."""
+
+    body_hash: bytes
+    fingerprint: bytes | None
+
+
 class Soft404Probe:
     """Extension that sends probes. A probe is not a page: it has no row in the inventory and counts for no limit."""
 
@@ -60,7 +67,7 @@ class Soft404Probe:
 
         Raises DontCloseSpider while probes are in flight; otherwise Scrapy closes the spider after this.
         """
-        if self._is_done or not self._saw_enough():
+        if self._is_done or self._job.is_helper or not self._saw_enough():
             return
         self._is_done = True
         urls = self._urls_to_probe()
@@ -73,8 +80,8 @@ class Soft404Probe:
 
     def _saw_enough(self) -> bool:
         job = self._job
-        was_ended = job.ending.failure is not None or job.ending.refusal is not None or job.budget == 0
-        return not was_ended and job.fetched >= MIN_FETCHED_URLS
+        was_ended = job.ending.failure is not None or job.ending.refusal is not None or job.shared.budget == 0
+        return not was_ended and job.total_done >= MIN_FETCHED_URLS
 
     def _urls_to_probe(self) -> list[str]:
         job = self._job
@@ -86,16 +93,15 @@ class Soft404Probe:
         except (SQLAlchemyError, PatternTimeoutError) as error:
             raise self._inventory_failed(error) from error
 
-    def _parse(self, response: Response) -> None:
+    async def _parse(self, response: Response) -> None:
         self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         logger.info("probe %s: status %d", response.url, response.status)
         if response.status != 200 or not response.body:
             return
-        # The same hash as the spider stores of a page.
-        body_hash = blake2b(response.body, digest_size=16).digest()
-        if body_hash in self._body_hashes:
+        seen = await self._read(response)
+        if seen is None or seen.body_hash in self._body_hashes:
             return
-        self._body_hashes.add(body_hash)
+        self._body_hashes.add(seen.body_hash)
         job = self._job
         note = f"the same content as an address that cannot exist: {response.url}"
         try:
@@ -103,13 +109,24 @@ class Soft404Probe:
                 job.store.connection,
                 job.run.id,
                 note,
-                body_hash=body_hash,
-                fingerprint=self._fingerprint(response),
+                body_hash=seen.body_hash,
+                fingerprint=seen.fingerprint,
                 start_url=job.start_url,
             )
         except SQLAlchemyError as error:
             raise self._inventory_failed(error) from error
         self._crawler.stats.inc_value(Stat.PROBE_SAME_PAGES, noted_pages)
+
+    async def _read(self, response: Response) -> _Content | None:
+        """Return what is stored of a page with this response; None if it has to be rendered and cannot be.
+
+        Every address of a site whose scripts make its pages has the same response, and not the same content.
+        """
+        if self._job.read_probe is not None:
+            read = await self._job.read_probe(response)
+            return None if read is None or read.body_hash is None else _Content(read.body_hash, read.fingerprint)
+        # The same hash as the spider stores of a page.
+        return _Content(blake2b(response.body, digest_size=16).digest(), self._fingerprint(response))
 
     def _fingerprint(self, response: Response) -> bytes | None:
         # Imported here: most crawls send no probe.

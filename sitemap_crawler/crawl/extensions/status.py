@@ -49,7 +49,9 @@ class RateMeter:
 
     def sample(self, job: Job, now: float) -> None:
         """Take a sample. `now` is of time.monotonic()."""
-        self.samples.append(Sample(now, job.done, job.queue.waiting, job.throttles.requests_sent))
+        self.samples.append(
+            Sample(now, job.total_done, job.queue.waiting, job.throttles.requests_sent + job.others.requests)
+        )
 
     @property
     def pages_per_second(self) -> float:
@@ -116,11 +118,11 @@ def _job_values(job: Job, *, state: str) -> dict[str, Any]:
         "sitemap_url": job.sitemap_url,
         "run": job.run.id,
         "started": datetime.fromtimestamp(job.run.started, UTC).isoformat(timespec="seconds"),
-        "fetched": job.done,
+        "fetched": job.total_done,
         "queued": job.queue.waiting,
         "failing": None if failing is None else failing.urls,
         "next_retry": None if failing is None else failing.next_request_time().isoformat(timespec="seconds"),
-        "listable": job.listable,
+        "listable": job.listable + job.others.listable,
         "listed": None,
         "pages_per_second": None,
         "requests_per_second": None,

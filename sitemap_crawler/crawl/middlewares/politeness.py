@@ -21,6 +21,7 @@ from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.load_signals import ResponseKind, classify_status, is_back_pressure, retry_after_seconds
+from sitemap_crawler.crawl.throttle import UNCHANGED
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
@@ -66,7 +67,8 @@ class PolitenessMiddleware:
         if not throttle.is_started and Meta.FETCHES_ROBOTS not in request.meta:
             # The robots middleware comes first, so the Crawl-delay of the host is known by now.
             throttle.start()
-        if _seconds_to_wait(throttle, request, now) > 0:
+            self._throttles.tell(request.url)
+        if self._seconds_to_wait(throttle, request, now) > 0:
             return self._wait(throttle, request)
         self._mark_sent(throttle, request, now)
         return None
@@ -76,7 +78,7 @@ class PolitenessMiddleware:
 
         Raises RequestPostponedError or HostClosedError if that will not be during this crawl.
         """
-        while (seconds := _seconds_to_wait(throttle, request, now := time.monotonic())) > 0:
+        while (seconds := self._seconds_to_wait(throttle, request, now := time.monotonic())) > 0:
             host = host_of(request.url)
             if self._engine.is_closing or (throttle.is_closed and host == host_of(self._job.start_url)):
                 raise RequestPostponedError(f"{host} must not be requested now")
@@ -89,6 +91,7 @@ class PolitenessMiddleware:
     def _mark_sent(self, throttle: HostThrottle, request: Request, now: float) -> None:
         throttle.request_sent(now)
         self._throttles.requests_sent += 1
+        self._throttles.in_flight += 1
         request.meta[Meta.SENT_AT] = now
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -108,7 +111,10 @@ class PolitenessMiddleware:
         throttle, meta, now = self._throttles.for_url(request.url), request.meta, time.monotonic()
         is_retry = meta.pop(Meta.NOT_BEFORE, None) is not None
         sent_at = meta.pop(Meta.SENT_AT)
+        self._throttles.in_flight -= 1
         change = throttle.response_received(kind, sent_at=sent_at, now=now, retry_after=retry_after, is_retry=is_retry)
+        if change is not UNCHANGED:
+            self._throttles.tell(request.url)
         if kind is ResponseKind.BACK_PRESSURE:
             self._crawler.stats.inc_value(Stat.BACK_PRESSURE)
             meta[Meta.NOT_BEFORE] = now + self._throttles.retry_delay(meta.get(Meta.RETRIES, 0) + 1)
@@ -153,6 +159,7 @@ class PolitenessMiddleware:
             )
         if throttle.outage_suspected and not self._engine.is_closing:
             throttle.give_up(time.monotonic())
+            self._throttles.tell(url)
             self._handle_outage(url, seconds)
 
     def _handle_outage(self, url: str, seconds: float) -> None:
@@ -174,10 +181,10 @@ class PolitenessMiddleware:
             job.pause_until(until, message)
             self._engine.close(CloseReason.RETRY_LATER)
 
-
-def _seconds_to_wait(throttle: HostThrottle, request: Request, now: float) -> float:
-    """Return the seconds until the request may be sent; 0 or less for now."""
-    not_before: float = request.meta.get(Meta.NOT_BEFORE, 0.0)
-    if throttle.is_free:
-        return not_before - now
-    return max(throttle.next_request_time(now), not_before) - now
+    def _seconds_to_wait(self, throttle: HostThrottle, request: Request, now: float) -> float:
+        """Return the seconds until the request may be sent; 0 or less for now."""
+        not_before: float = request.meta.get(Meta.NOT_BEFORE, 0.0)
+        if throttle.is_free:
+            return not_before - now
+        seconds = max(throttle.next_request_time(now), not_before) - now
+        return seconds if seconds > 0 else self._throttles.seconds_to_grant(request.url, throttle, now)

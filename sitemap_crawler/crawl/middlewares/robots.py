@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
+from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.download.errors import describe_failure
 from sitemap_crawler.crawl.download.handler import RequestRefusedError
@@ -17,6 +19,7 @@ from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
+from sitemap_crawler.crawl.run_state import RobotsResult
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt, product_token, robots_evidence
@@ -128,22 +131,36 @@ class RobotsMiddleware:
         return fetch.rules
 
     async def _load(self, origin: str, *, earlier: _RobotsFetch | None) -> RobotsTxt | None:
-        try:
-            body = await self._read(self._url_of(origin))
-        except RobotsUnavailableError:
+        job = job_of(self._crawler)
+        result = await job.shared.read_robots(origin, partial(self._request_robots, origin))
+        if isinstance(result.error, SQLAlchemyError):
+            # Nothing is known of the site: it is not the one that refuses the run.
+            job.inventory_failed(result.error)
+            EngineControl(self._crawler).close(CloseReason.INVENTORY_FAILED)
+        if result.reason is not None:
             # Section 2.4: an earlier robots.txt may be used for longer when the new one is not available.
             if earlier is None or earlier.rules.exception() is not None:
-                raise
+                raise RobotsUnavailableError(result.reason, refused=result.refused) from result.error
             return earlier.rules.result()
-        job = job_of(self._crawler)
-        job.store_robots(origin, agent=self._agent, body=body)
-        if body is None:
-            job.robots.pop(origin, None)
+        # Another process may have requested it some time ago.
+        fetch = self._fetches[origin]
+        self._fetches[origin] = fetch._replace(started_at=fetch.started_at - result.age_seconds)
+        if result.body is None:
+            job.shared.robots.pop(origin, None)
             job.throttles.for_url(origin).set_crawl_delay(origin, None)
             return None
-        rules = job.robots[origin] = RobotsTxt.parse(body)
+        rules = job.shared.robots[origin] = RobotsTxt.parse(result.body)
         self._apply_crawl_delay(origin, rules)
         return rules
+
+    async def _request_robots(self, origin: str) -> RobotsResult:
+        """Request the robots.txt of an origin, and store it for URLs that are judged without a request."""
+        try:
+            body = await self._read(self._url_of(origin))
+        except RobotsUnavailableError as error:
+            return RobotsResult(None, str(error), error.refused, error=error.__cause__)
+        job_of(self._crawler).shared.store_robots(origin, agent=self._agent, body=body)
+        return RobotsResult(body)
 
     def _url_of(self, origin: str) -> str:
         """Return the URL of an origin's robots.txt. The one of a site's public address is among the crawled files."""
@@ -154,7 +171,9 @@ class RobotsMiddleware:
 
     def _apply_crawl_delay(self, origin: str, rules: RobotsTxt) -> None:
         asked = rules.crawl_delay(self._agent)
-        kept = job_of(self._crawler).throttles.for_url(origin).set_crawl_delay(origin, asked)
+        throttles = job_of(self._crawler).throttles
+        kept = throttles.for_url(origin).set_crawl_delay(origin, asked)
+        throttles.tell(origin)
         if asked is not None and asked > kept:
             message = "%s/robots.txt asks for %g s between two requests: %g s are kept (SITEMAP_MAX_CRAWL_DELAY)"
             logger.warning(message, origin, asked, kept)
@@ -200,7 +219,8 @@ class RobotsMiddleware:
         """End the crawl if the start page's robots.txt is not available. Any other closes its own origin only."""
         job = job_of(self._crawler)
         # An engine that stops has cancelled the request: its failure says nothing about the site.
-        if job.ending.refusal is None and self._crawler.engine.running and origin == origin_of(job.start_url):
+        has_failed = job.ending.refusal is not None or job.ending.failure is not None
+        if not has_failed and self._crawler.engine.running and origin == origin_of(job.start_url):
             message = f"robots.txt is not available ({reason}), and nothing may be crawled before it is"
             remedy = "check address, server and network, then run the same command"
             job.refuse(f"{message}: {remedy}", ends_run=False)

@@ -62,15 +62,19 @@ class _ResolvingPipeline(ReadingPipeline):
 
 
 class DocumentPipeline(ReadingPipeline):
-    """Pipeline that parses the body, once, and finds the links, at most `max_links` of a page."""
+    """Pipeline that parses the body, once, and finds the links, at most `max_links` of a page.
 
-    def __init__(self, resolver: Resolver, *, max_links: int) -> None:
-        self._resolver, self._max_links = resolver, max_links
+    `renders`: a browser may render the page, so that the facts about its scripts are needed.
+    """
+
+    def __init__(self, resolver: Resolver, *, max_links: int, renders: bool = False) -> None:
+        self._resolver, self._max_links, self._renders = resolver, max_links, renders
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DocumentPipeline:
         spider: Any = crawler.spider
-        return cls(spider.resolver, max_links=job_of(crawler).options.max_links)
+        options = job_of(crawler).options
+        return cls(spider.resolver, max_links=options.max_links, renders=options.renders)
 
     def process_item(self, item: Page) -> Page:
         body, item.body = item.body, None
@@ -112,6 +116,10 @@ class DocumentPipeline(ReadingPipeline):
         item.links, item.nofollow_links = links.follow, links.nofollow
         if links.is_cut:
             observation.notes[NoteKind.MANY_LINKS] = len(links.follow) + len(links.nofollow)
+        if self._renders:
+            from sitemap_crawler.extract.scripts import script_facts
+
+            item.scripts = script_facts(document)
 
 
 class IndexabilityPipeline(_ResolvingPipeline):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
+from sitemap_crawler.inventory.publications import page_list_urls
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.urls.scope import redirect_of_start
@@ -28,8 +29,8 @@ logger = logging.getLogger(__name__)
 SLICE_LINKS = 10_000
 """Number of links of a page that are stored at a time. To store them takes up to a fifth of a second."""
 MAX_REDIRECTS = 50
-"""Maximum number of redirects in a row that are followed; browsers follow 20. A redirect takes no click, so no limit of
-the depth ends a server that redirects to a new address each time."""
+"""Maximum number of redirects in a row that are followed, a meta refresh included; browsers follow 20. A redirect takes
+no click, so no limit of the depth ends a server that redirects to a new address each time."""
 MAX_CHAINS = 10_000
 """Maximum number of chains of redirects that are counted at a time."""
 SEARCH_ENGINE = "Googlebot"
@@ -88,7 +89,7 @@ class SearchRobotsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Page) -> Page:
-        if item.is_document and self._job.robots and not item.observation.noindex:
+        if item.is_document and self._job.shared.robots and not item.observation.noindex:
             blocked = [problem for url in item.resources if (problem := self._blocked_resource(url))]
             if blocked:
                 item.observation.notes[NoteKind.BLOCKED_RESOURCES] = blocked
@@ -104,7 +105,7 @@ class SearchRobotsPipeline:
         return f"{url}, which robots.txt forbids {SEARCH_ENGINE}: {rule}"
 
     def _blocking_rule(self, url: str) -> str | None:
-        robots = self._job.robots.get(origin_of(url))
+        robots = self._job.shared.robots.get(origin_of(url))
         return robots.rule_against(url, SEARCH_ENGINE, bounded=True) if robots is not None else None
 
 
@@ -112,7 +113,7 @@ class TrapsPipeline:
     """Pipeline that learns from pages with suspicious URLs whether these URLs belong to a crawler trap."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._traps = job_of(crawler).traps
+        self._traps = job_of(crawler).shared.traps
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TrapsPipeline:
@@ -134,6 +135,8 @@ class InventoryPipeline:
         """Number of redirects that lead to a URL, for the last targets of redirects that were not fetched since."""
         self._engine = EngineControl(crawler)
         self._job = job_of(crawler)
+        own_lists = page_list_urls(self._job.store.connection)
+        self._page_lists = frozenset(map(self._job.rules.resolver().normalise, own_lists))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> InventoryPipeline:
@@ -141,6 +144,7 @@ class InventoryPipeline:
 
     def process_item(self, item: Page) -> Page | Awaitable[Page]:
         """Store the page, at once or, with many links, in slices between which the event loop runs."""
+        self._bound_targets(item)
         links, nofollow_links = self._split_links(item)
         if len(links) > SLICE_LINKS:
             return self._store_in_slices(item, links, nofollow_links)
@@ -169,11 +173,6 @@ class InventoryPipeline:
 
     def _store(self, item: Page, links: tuple[str, ...], nofollow_links: tuple[str, ...]) -> None:
         observation, job = item.observation, self._job
-        for name in ("location", "refresh", "canonical"):
-            url = getattr(observation, name)
-            if url is not None and not self._storable((url,)):
-                setattr(observation, name, None)
-        self._bound_redirects(item)
         observation.alternates = tuple([pair for pair in observation.alternates if self._storable(pair[1:])])
         if job.ending.failure is None:
             try:
@@ -182,29 +181,45 @@ class InventoryPipeline:
                 self._fail(error)
         job.listable += _looks_listable(item)
         # A URL that robots.txt forbids was counted when it was leased, but it is no fetched page.
-        job.fetched -= observation.blocked_by is not None
+        job.shared.fetched -= observation.blocked_by is not None
         job.done += observation.blocked_by is None
+        job.settle_start(item.queued.url)
         item.document = None
 
-    def _bound_redirects(self, item: Page) -> None:
-        """Drop the target of one redirect too many in a row."""
-        observation, redirects = item.observation, self._redirects.pop(item.queued.url, 0)
-        if observation.location is None:
+    def _bound_targets(self, item: Page) -> None:
+        """Drop targets that are too long to be stored, and that of one redirect too many in a row."""
+        observation = item.observation
+        for name in ("location", "refresh", "canonical"):
+            url = getattr(observation, name)
+            if url is not None and not self._storable((url,)):
+                setattr(observation, name, None)
+        redirects = self._redirects.pop(item.queued.url, 0)
+        target = observation.location or observation.refresh
+        if target is None:
             return
         if redirects >= MAX_REDIRECTS:
-            logger.info("%s is not followed: it is redirect number %d in a row", item.queued.url, redirects + 1)
-            observation.location = None
+            reason = f"it is redirect number {redirects + 1} in a row"
+            logger.info("%s is not followed: %s", item.queued.url, reason)
+            if observation.status == 200:
+                # Without its target it would be a page like any other.
+                item.mark_unreadable(reason)
+            observation.location = observation.refresh = None
             return
         if len(self._redirects) >= MAX_CHAINS:
             del self._redirects[next(iter(self._redirects))]
-        self._redirects[observation.location] = redirects + 1
+        self._redirects[target] = redirects + 1
 
     def _fail(self, error: Exception) -> None:
         self._job.inventory_failed(error)
         self._engine.close(CloseReason.INVENTORY_FAILED)
 
     def _split_links(self, item: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the links that the crawl follows, and the links that it does not follow."""
+        """Return the links that the crawl follows, and the links that it does not follow.
+
+        A page list that the program has published has none: it names pages that nothing else may lead to any more.
+        """
+        if item.queued.url in self._page_lists:
+            return (), ()
         follow, nofollow = self._storable(item.links), item.nofollow_links
         if self._job.options.follow_nofollow:
             return follow + self._storable(nofollow), ()
@@ -234,5 +249,5 @@ class InventoryPipeline:
 def _looks_listable(item: Page) -> bool:
     """Return whether the page itself allows its listing. Only the progress line uses this estimate."""
     observation = item.observation
-    moved = observation.refresh or (observation.canonical or item.queued.url) != item.queued.url
+    moved = observation.location or observation.refresh or (observation.canonical or item.queued.url) != item.queued.url
     return item.is_document and not observation.noindex and not moved

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
+    from sitemap_crawler.crawl.pipelines.rendering import ReadPage, RenderingStage
+
 logger = logging.getLogger(__name__)
 
 MIN_LARGE_BODY = 2_000_000
@@ -65,6 +67,8 @@ class PagePipelineManager(ItemPipelineManager):
         """Steps that remain for a page which a worker has read."""
         self._turn = asyncio.Lock()
         self._can_use_workers = not any(map(_may_need_document, others))
+        self._rendering: RenderingStage | None = None
+        self._reading = reading
         read = _page_reader(reading)
         self._pool: WorkerPool[UnreadPage, ExtractedValues] = WorkerPool(
             lambda unread: extracted_values(read(unread.to_page())), prepare=lambda: _import_readers(read)
@@ -77,9 +81,15 @@ class PagePipelineManager(ItemPipelineManager):
             # With a delay between requests the crawling process has time to read every page.
             default = 0 if options.delay else default_workers()
             await self._pool.open(default if options.workers is None else options.workers)
+        if self.crawler is not None and job_of(self.crawler).options.renders:
+            from sitemap_crawler.crawl.pipelines.rendering import RenderingStage
+
+            self._rendering = RenderingStage(self.crawler, self._read_anywhere)
 
     async def close_spider_async(self) -> None:
         try:
+            if self._rendering is not None:
+                await self._rendering.close()
             await super().close_spider_async()
         finally:
             self._pool.close()
@@ -87,7 +97,12 @@ class PagePipelineManager(ItemPipelineManager):
     async def process_item_async(self, item: Any) -> Any:
         *steps, store = self.methods["process_item"]
         try:
-            if isinstance(item, Page) and item.body is not None:
+            if self._rendering is not None and isinstance(item, Page) and self._rendering.takes(item):
+                if not await self._rendering.process(item):
+                    # Nothing is stored: the page is requested again, at once or in the next run.
+                    return item
+                steps = self._local_steps
+            elif isinstance(item, Page) and item.body is not None:
                 may_take_long = len(item.body) > MIN_ABANDONED_BODY
                 if may_take_long and await self._is_interrupted_before():
                     # Nothing is stored: the next run fetches the page again.
@@ -133,8 +148,22 @@ class PagePipelineManager(ItemPipelineManager):
         return self._is_closing
 
     async def _read(self, page: Page) -> ExtractedValues:
-        is_large = page.body is not None and len(page.body) > MIN_LARGE_BODY
-        return await self._pool.run(UnreadPage.from_page(page), alone=is_large)
+        return await self._read_in_worker(UnreadPage.from_page(page))
+
+    async def _read_in_worker(self, unread: UnreadPage) -> ExtractedValues:
+        is_large = unread.body is not None and len(unread.body) > MIN_LARGE_BODY
+        return await self._pool.run(unread, alone=is_large)
+
+    async def _read_anywhere(self, unread: UnreadPage) -> ReadPage:
+        """Return what the readers make of a page, in a worker process or, without workers, in this one."""
+        from sitemap_crawler.crawl.pipelines.rendering import ReadPage
+
+        if self._pool.is_open:
+            return ReadPage(await self._read_in_worker(unread))
+        page = unread.to_page()
+        for pipeline in self._reading:
+            page = pipeline.process_item(page)
+        return ReadPage(extracted_values(page), page.document)
 
     async def _read_or_abandon(self, page: Page) -> ExtractedValues | None:
         """Return what a worker reads; None if the crawl is interrupted before that."""

@@ -66,6 +66,8 @@ class SiteSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         # All pages come from the queue, which already holds the start page.
+        if self.job.is_helper and self.crawler.crawling:
+            return
         if self.crawler.crawling:
             await read_seed_sitemaps(self.crawler)
         else:
@@ -84,6 +86,7 @@ class SiteSpider(Spider):
         observation = Observation(queued.id, datetime.now(UTC), status=response.status)
         observation.content_type = media_type(_first(headers, "content-type"), response.body)
         observation.body_bytes = len(response.body)
+        observation.elapsed_ms = _milliseconds(response.meta.get(Meta.LATENCY_SECONDS))
         page = Page(queued, observation, headers)
         if BOMB in response.flags:
             observation.content_type = DECOMPRESSION_BOMB
@@ -98,7 +101,7 @@ class SiteSpider(Spider):
             observation.location = self._location(headers, queued.url)
         elif response.status == 200 and response.body and observation.content_type in self.job.rules.content_types:
             page.body = response.body
-            page.suspect = self.job.traps.suspect(queued.url)
+            page.suspect = self.job.shared.traps.suspect(queued.url)
         page.is_start = queued.url == self.job.start_url
         yield page
 
@@ -141,6 +144,10 @@ def _warn_of_unused(settings: BaseSettings) -> None:
     for name, instead in _UNUSED.items():
         if settings.get(name) and settings.getpriority(name):
             logger.warning("%s is not used: %s", name, instead)
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
 
 
 def _text_headers(response: Response) -> dict[str, list[str]]:

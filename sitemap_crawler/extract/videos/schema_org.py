@@ -115,7 +115,7 @@ def _draft(document: Document, data: Object, number: int, by_id: dict[str, Objec
 
 
 def _set_location(draft: VideoDraft, url: str, *, is_content: bool) -> None:
-    """Set the player or the content of the draft, whichever the URL is.
+    """Set the player or the content of the draft, as the URL shows.
 
     Plugins write players and their pages as contentUrl, and files as embedUrl.
     """

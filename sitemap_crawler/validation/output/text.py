@@ -22,7 +22,7 @@ MAX_FILES = 20
 """Number of files that are listed; the verdict counts all."""
 
 
-def lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
+def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
     """Yield the lines of the report. The last one is the verdict."""
     left = DEFAULT_MAX_FINDINGS if max_findings is None else max_findings
     by_rule: dict[str, list[Finding]] = {}
@@ -49,7 +49,7 @@ def lines(report: ValidationReport, *, max_findings: int | None = None) -> Itera
 
 
 def _live(statistics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a live check shows, if there was one."""
+    """Yield the numbers of a live check, if there was one."""
     if "checked_urls" not in statistics:
         return
     checked = statistics["checked_urls"]

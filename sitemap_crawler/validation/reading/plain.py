@@ -1,4 +1,4 @@
-"""Plain entries of a sitemap: the part of XML that regular expressions read exactly, several times as fast as expat.
+"""Plain entries of a sitemap: the part of XML that regular expressions read exactly, without a parser.
 
 A plain entry is `<url>` with `<loc>`, perhaps `<lastmod>`, then perhaps `<changefreq>` and `<priority>`, in that
 spelling, without attributes and comments, in ASCII and with `&amp;` as the only reference. Such an element is balanced

@@ -80,7 +80,7 @@ class _Builder:
         self._stray = False
         self._fed_bytes = 0
         self._end_tag_index = -1
-        """Position of the last end tag of an entry in what expat has read."""
+        """Position of the last end tag of an entry in the bytes that expat has read."""
         self._failed_tries = 0
         # The line of expat, without those that are left out, whose columns differ from those of the document.
         self._shifted_line, self._column_shift = 0, 0

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import http
 import http.client
-import re
-import socket
 import time
 import urllib.request
 from contextlib import contextmanager
-from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 from urllib.error import HTTPError, URLError
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urldefrag
 
 import sitemap_crawler
 from sitemap_crawler.exceptions import AddressError, UnreadableError
-from sitemap_crawler.utils.addresses import Gate, Passage
+from sitemap_crawler.utils.addresses import Gate
+from sitemap_crawler.utils.gated_http import GatedHandler, opener
 from sitemap_crawler.utils.shortage import raise_shortage
+from sitemap_crawler.utils.text import without_error_number
 from sitemap_crawler.validation.reading.stream import decompress
 from sitemap_crawler.validation.values import UrlProblem, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from sitemap_crawler.utils.addresses import Passage
 
 _TIMEOUT_SECONDS = 30
 """Maximum time without a received byte."""
@@ -32,7 +33,6 @@ MAX_SECONDS = 7_200
 """Maximum time of a validation. Two hours are enough for ten thousand sitemaps of usual size."""
 PAUSE_SECONDS = 0.1
 """Minimum time from the end of one download to the next request: a validation needs no hurry."""
-_ERROR_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -67,23 +67,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-class _Connection(http.client.HTTPConnection):
-    """Connection to an address that the gate lets pass."""
-
-    def __init__(self, *args: Any, passage: Passage | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._create_connection = partial(_connect, passage)
-
-
-class _SecureConnection(http.client.HTTPSConnection):
-    """Connection by TLS to an address that the gate lets pass."""
-
-    def __init__(self, *args: Any, passage: Passage | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._create_connection = partial(_connect, passage)
-
-
-class _Handler(urllib.request.HTTPHandler):
+class _Handler(GatedHandler):
     """Handler of http and https requests, each with the permission of the gate."""
 
     def __init__(self, gate: Gate, origin: str, credentials: Sequence[tuple[str, str]]) -> None:
@@ -93,16 +77,8 @@ class _Handler(urllib.request.HTTPHandler):
         self._origin = origin
         self._credentials = credentials
 
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_Connection, passage=self._passage(req)), req)
-
-    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_SecureConnection, passage=self._passage(req)), req)
-
-    https_request = urllib.request.HTTPHandler.http_request
-
-    def _passage(self, request: urllib.request.Request) -> Passage | None:
-        """Return the permission; None if a proxy resolves the name of the host. Raises AddressError."""
+    def passage(self, request: urllib.request.Request) -> Passage:
+        """Return the permission to send a request. Raises AddressError."""
         url = parse_url(request.full_url)
         if isinstance(url, UrlProblem):
             raise AddressError(f"its URL {url.message}")
@@ -110,39 +86,7 @@ class _Handler(urllib.request.HTTPHandler):
         if url.origin == self._origin:
             for header in self._credentials:
                 request.add_unredirected_header(*header)
-        return passage if request.host == urlsplit(request.full_url).netloc else None
-
-
-def _connect(
-    passage: Passage | None, address: tuple[str, int], timeout: float, source_address: tuple[str, int] | None
-) -> socket.socket:
-    """Connect to the first address of a host that the gate lets pass and that answers. Raises OSError."""
-    infos = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
-    if passage is not None:
-        passage.root.learn(str(info[4][0]) for info in infos)
-    failure = OSError(f"{address[0]} has no address")
-    for family, kind, protocol, _, socket_address in infos:
-        try:
-            if passage is not None:
-                passage.check(str(socket_address[0]))
-            return _open(socket.socket(family, kind, protocol), socket_address, timeout, source_address)
-        except OSError as exc:
-            failure = exc
-    raise failure
-
-
-def _open(
-    connection: socket.socket, address: Any, timeout: float, source_address: tuple[str, int] | None
-) -> socket.socket:
-    try:
-        connection.settimeout(timeout)
-        if source_address is not None:
-            connection.bind(source_address)
-        connection.connect(address)
-    except OSError:
-        connection.close()
-        raise
-    return connection
+        return passage
 
 
 class Download:
@@ -156,7 +100,7 @@ class Download:
         if coding not in {"identity", "gzip", "x-gzip"}:
             raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not requested")
         self.decoded = coding != "identity"
-        """Whether the response had a content encoding: then the file itself is what `read` returns."""
+        """Whether the response had a content encoding. `read` returns the decoded file."""
         self._pieces = self._received() if coding == "identity" else decompress(self._received())
 
     def read(self, _size: int, /) -> bytes:
@@ -233,19 +177,9 @@ def _open_url(url: str, opener: urllib.request.OpenerDirector) -> Iterator[Downl
 
 
 def _opener(gate: Gate, requests: _Handler, origin: str | None) -> urllib.request.OpenerDirector:
-    """Return an opener for http and https only. `build_opener` would also open files, FTP and data URLs."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        requests,
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        _Redirects(gate, origin),
-    ):
-        opener.add_handler(handler)
-    return opener
+    return opener(requests, urllib.request.HTTPErrorProcessor(), _Redirects(gate, origin))
 
 
 def _reason(exc: Exception) -> str:
     cause = exc.reason if isinstance(exc, URLError) else exc
-    return _ERROR_NUMBER.sub("", " ".join(str(cause).split())) or type(cause).__name__
+    return without_error_number(" ".join(str(cause).split())) or type(cause).__name__

@@ -78,17 +78,17 @@ def test_no_visit(text: str) -> None:
 def test_a_line_of_another_format_is_counted(text: str) -> None:
     log = AccessLog([f"{line()}\n{text}\n{line()}".encode()], max_lines=10, max_bytes=10_000)
     assert sum(log, Counter()) == {Visit(None, "/a"): 2}
-    assert (log.unreadable, log.first_unreadable, log.number) == (1, 2, 3)
+    assert (log.unreadable, log.first_unreadable, log.lines.number) == (1, 2, 3)
 
 
 def test_visits_are_counted_in_gzip_too() -> None:
     data = gzip.compress("\n".join([line(), line("/b?x=1"), line()]).encode())
     log = AccessLog([data[:20], data[20:]], max_lines=10, max_bytes=10_000)
     assert sum(log, Counter()) == {Visit(None, "/a"): 2, Visit(None, "/b?x=1"): 1}
-    assert log.damage is None
+    assert log.lines.damage is None
 
 
 def test_a_log_of_long_and_many_lines_is_bounded() -> None:
     log = AccessLog([b'"' * 10_000_000 + b"\n" + line().encode() + b"\n"] * 3, max_lines=3, max_bytes=10**9)
     assert sum(log, Counter()) == {Visit(None, "/a"): 1}
-    assert (log.too_long, log.damage) == (2, "has more than 3 lines")
+    assert (log.lines.too_long, log.lines.damage) == (2, "has more than 3 lines")

@@ -222,6 +222,32 @@ def test_entries_that_are_too_long_are_counted(body: str) -> None:
     assert file.too_long == 2
 
 
+@pytest.mark.parametrize("before", ["", "  ", " " * 20_000])
+@pytest.mark.parametrize(
+    ("characters", "after", "is_too_long"),
+    [
+        (8_192, "", False),
+        (8_192, " " * 20_000, False),
+        (8_193, "", True),
+        (8_193, " " * 20_000, True),
+        (8_100, f"{' ' * 20_000}b", True),
+        (8_192, " b", True),
+        (100, f"{' ' * 20_000}b", True),
+    ],
+)
+def test_blanks_of_a_line_that_is_read_in_pieces_do_not_count(
+    before: str, characters: int, after: str, is_too_long: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"http://x/{'a' * (characters - 9)}"
+    body = f"{A}\n{before}{url}{after}\n{B}".encode()
+    for size in (7, 10_000):
+        monkeypatch.setattr("sitemap_crawler.extract.sitemaps.PIECE_BYTES", size)
+        file = read_sitemap(body)
+        assert file is not None
+        assert [named.loc for named in chain.from_iterable(file)] == ([A, B] if is_too_long else [A, url, B])
+        assert file.too_long == int(is_too_long)
+
+
 def test_more_entries_than_a_sitemap_may_have() -> None:
     found = read("<urlset>" + ENTRY_A * 60_000 + "</urlset>")
     assert found is not None

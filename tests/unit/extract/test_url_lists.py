@@ -72,7 +72,7 @@ def test_columns_have_other_names_or_numbers() -> None:
 def test_a_json_array_is_a_problem() -> None:
     found = read_list(f'[{{"url": "{A}"}}]')
     assert [entry for batch in found for entry in batch] == []
-    assert found.damage == "is a JSON array, not JSON lines: write one object a line"
+    assert found.lines.damage == "is a JSON array, not JSON lines: write one object a line"
 
 
 def test_a_quote_that_is_never_closed_costs_one_line() -> None:

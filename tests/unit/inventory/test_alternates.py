@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sitemap_crawler.inventory.alternates import alternates_of, delete_claims, store_claims, store_clusters
-from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
+from tests.support.inventories import connect, open_store
 from tests.support.made_inventory import add_pages, make_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from sitemap_crawler.inventory.store import Store
+
+pytestmark = pytest.mark.usefixtures("inventories")
 
 SITE = "https://example.com/"
 PATHS = ("", "de/", "fr/", "gone", "other", "plain")
@@ -49,7 +52,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def claim(store: Store, claims: dict[int, list[list[str | int]] | None]) -> None:
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(connect(store.location)) as connection:
         for page, named in claims.items():
             value = json.dumps(named) if named is not None else None
             connection.execute("UPDATE observations SET alternates = ? WHERE url_id = ?", (value, page))
@@ -99,7 +102,7 @@ def test_what_is_wrong_is_worded_with_urls_and_reasons(store: Store) -> None:
 
 def test_a_version_that_was_not_decided_is_not_listed(store: Store) -> None:
     claim(store, {page: [["en", EN], ["de", DE]] for page in (EN, DE)})
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(connect(store.location)) as connection:
         connection.execute("DELETE FROM decisions WHERE url_id = ?", (DE,))
         connection.commit()
     assert settle(store) == [unlisted(url(EN), f"de {url(DE)} (not decided)")]
@@ -143,7 +146,7 @@ VERSIONS = (("de", url(DE)), ("en", url(EN)))
 
 def said(store: Store) -> dict[int, tuple[int, dict[str, int]]]:
     """Of each page the run in which a sitemap said something of it, and what."""
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(connect(store.location)) as connection:
         rows = connection.execute("SELECT url_id, run, alternates FROM named_alternates").fetchall()
     return {url_id: (run, dict(json.loads(alternates))) for url_id, run, alternates in rows}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,10 +15,11 @@ from sitemap_crawler.inventory.schema import SCHEMA_VERSION
 from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.inventory.traps import store_learnt_traps, store_trap_counts
 from sitemap_crawler.traps.detector import TrapDetector
-from tests.support.made_inventory import change
-from tests.support.stored_inventory import READING, columns, run_here, stored_inventory
+from tests.support.inventories import change
+from tests.support.stored_inventory import READING, SITE, columns, run_here, stored_inventory
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 BAD_VALUES = (
@@ -50,6 +51,17 @@ def run_all(path: Path, directory: Path, capsys: pytest.CaptureFixture[str]) -> 
         ("UPDATE decisions SET lastmod = 1e300 WHERE url_id = 1", "table decisions, row 1, column lastmod"),
         ("UPDATE decisions SET reason = CAST(x'ff' AS TEXT) WHERE url_id = 4", "table decisions, row 4, column reason"),
         ("UPDATE decisions SET reason = 'listed'", None),
+        ("UPDATE decisions SET before = 'late' WHERE url_id = 7", "table decisions, row 7, column before"),
+        ("UPDATE warnings SET kind = 'lately' WHERE id = 2", "table warnings, row 2, column kind"),
+        ("UPDATE runs SET totals = '[1]' WHERE id = 2", "table runs, row 2, column totals"),
+        ("UPDATE runs SET totals = '{\"listed\": -1}' WHERE id = 2", "table runs, row 2, column totals"),
+        ('UPDATE runs SET totals = \'{"excluded": {"a": "b"}}\' WHERE id = 2', "table runs, row 2, column totals"),
+        ('UPDATE runs SET totals = \'{"by_host": {"refused": 1}}\' WHERE id = 2', "table runs, row 2, column totals"),
+        ("UPDATE observations SET elapsed = -1 WHERE url_id = 3", "table observations, row 3, column elapsed"),
+        ("UPDATE urls SET inlinks = 'x' WHERE id = 2", "table urls, row 2, column inlinks"),
+        ("UPDATE urls SET state = 1 WHERE id = 2", "table urls, row 2, column state"),
+        ("UPDATE frontier SET depth = 65536", "table frontier, row 9, column depth"),
+        ("UPDATE frontier SET url_id = 99", "table frontier, row 99, column url_id"),
     ],
 )
 def test_the_place_of_a_damaged_value_is_named(
@@ -180,3 +192,35 @@ def test_what_a_crawl_has_learnt_of_traps_is_no_damage(tmp_path: Path) -> None:
         store_trap_counts(store.connection, traps, run=1)
     store.close()
     assert [*find_damage(path)] == []
+
+
+COMMANDS = (
+    ("explain", SITE, "--json"), ("runs", "--json"), ("diff", "--json"), ("monitor", "--offline", "--json"),
+    ("submit", "--dry-run", "--to", "indexnow", "--indexnow-key", "0123456789abcdef"),
+)  # fmt: skip
+"""The commands that print or send values after they have read them."""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_value_that_fails_where_it_is_printed_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Sequence[str]
+) -> None:
+    """A value of another type can be read, and fails in the JSON or in the line that is sent."""
+    base = stored_inventory(tmp_path / "base.sqlite", SCHEMA_VERSION)
+    with closing(sqlite3.connect(base)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = tmp_path / "inventory.sqlite"
+    named = set()
+    for table, column in columns(base):
+        for file in tmp_path.glob("inventory.sqlite*"):
+            file.unlink()
+        path.write_bytes(base.read_bytes())
+        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.IntegrityError):
+            connection.execute(f'UPDATE OR IGNORE {table} SET "{column}" = x\'ff80ff\'')
+            connection.commit()
+        run_here(*command, "--state", str(path))
+        errors = capsys.readouterr().err
+        assert "Traceback" not in errors
+        if f"column {column}): restore a copy" in errors:
+            named.add(column)
+    print(sorted(named)); assert named >= {"start_url"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,15 @@ from sitemap_crawler.inventory import diagnostics
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import observations, urls
-from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
+from tests.support.inventories import connect, open_store
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+    from sitemap_crawler.config.state_location import StateLocation
+    from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.items import Note
     from tests.support.program import Program
 
@@ -56,7 +56,7 @@ def site() -> Iterator[CatchAllServer]:
 
 def notes(program: Program, site: WebServer) -> dict[str, dict[str, Any]]:
     """The notes on soft errors by path."""
-    with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
+    with closing(connect(program.directory / "state.sqlite")) as connection:
         rows = connection.execute("SELECT url, notes FROM urls JOIN observations ON url_id = id WHERE notes NOT NULL")
         found = {url.removeprefix(site.url("")): json.loads(text) for url, text in rows}
     kinds = {"error-page", "soft-404"}
@@ -65,8 +65,8 @@ def notes(program: Program, site: WebServer) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     yield store
     store.close()
 

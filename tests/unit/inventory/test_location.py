@@ -112,7 +112,9 @@ def test_no_inventory_of_a_start_url() -> None:
     known(SITE)
     with pytest.raises(LocateError, match=r"no crawl of .*other.* is known") as caught:
         find_inventory(state=None, config=None, start_url=OTHER)
-    assert SITE in str(caught.value)
+    first, listed = str(caught.value).splitlines()
+    assert first == f"no crawl of '{OTHER}' is known: crawl first, or give the start URL of one of these:"
+    assert listed.startswith(f"  {SITE}  ")
 
 
 @pytest.mark.parametrize("text", ["ftp://me:secret@example.com/", "https:me:secret@", "ftp:me:secret@example.com"])
@@ -274,5 +276,7 @@ def test_a_url_of_no_known_site() -> None:
         with pytest.raises(LocateError) as caught:
             inventory_for(text)
         first, *listed = str(caught.value).splitlines()
-        assert first == "there are several inventories: name one with --state:"
+        assert first == (
+            f"none of the inventories has '{text}' in its scope: crawl that site first, or name one with --state:"
+        )
         assert [line.split()[0] for line in listed] == [OTHER, SITE]

@@ -16,7 +16,7 @@ from sitemap_crawler.inventory import migrations
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION
 from sitemap_crawler.inventory.store import open_store
-from tests.support.made_inventory import change
+from tests.support.inventories import change
 from tests.support.stored_inventory import READING, SITE, STORED, run_here, stored_inventory
 
 if TYPE_CHECKING:
@@ -39,6 +39,16 @@ def schema_of(path: Path) -> set[str]:
 def content_of(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         return list(connection.iterdump())
+
+
+def values_of(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each table, by column. The version of the schema is left out."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        values = {table: [dict(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in tables}
+    values["meta"] = [row for row in values["meta"] if row["name"] != "schema_version"]
+    return values
 
 
 def add_column(connection: Connection) -> None:
@@ -70,6 +80,43 @@ def test_a_stored_inventory_of_each_version_has_todays_schema_when_it_is_open(tm
     assert run_here("write", "--state", str(path), "-o", str(tmp_path / "sitemaps"), "-q") == 0
     files = (tmp_path / "sitemaps").glob("*.xml")
     assert sum(file.read_text(encoding="utf-8").count("<url>") for file in files) == 5
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_migration_to_todays_schema_keeps_every_value(tmp_path: Path, version: int) -> None:
+    path = stored_inventory(tmp_path / "old.sqlite", version)
+    before = values_of(path)
+    open_store(path).close()
+    after = values_of(path)
+    added: list[object] = []
+    for table, rows in before.items():
+        names = set(rows[0]) if rows else set()
+        assert [{name: row[name] for name in names} for row in after[table]] == rows
+        added += [value for row in after[table] for name, value in row.items() if name not in names]
+    assert before["observations"]
+    assert added == [None] * len(added)
+
+
+@pytest.mark.parametrize("version", [version for version in VERSIONS if version < 10])
+def test_the_urls_that_an_unfinished_run_has_not_fetched_wait_in_the_frontier(tmp_path: Path, version: int) -> None:
+    path = stored_inventory(tmp_path / "old.sqlite", version)
+    # Queued, and leased by a process that was killed.
+    change(path, "UPDATE urls SET state = 1 WHERE id IN (3, 7)", "UPDATE urls SET state = 2 WHERE id = 5")
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        waiting = connection.execute("SELECT url_id, depth, owner FROM frontier ORDER BY url_id").fetchall()
+        states = connection.execute("SELECT DISTINCT state FROM urls").fetchall()
+    assert waiting == [(3, 1, None), (5, 1, None), (7, 2, None)]
+    assert states == [(3,)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_write_migrates_an_inventory_of_an_earlier_release(tmp_path: Path, version: int) -> None:
+    path = stored_inventory(tmp_path / "old.sqlite", version)
+    assert run_here("write", "--state", str(path), "-o", str(tmp_path / "sitemaps"), "-q") == 0
+    files = (tmp_path / "sitemaps").glob("*.xml")
+    assert sum(file.read_text(encoding="utf-8").count("<url>") for file in files) == 5
+    assert (tmp_path / f"old.sqlite.schema-{version}").exists() == (version < SCHEMA_VERSION)
 
 
 @pytest.mark.usefixtures("next_version")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from sitemap_crawler.extract.page_dates import PageDate
 from sitemap_crawler.inventory.named_dates import (
@@ -17,15 +17,17 @@ from sitemap_crawler.inventory.named_dates import (
 )
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.runs import begin_run, finish_run
-from sitemap_crawler.inventory.schema import named_dates, observations, urls
+from sitemap_crawler.inventory.schema import named_dates, observations
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import NoteKind, Observation
 from sitemap_crawler.policy.lastmod import Dated
 from sitemap_crawler.traps.detector import TrapDetector
+from tests.support.leased_urls import lease_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 SITE = "https://www.example.com/"
 FIRST = datetime(2024, 6, 1, tzinfo=UTC)
@@ -43,8 +45,8 @@ JAN, FEB, MAR = (seconds(f"2024-0{month}-01T10:00:00") for month in (1, 2, 3))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     run(store, FIRST)
     yield store
     store.close()
@@ -65,6 +67,7 @@ def record(store: Store, run_id: int, *seen: Observation) -> None:
         traps=TrapDetector(0, applies=lambda _: False),
     )
     queue.add_start_page(SITE)
+    lease_urls(store.connection, [observation.url_id for observation in seen])
     for observation in seen:
         queue.record(observation, depth=0, links=tuple(f"{SITE}{number}" for number in range(2, 8)))
     queue.flush()
@@ -198,17 +201,3 @@ def test_a_change_has_the_date_after_the_last_run(store: Store) -> None:
     name(store, second, "map", noon, FEB, SECOND.timestamp() + DAY, noon)
     changed = (SECOND.timestamp(), "observed-change")
     assert settled(store, second) == {1: (noon, "sitemap"), 2: changed, 3: changed, 4: (MAR + DAY, "sitemap")}
-
-
-def test_an_inventory_without_the_table_gets_it(store: Store, tmp_path: Path) -> None:
-    with store.connection.begin():
-        store.connection.execute(text("DROP TABLE named_dates"))
-        store.connection.execute(text("UPDATE meta SET value = '4' WHERE name = 'schema_version'"))
-    store.close()
-    opened = open_store(tmp_path / "state.sqlite")
-    record(opened, 1, *pages(1, 2))
-    name(opened, 1, "map", JAN, FEB)
-    assert settled(opened) == {1: (JAN, "sitemap"), 2: (FEB, "sitemap")}
-    with opened.connection.begin():
-        assert opened.connection.scalar(select(urls.c.url).where(urls.c.id == 1)) == SITE
-    opened.close()

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.publications import Publications, published_urls
-from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.sitemap.entry import Entry
 from sitemap_crawler.sitemap.formats import publish_feed, publish_text
 from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.news import NewsEntry
 from sitemap_crawler.sitemap.records import Publication, PublishedFile, Target
 from sitemap_crawler.sitemap.sections import Sections
-from tests.support.made_inventory import add_pages, change, make_inventory
+from tests.support.inventories import change, open_inventory, open_store
+from tests.support.made_inventory import add_pages, make_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("inventories")
 
 START = "https://www.example.com/"
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from sitemap_crawler.inventory import queue as queue_module
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.schema import UrlState, observations, urls
+from sitemap_crawler.inventory.schema import frontier, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
@@ -19,6 +19,8 @@ from sitemap_crawler.items import Observation
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 
 SITE = "https://example.com/"
@@ -28,8 +30,8 @@ NOW = datetime(2024, 1, 2, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     yield store
     store.close()
 
@@ -174,7 +176,7 @@ def test_a_page_whose_links_were_added_is_not_recorded_yet(store: Store) -> None
     assert (queue.queued, queue.waiting, queue.pending) == (2, 3, 0)
     with store.connection.begin():
         assert store.connection.scalar(select(observations.c.url_id)) is None
-        assert store.connection.scalar(select(urls.c.state).where(urls.c.id == 1)) == UrlState.LEASED
+        assert store.connection.scalar(select(frontier.c.owner).where(frontier.c.url_id == 1)) is not None
     assert lease(queue) == [("a", 1), ("b", 1)]
 
 
@@ -192,11 +194,12 @@ def test_a_batch_is_written_when_its_pages_have_many_links(store: Store, monkeyp
     monkeypatch.setattr(queue_module, "MAX_BATCH_LINKS", 5)
     queue = queue_of(store)
     queue.add_start_page(SITE)
-    queue.lease(1)
-    observe(queue, 1, "a", "b")
-    observe(queue, 1, "a", "b")
+    queue.add_links(1, [f"{SITE}{name}" for name in "xyz"], depth=1)
+    first, second, third, fourth = (queued.id for queued in queue.lease(4))
+    observe(queue, first, "a", "b")
+    observe(queue, second, "a", "b")
     assert queue.pending == 2
-    observe(queue, 1, "c")
+    observe(queue, third, "c")
     assert queue.pending == 0
-    observe(queue, 1, "a", "b", "c", "d")
+    observe(queue, fourth, "a", "b", "c", "d")
     assert queue.pending == 1

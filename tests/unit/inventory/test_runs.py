@@ -16,7 +16,8 @@ from sitemap_crawler.items import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 
 SITE = "https://example.com/"
@@ -26,8 +27,8 @@ NOW = datetime(2024, 1, 2, tzinfo=UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     yield store
     store.close()
 

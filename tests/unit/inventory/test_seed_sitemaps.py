@@ -11,12 +11,13 @@ from sitemap_crawler.inventory.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "seeds.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     yield store
     store.close()
 

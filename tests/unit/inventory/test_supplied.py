@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,22 +21,25 @@ from sitemap_crawler.inventory.supplied import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 IMAGES = {"images": ["https://example.com/a.png"]}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "a.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     yield store
     store.close()
 
 
 def rows(store: Store) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(store.path)) as connection:
-        query = "SELECT url_id, run, listed, visits, section, extras FROM supplied ORDER BY url_id"
-        return connection.execute(query).fetchall()
+    query = "SELECT url_id, run, listed, visits, section, extras FROM supplied ORDER BY url_id"
+    with store.connection.begin():
+        found = [list(row) for row in store.connection.exec_driver_sql(query)]
+    # The driver of PostgreSQL parses JSON.
+    return [(*row, extras if isinstance(extras, str | None) else json.dumps(extras)) for *row, extras in found]
 
 
 def test_the_first_value_of_each_kind_counts_in_a_run(store: Store) -> None:

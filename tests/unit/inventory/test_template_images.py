@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.inventory import template_images as module
-from sitemap_crawler.inventory.store import open_store
 from sitemap_crawler.inventory.template_images import (
     MAX_FREQUENT,
     SAMPLE,
@@ -23,6 +21,7 @@ from sitemap_crawler.inventory.template_images import (
     template_images,
 )
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
+from tests.support.inventories import connect, open_store
 from tests.support.made_inventory import add_pages, make_inventory
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Made:
 
     def show(self, images_of: Callable[[int], list[str]], *, more: dict[str, object] | None = None) -> None:
         """Pages without images have nothing to say, unless `more` is told of them."""
-        with closing(sqlite3.connect(self.path)) as connection:
+        with closing(connect(self.path)) as connection:
             for (number,) in connection.execute("SELECT id FROM urls").fetchall():
                 images = images_of(number)
                 extras = {**({"images": images} if images else {}), **(more or {})}

@@ -13,24 +13,28 @@ from sitemap_crawler.inventory.link_graph import walk
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits, reapply_rules
 from sitemap_crawler.inventory.runs import begin_run
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, urls
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, frontier, urls
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation
 from sitemap_crawler.traps.detector import Trap, TrapDetector
+from tests.support.leased_urls import lease_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from sitemap_crawler.config.state_location import StateLocation
 
 SITE = "https://www.example.com/"
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
+WAITING = -1
+"""Stands for the state of an admitted URL in the frontier."""
 TOKENS = ("0a1b2c3d4e5f60718293", "1a1b2c3d4e5f60718293", "2a1b2c3d4e5f60718293")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(tmp_path / "state.sqlite")
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
     begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     yield store
     store.close()
@@ -53,6 +57,7 @@ def crawl(store: Store, traps: TrapDetector, *links: str, run: int = 1) -> Queue
         store.connection, run, readers="r", conditional=True, admits=everywhere, follows=str.isascii, traps=traps
     )
     queue.add_start_page(SITE)
+    lease_urls(store.connection, [1])
     queue.record(Observation(1, NOW, status=200), depth=0, links=tuple(SITE + link for link in links))
     queue.flush()
     return queue
@@ -60,8 +65,13 @@ def crawl(store: Store, traps: TrapDetector, *links: str, run: int = 1) -> Queue
 
 def states(store: Store) -> dict[str, int]:
     with store.connection.begin():
-        rows = store.connection.execute(select(urls.c.url, urls.c.state).where(urls.c.id > 1).order_by(urls.c.id))
-        return {row.url.removeprefix(SITE): row.state for row in rows}
+        joined = urls.outerjoin(frontier, frontier.c.url_id == urls.c.id)
+        columns = (urls.c.url, urls.c.state, frontier.c.url_id)
+        rows = store.connection.execute(select(*columns).select_from(joined).where(urls.c.id > 1).order_by(urls.c.id))
+        return {
+            row.url.removeprefix(SITE): row.state if row.url_id is None or row.state != UrlState.ADMITTED else WAITING
+            for row in rows
+        }
 
 
 def plan(store: Store, traps: TrapDetector) -> None:
@@ -78,7 +88,7 @@ def test_a_process_that_goes_on_counts_what_was_admitted(store: Store) -> None:
     crawl(store, traps_of(store), *SETS[:half])
     crawl(store, traps_of(store), *SETS)
     found = list(states(store).values())
-    assert found == [UrlState.QUEUED] * 64 + [UrlState.FACETS] * 2
+    assert found == [WAITING] * 64 + [UrlState.FACETS] * 2
 
 
 def test_the_next_run_refuses_the_same(store: Store) -> None:
@@ -87,7 +97,7 @@ def test_the_next_run_refuses_the_same(store: Store) -> None:
     plan(store, traps_of(store))
     assert states(store) == before
     plan(store, traps_of(store, 0))
-    assert set(states(store).values()) == {UrlState.QUEUED}
+    assert set(states(store).values()) == {WAITING}
 
 
 def test_a_larger_budget_admits_more_and_a_smaller_one_takes_nothing_back(store: Store) -> None:
@@ -117,11 +127,11 @@ def test_what_is_learnt_leaves_what_was_fetched_and_lasts(store: Store) -> None:
     queue.flush()
     traps.learnt.append((Trap.ENDLESS, f"{SITE}x?offset={{number}}"))
     queue.refuse_trapped(held[1:])
-    expected = {"x?offset=0": UrlState.FETCHED, "y?offset=1": UrlState.QUEUED}
+    expected = {"x?offset=0": UrlState.ADMITTED, "y?offset=1": WAITING}
     assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | expected
     assert queue.queued == 1
     plan(store, traps_of(store))
-    assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | dict.fromkeys(expected, UrlState.QUEUED)
+    assert states(store) == dict.fromkeys(links, UrlState.ENDLESS) | dict.fromkeys(expected, WAITING)
     crawl(store, traps_of(store), "x?offset=99")
     assert states(store)["x?offset=99"] == UrlState.ENDLESS
 
@@ -132,7 +142,7 @@ def test_of_each_page_one_session_is_left(store: Store) -> None:
     queue = crawl(store, traps, *links, "page/0")
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
     queue.refuse_trapped([])
-    kept = [url for url, state in states(store).items() if state == UrlState.QUEUED]
+    kept = [url for url, state in states(store).items() if state == WAITING]
     assert kept == [links[0], links[1], "page/0"]
     assert queue.queued == 3
     later = traps_of(store)
@@ -144,7 +154,7 @@ def test_what_a_sitemap_names_is_taken_out_of_a_trap(store: Store) -> None:
     traps = traps_of(store)
     queue = crawl(store, traps, *SETS)
     queue.add_from_sitemap([SITE + SETS[-1]])
-    assert states(store)[SETS[-1]] == UrlState.QUEUED
+    assert states(store)[SETS[-1]] == WAITING
     assert states(store)[SETS[-2]] == UrlState.FACETS
 
 
@@ -159,6 +169,7 @@ def test_sessions_that_were_fetched_or_are_under_way_are_left_too_and_the_one_th
         queue.record(Observation(url_id, NOW, status=200), depth=1, links=())
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
     queue.refuse_trapped([])
+    lease_urls(store.connection, [1, 6])
     queue.record(Observation(6, NOW, status=200), depth=1, links=(f"{SITE}page/2?sid={TOKENS[0]}",))
     queue.record(Observation(1, NOW, status=200), depth=0, links=(f"{SITE}page/1?sid=3a1b2c3d4e5f60718293",))
     queue.flush()
@@ -178,7 +189,7 @@ def test_what_was_linked_by_another_session_leads_to_the_one_that_stays(store: S
     queue.record(Observation(2, NOW, status=404), depth=1, links=())
     traps.learnt.append((Trap.SESSION, "?sid={token}"))
     queue.refuse_trapped([])
-    assert list(states(store).values()) == [UrlState.FETCHED, UrlState.QUEUED, UrlState.SESSION]
+    assert list(states(store).values()) == [UrlState.ADMITTED, WAITING, UrlState.SESSION]
     with store.connection.begin():
         reach = walk(store.connection, 1, starts=[1])
     assert (reach.aliases, list(reach.reached)) == ({4: 3}, [0, 1, 1, 1, 0])

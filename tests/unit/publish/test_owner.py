@@ -86,6 +86,10 @@ def test_every_spelling_of_a_directory_is_recognised(tmp_path: Path, path: str) 
     [
         ("txt", "https://{}/a\nhttps://{}/b\n"),
         ("rss", "<channel>\n<title>x</title>\n<link>https://{}/</link>\n"),
+        (
+            "html",
+            '<a href="https://frame.example/">Frame</a>\n<li class="sitemap-page"><a href="https://{}/"><bdi>A</bdi></a>',
+        ),
         ("atom", '<feed>\n<link rel="alternate" href="https://{}/"/>\n'),
     ],
 )

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from sitemap_crawler.exceptions import EntryNameError, NothingToPublishError
-from sitemap_crawler.sitemap.formats import publish_feed, publish_text, serialise_line, text_files
+from sitemap_crawler.sitemap.formats import (
+    ListFile,
+    publish_feed,
+    publish_page_list,
+    publish_text,
+    serialise_line,
+    text_files,
+)
 from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.records import PublishedFile
 from tests.support.publishing import BASE, Stopped, entries, live, on_disk, state, stop_at, target, written
@@ -104,6 +111,65 @@ def test_a_feed(tmp_path: Path, ending: str) -> None:
     assert on_disk(tmp_path) == {f"map.{ending}"}
 
 
+def list_files(*groups: str) -> list[ListFile]:
+    """A file with the bytes of its letters for each group."""
+    return [ListFile(number, BASE + group[0], len(group), group.encode()) for number, group in enumerate(groups, 1)]
+
+
+def test_a_page_list(tmp_path: Path) -> None:
+    first = publish_page_list(list_files("abc", "def", "g"), target(tmp_path), (), NOW)
+    assert [(file.name, file.url, file.urls, file.first, file.section) for file in first.files] == [
+        ("map.html", f"{BASE}map.html", 3, BASE + "a", ".html"),
+        ("map-2.html", f"{BASE}map-2.html", 3, BASE + "d", ".html"),
+        ("map-3.html", f"{BASE}map-3.html", 1, BASE + "g", ".html"),
+    ]
+    assert {name: data for name, (data, *_) in state(tmp_path).items()} == {
+        "map.html": b"abc", "map-2.html": b"def", "map-3.html": b"g",
+    }  # fmt: skip
+    before = state(tmp_path)
+    again = publish_page_list(list_files("abc", "def", "g"), target(tmp_path), first.files, NOW + DAY)
+    assert (written(again), state(tmp_path)) == (set(), before)
+    (tmp_path / "map-4.html").write_text("a file of the site's owner")
+    fewer = publish_page_list(list_files("abc", "dex"), target(tmp_path), again.files, NOW + DAY)
+    assert (written(fewer), fewer.removed, fewer.listed) == ({"map-2.html"}, ("map-3.html",), 6)
+    assert on_disk(tmp_path) == {"map.html", "map-2.html", "map-4.html"}
+    with pytest.raises(NothingToPublishError):
+        publish_page_list([], target(tmp_path), fewer.files, NOW)
+    assert on_disk(tmp_path) == {"map.html", "map-2.html", "map-4.html"}
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_page_list_stopped_at_any_rename(tmp_path: Path, killed: bool) -> None:
+    old, new = {b"bc", b"de"}, {b"ab", b"cd", b"ef"}
+    for number in range(10):
+        directory = tmp_path / str(number)
+        files = {
+            file.name: file for file in publish_page_list(list_files("bc", "de"), target(directory), (), NOW).files
+        }
+
+        def publish_more(directory: Path = directory, files: dict[str, PublishedFile] = files) -> None:
+            publish_page_list(
+                list_files("ab", "cd", "ef"),
+                target(directory),
+                tuple(files.values()),
+                NOW,
+                announce=lambda announced: files.update({file.name: file for file in announced}),
+            )
+
+        with pytest.MonkeyPatch.context() as patch:
+            calls = stop_at(patch, "replace", number, killed=killed)
+            with suppress(Stopped):
+                publish_more()
+        live = [path.read_bytes() for path in directory.glob("*.html")]
+        assert set(live) <= old | new
+        assert len(live) >= 2
+        publish_more()
+        assert {path.read_bytes() for path in directory.iterdir()} == new
+        if len(calls) <= number:
+            break
+    assert number == 3
+
+
 def test_formats_leave_each_other_alone(tmp_path: Path) -> None:
     xml = publish(entries("abcde"), target(tmp_path), (), NOW)
     text = publish_text(locs("abcde"), target(tmp_path), (), NOW)
@@ -121,8 +187,8 @@ def test_formats_leave_each_other_alone(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_a_killed_publication_are_removed(tmp_path: Path) -> None:
-    ours = [f".{name}.1.sitemap-crawler-tmp" for name in ("map.txt", "map-3.txt", "map.rss", "map.atom")]
-    others = [".other.txt.1.sitemap-crawler-tmp", ".map-0.txt.1.sitemap-crawler-tmp", ".map.html.1.sitemap-crawler-tmp"]
+    ours = [f".{name}.1.sitemap-crawler-tmp" for name in ("map.txt", "map-3.txt", "map.rss", "map-2.html")]
+    others = [".other.txt.1.sitemap-crawler-tmp", ".map-0.txt.1.sitemap-crawler-tmp", ".map.htm.1.sitemap-crawler-tmp"]
     for name in [*ours, *others]:
         (tmp_path / name).write_text("half")
     publish_text(locs("a"), target(tmp_path), (), NOW)

@@ -103,6 +103,21 @@ def test_names_of_text_files(entry, first, third):
 
 
 @pytest.mark.parametrize(
+    ("entry", "first", "third"),
+    [
+        ("map.xml", "map.html", "map-3.html"),
+        ("site%20map", "site map.html", "site map-3.html"),
+        ("map.html", "map.html.html", "map.html-3.html"),
+    ],
+)
+def test_names_of_page_lists(entry, first, third):
+    names = Names.for_sitemap(f"https://e.example/d/{entry}", gzip=True)
+    assert (names.page_list(1), names.page_list(3)) == (first, third)
+    assert (names.page_list_number(first), names.page_list_number(third)) == (1, 3)
+    assert names.page_list_number("map.txt") is None
+
+
+@pytest.mark.parametrize(
     ("name", "derived"),
     [
         ("map.rss", True),
@@ -113,7 +128,15 @@ def test_names_of_text_files(entry, first, third):
         ("map-posts-1.txt", False),
         ("map.txt.gz", False),
         ("other.rss", False),
-        ("map.html", False),
+        ("map.html", True),
+        ("map-2.html", True),
+        ("map-10.html", True),
+        ("map-0.html", False),
+        ("map-1.html", False),
+        ("map-02.html", False),
+        ("map-posts-2.html", False),
+        ("map.html.gz", False),
+        ("other.html", False),
     ],
 )
 def test_names_of_other_formats(name, derived):

@@ -16,7 +16,8 @@ from sitemap_crawler.sitemap.escaping import escape, rfc3986, urls_in_xml
 from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.sitemap.records import Publication, Target
 from sitemap_crawler.validation.entries import read_entries
-from tests.support.made_inventory import add_pages, change, make_inventory
+from tests.support.inventories import change
+from tests.support.made_inventory import add_pages, make_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -490,6 +490,8 @@ def test_plain_links_agree_with_the_parser(start: str, path: str) -> None:
         "..",
         ".a",
         "a..b",
+        "a..",
+        "1.2..",
         "*.a",
     ],
 )

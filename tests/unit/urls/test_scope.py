@@ -368,3 +368,24 @@ def test_http_urls_may_lead_into_an_https_scope() -> None:
 def test_a_host_without_a_registrable_domain_has_no_domain_scope(host: str) -> None:
     with pytest.raises(ScopeError, match="leave --subdomains out"):
         DomainScope(f"http://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("scope", "url", "own"),
+    [
+        (Scope("https://example.com/docs/"), "https://example.com/", True),
+        (Scope("https://example.com/docs/"), "http://example.com:8080/x", True),
+        (Scope("https://example.com/"), "https://www.example.com/", True),
+        (Scope("https://www.example.com/"), "https://example.com/", True),
+        (Scope("https://example.com/"), "https://blog.example.com/", False),
+        (Scope("https://example.com/"), "https://notexample.com/", False),
+        (Scope("https://example.com/"), "https://example.com.evil.org/", False),
+        (Scope("http://[::1]:8000/"), "http://[::1]/", True),
+        (DomainScope("https://www.example.com/"), "https://blog.example.com/", True),
+        (DomainScope("https://www.example.com/"), "http://example.com:81/", True),
+        (DomainScope("https://www.example.com/"), "https://notexample.com/", False),
+        (DomainScope("https://www.example.com/"), "https://example.com.evil.org/", False),
+    ],
+)
+def test_hosts_of_the_site_itself(scope: Scope | DomainScope, url: str, own: bool) -> None:
+    assert scope.is_own_host(url) is own

@@ -8,7 +8,14 @@ import pytest
 
 from sitemap_crawler.exceptions import AddressError
 from sitemap_crawler.urls.scope import registrable_domain
-from sitemap_crawler.utils.addresses import MAX_NAMED_HOSTS, Gate, is_loopback, is_public, literal_address
+from sitemap_crawler.utils.addresses import (
+    MAX_NAMED_HOSTS,
+    MAX_RESOURCE_HOSTS,
+    Gate,
+    is_loopback,
+    is_public,
+    literal_address,
+)
 from tests.support.paths import ROOT
 
 PACKAGE = ROOT / "sitemap_crawler"
@@ -25,14 +32,21 @@ MAY_IMPORT = {
     "crawl/download/errors.py": {"socket", "ssl"},
     "crawl/download/handler.py": {"aiohttp", "socket", "ssl"},
     "crawl/download/tls.py": {"ssl"},
+    # The services of search engines: the user chooses them, and a crawled site has no say in it.
+    "search_engines/http_client.py": {"requests"},
+    "search_engines/session.py": {"requests", "ssl"},
     "utils/workers/process.py": {"socket"},
+    "inventory/server_owner.py": {"socket"},
     "inventory/store.py": {"socket"},
+    "search_engines/site_client.py": {"http.client", "ssl", "urllib.request"},
     "utils/addresses.py": {"socket"},
-    "validation/reading/remote.py": {"http.client", "socket", "urllib.request"},
+    "utils/authorities.py": {"ssl"},
+    "utils/gated_http.py": {"http.client", "socket", "ssl", "urllib.request"},
+    "validation/reading/remote.py": {"http.client", "urllib.request"},
 }
 MAY_CALL = {
     "crawl/download/handler.py": {"ClientSession", "TCPConnector", "connect"},
-    "validation/reading/remote.py": {"connect"},
+    "utils/gated_http.py": {"connect"},
 }
 """Calls that open connections. A signal and a database have a method `connect`, too: those are left out."""
 
@@ -233,3 +247,58 @@ def test_nothing_opens_a_connection_but_the_two_clients_of_the_gate() -> None:
                 imports.setdefault(name, set()).update(found)
     assert imports == MAY_IMPORT
     assert calls == MAY_CALL
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://cdn.example.net",
+        "http://cdn.example.net",
+        "https://8.8.8.8",
+        "https://[2606:4700:4700::1111]",
+    ],
+)
+def test_a_page_may_need_something_from_a_public_host(origin: str) -> None:
+    gate = Gate(SITE, domain_of=registrable_domain)
+    with pytest.raises(AddressError):
+        gate.passage(origin)
+    gate.name_resource_host(origin)
+    passage = gate.passage(origin)
+    assert gate.is_resource_host(origin)
+    passage.check("8.8.8.8")
+    # Whatever the name resolves to at the moment of a connection, also when it was public a moment ago.
+    for address in ("127.0.0.1", "10.0.0.1", "::1", "169.254.169.254", "fd00::1", "::ffff:192.168.0.1"):
+        passage.root.learn(["8.8.8.8"])
+        with pytest.raises(AddressError, match=r"www\.example\.com, which names it"):
+            passage.check(address)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://127.0.0.1", "http://localhost", "https://10.0.0.1", "http://[::1]", "http://0x7f.1"]
+)
+def test_a_page_may_need_nothing_from_a_host_written_as_a_private_address(origin: str) -> None:
+    for site in (SITE, "http://127.0.0.1:8000"):
+        gate = Gate(site, domain_of=registrable_domain)
+        with pytest.raises(AddressError):
+            gate.name_resource_host(origin)
+        assert not gate.is_resource_host(origin)
+
+
+def test_a_page_of_a_private_site_may_need_something_from_a_public_host() -> None:
+    gate = Gate("http://10.0.0.1", domain_of=registrable_domain)
+    gate.name_resource_host("https://cdn.example.net")
+    gate.passage("https://cdn.example.net").check("8.8.8.8")
+    with pytest.raises(AddressError):
+        gate.passage("https://cdn.example.net").check("10.0.0.2")
+
+
+def test_hosts_of_resources_have_a_port_of_the_web_and_a_limit() -> None:
+    gate = Gate(SITE, domain_of=registrable_domain)
+    for port in (22, 6379, 8080):
+        with pytest.raises(AddressError, match="no port of the web"):
+            gate.name_resource_host(f"https://cdn.example.net:{port}")
+    for number in range(MAX_RESOURCE_HOSTS):
+        gate.name_resource_host(f"https://cdn{number}.example.net")
+    with pytest.raises(AddressError, match="one host too many"):
+        gate.name_resource_host("https://cdn.example.org")
+    gate.name_resource_host("https://cdn0.example.net")

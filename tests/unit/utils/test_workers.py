@@ -327,7 +327,7 @@ def test_a_page_that_kills_its_reader_is_reported_and_costs_no_other_page(progra
 
 
 def test_all_extracted_values_are_copied_back() -> None:
-    """Every field that a reader can fill is copied; fields that only the crawling process knows keep their values."""
+    """Every field that a reader can fill is copied; those of the crawling process keep their values."""
     read = Page(QueuedUrl(0, "http://127.0.0.1/", 0), Observation(0, datetime.now(UTC)))
     for field in dataclasses.fields(Observation):
         setattr(read.observation, field.name, f"observed {field.name}")
@@ -335,12 +335,15 @@ def test_all_extracted_values_are_copied_back() -> None:
     for name, value in values.items():
         setattr(read, name, value)
     asked = Page(
-        QueuedUrl(7, "http://127.0.0.1/", 3), Observation(7, EARLIER, body_bytes=12), {"server": ["x"]}, body=b"x"
+        QueuedUrl(7, "http://127.0.0.1/", 3),
+        Observation(7, EARLIER, body_bytes=12, elapsed_ms=250),
+        {"server": ["x"]},
+        body=b"x",
     )
     apply_values(asked, pickle.loads(pickle.dumps(extracted_values(read))))
     expected = {field.name: f"observed {field.name}" for field in dataclasses.fields(Observation)}
     assert {name: getattr(asked.observation, name) for name in expected} == {
-        **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12
+        **expected, "url_id": 7, "fetched": EARLIER, "body_bytes": 12, "elapsed_ms": 250, "rendering": None
     }  # fmt: skip
     assert {name: getattr(asked, name) for name in values} == values
     assert (asked.queued, asked.body, asked.headers) == (QueuedUrl(7, "http://127.0.0.1/", 3), None, {})

@@ -11,8 +11,8 @@ from sarif_pydantic import Sarif
 
 from sitemap_crawler.validation.catalogue import RULES
 from sitemap_crawler.validation.findings import Collector, FileReport, ValidationReport, issue
-from sitemap_crawler.validation.output import github, junit, sarif, text
-from sitemap_crawler.validation.output import json as json_output
+from sitemap_crawler.validation.output.build_systems import github_lines, junit_lines, sarif_lines
+from sitemap_crawler.validation.output.text import text_lines
 from sitemap_crawler.validation.recommendations import action_for, recommendations
 
 HOSTILE = 'https://example.com/<a>&"b"%0A::error::x,y:z'
@@ -38,7 +38,7 @@ MIXED = report(
 
 
 def test_text_has_the_rules_worst_first_with_three_examples_and_a_verdict_at_the_end() -> None:
-    lines = list(text.lines(MIXED))
+    lines = list(text_lines(MIXED))
     heads = [line for line in lines if line.startswith(("error:", "warning:"))]
     assert heads == [
         f"error: {RULES['duplicate-loc'].problem} [duplicate-loc] (5)",
@@ -58,13 +58,13 @@ def test_text_has_the_rules_worst_first_with_three_examples_and_a_verdict_at_the
 
 
 def test_text_of_valid_files() -> None:
-    assert list(text.lines(report())) == ["clean.xml: urlset, 5 URLs, 1,000 bytes", "valid: 5 URLs in 1 file"]
+    assert list(text_lines(report())) == ["clean.xml: urlset, 5 URLs, 1,000 bytes", "valid: 5 URLs in 1 file"]
 
 
 def test_text_counts_one_as_one_and_the_sitemaps_of_an_index_as_sitemaps() -> None:
     plain = report()
     files = (FileReport("map.xml", "sitemapindex", 1, 10), FileReport("map-1.xml", "urlset", 1, 20))
-    assert list(text.lines(ValidationReport(plain.targets, files, (), plain.counts, {"checked_urls": 1}))) == [
+    assert list(text_lines(ValidationReport(plain.targets, files, (), plain.counts, {"checked_urls": 1}))) == [
         "map.xml: sitemapindex, 1 sitemap, 10 bytes",
         "map-1.xml: urlset, 1 URL, 20 bytes",
         "checked: 1 URL",
@@ -76,7 +76,7 @@ def test_text_says_what_the_live_site_answered_and_the_bounds_of_a_sample() -> N
     shares = {"checked": 200, "of": 10_000, "wrong": 5, "share_low": 0.0107, "share_high": 0.0567}
     statistics = {"checked_urls": 200, "broken_urls": 3, "redirect_urls": 2, "noindex_urls": 0, "sample": shares}
     plain = report()
-    lines = text.lines(ValidationReport(plain.targets, plain.files, (), plain.counts, statistics))
+    lines = text_lines(ValidationReport(plain.targets, plain.files, (), plain.counts, statistics))
     assert list(lines)[1:] == [
         "checked: 200 URLs, of them 3 broken, 2 redirecting",
         "sample: 5 of 200 URLs are wrong, so of all 10,000 between 1.1% and 5.7%",
@@ -86,15 +86,14 @@ def test_text_says_what_the_live_site_answered_and_the_bounds_of_a_sample() -> N
 
 @pytest.mark.parametrize("most", [0, 2, 4])
 def test_text_shows_at_most_so_many_findings_and_counts_all(most: int) -> None:
-    lines = list(text.lines(MIXED, max_findings=most))
+    lines = list(text_lines(MIXED, max_findings=most))
     assert sum(line.startswith("  ") and ": " in line and "xml" in line for line in lines) == most
     assert sum(line.startswith(("error:", "warning:")) for line in lines) == 4
     assert lines[-1] == "not valid: 6 errors, 2 warnings, 20 URLs in 4 files"
 
 
 def test_json_has_the_fixed_keys_and_says_what_it_leaves_out() -> None:
-    (document,) = json_output.lines(MIXED, max_findings=3)
-    parsed = json.loads(document)
+    parsed = json.loads(json.dumps(MIXED.to_json(max_findings=3)))
     keys = {"valid", "errors", "warnings", "statistics", "recommendations", "findings", "findings_left_out", "counts"}
     assert keys <= parsed.keys()
     assert parsed["findings"] == parsed["errors"]
@@ -104,7 +103,7 @@ def test_json_has_the_fixed_keys_and_says_what_it_leaves_out() -> None:
 
 
 def test_junit_is_read_by_its_readers() -> None:
-    document = JUnitXml.fromstring("\n".join(junit.lines(MIXED)).encode())
+    document = JUnitXml.fromstring("\n".join(junit_lines(MIXED)).encode())
     (suite,) = document
     cases = {(case.classname, case.name): case for case in suite}
     assert set(cases) == {
@@ -119,7 +118,7 @@ def test_junit_is_read_by_its_readers() -> None:
 
 
 def test_sarif_is_read_by_its_readers() -> None:
-    (document,) = sarif.lines(MIXED, max_findings=6)
+    (document,) = sarif_lines(MIXED, max_findings=6)
     parsed = Sarif.model_validate_json(document)
     (run,) = parsed.runs
     assert [result.rule_id for result in run.results] == ["duplicate-loc"] * 5 + ["loc-fragment"]
@@ -135,7 +134,7 @@ def test_sarif_is_read_by_its_readers() -> None:
 
 @pytest.mark.parametrize("most", [0, 1, None])
 def test_junit_calls_no_file_valid_whose_findings_are_left_out(most: int | None) -> None:
-    (suite,) = JUnitXml.fromstring("\n".join(junit.lines(MIXED, max_findings=most)).encode())
+    (suite,) = JUnitXml.fromstring("\n".join(junit_lines(MIXED, max_findings=most)).encode())
     assert (suite.tests, suite.failures) == (5, 2)
     assert [case.classname for case in suite if case.name == "valid"] == ["clean.xml"]
 
@@ -143,20 +142,20 @@ def test_junit_calls_no_file_valid_whose_findings_are_left_out(most: int | None)
 def test_forms_for_build_systems_name_files_from_the_working_directory() -> None:
     found = report(("loc-fragment", "a.xml", 3, None, "x"), ("unreachable", "https://e.org/b.xml", None, None, "x"))
     placed = replace(found, directory="public/maps")
-    assert [line.split(",")[0] for line in list(github.lines(placed))[:2]] == [
+    assert [line.split(",")[0] for line in list(github_lines(placed))[:2]] == [
         "::error file=public/maps/a.xml",
         "::error file=https%3A//e.org/b.xml",
     ]
-    (run,) = Sarif.model_validate_json(next(sarif.lines(placed))).runs
+    (run,) = Sarif.model_validate_json(next(sarif_lines(placed))).runs
     paths = [result.locations[0].physical_location.artifact_location.uri for result in run.results]
     assert paths == ["public/maps/a.xml", "https://e.org/b.xml"]
-    (suite,) = JUnitXml.fromstring("\n".join(junit.lines(placed)).encode())
+    (suite,) = JUnitXml.fromstring("\n".join(junit_lines(placed)).encode())
     assert {case.classname for case in suite} == {"public/maps/a.xml", "https://e.org/b.xml", "public/maps/clean.xml"}
 
 
 def test_github_commands_hold_no_character_of_a_site_that_ends_or_begins_one() -> None:
     hostile = report(("loc-fragment", "a,b:c%.xml", 3, HOSTILE, "one\r\n::warning::two"))
-    finding, notice = github.lines(hostile)
+    finding, notice = github_lines(hostile)
     properties, _, message = finding.removeprefix("::error ").partition("::")
     assert properties == "file=a%2Cb%3Ac%25.xml,line=3,col=7,title=loc-fragment"
     assert "\r" not in message
@@ -196,7 +195,7 @@ def test_recommendations_join_findings_and_put_what_gains_most_first() -> None:
 
 def test_no_form_writes_what_a_file_holds_unescaped() -> None:
     wild = report(("loc-fragment", "a.xml", 3, "https://example.com/\x1b[31m\x07", "bell \x07 and \x1b]0;x\x07"))
-    for module in (text, github, junit, sarif, json_output):
-        written = "\n".join(module.lines(wild))
+    forms = (text_lines, github_lines, junit_lines, sarif_lines)
+    for written in [json.dumps(wild.to_json()), *("\n".join(lines(wild)) for lines in forms)]:
         assert "\x1b" not in written
         assert "\x07" not in written

@@ -15,7 +15,7 @@ from tests.support.sitemap_documents import E, at, rules, urlset
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sitemap_crawler.validation.files import FileResult, FileTask
+    from sitemap_crawler.validation.results import FileResult, FileTask
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemap_crawler.validation import files
-from sitemap_crawler.validation.files import FileResult, FileTask, check_source
+from sitemap_crawler.validation.files import check_source
+from sitemap_crawler.validation.results import FileResult, FileTask
 from sitemap_crawler.validation.values import Place
 from tests.support.sitemap_documents import CORE
 

@@ -1,0 +1,1 @@
+"""The command `report`: one report, or those of several sites with an index."""

@@ -1,0 +1,1 @@
+"""Pages as a browser shows them: Chromium without a network, whose requests the crawl makes."""

@@ -1,0 +1,401 @@
+"""What scripts of a page may fetch, and the fetching, which the crawl itself does.
+
+The browser has no network. What a page asks for comes here and passes the crawl's own engine: robots.txt of each host,
+delays, logins, proxies, certificates, and the gate for addresses, which is asked again when a connection is opened. No
+resource is fetched twice in a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import Request
+from scrapy.http.request import NO_CALLBACK
+
+from sitemap_crawler.config.types import SubresourceHosts
+from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH, describe_failure
+from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
+from sitemap_crawler.crawl.job import job_of
+from sitemap_crawler.crawl.keys import Meta, Stat
+from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest
+from sitemap_crawler.exceptions import AddressError, SitemapCrawlerError
+from sitemap_crawler.items import is_transient
+from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
+from sitemap_crawler.utils.bounded import Recent
+from sitemap_crawler.utils.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MAX_REQUESTS = 100
+"""Maximum number of requests of a page."""
+MAX_PAGE_BYTES = 20_000_000
+"""Maximum number of bytes that a page gets in answer to them."""
+MAX_CACHE_BYTES = 128_000_000
+"""Maximum size of the answers that are kept for other pages of the run, the ones that were used last."""
+MAX_ATTEMPTS = 3
+"""Number of failures in a run after which a resource is not requested any more."""
+MAX_REMEMBERED = 10_000
+"""Number of resources of which it is remembered that they fail, or that a 304 has confirmed them, twice at most."""
+MAX_REFUSED = 20
+"""Maximum number of refused requests of a page that are told."""
+MAX_HEADERS, MAX_HEADER_LENGTH = 20, 4_000
+"""Maximum number of headers of a script's request that are sent, and of characters of each."""
+NOT_MODIFIED = 304
+METHODS = ("GET", "HEAD")
+"""Methods that change nothing on a server, https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1"""
+_FETCHABLE = re.compile(r"https?://[^/@]+/", re.IGNORECASE)
+_UNSENT_HEADERS = re.compile(
+    r"accept-(?:charset|encoding|language)|connection|content-.*|cookie2?|date|dnt|expect|host|if-.*|keep-alive|"
+    r"origin|priority|proxy-.*|purpose|referer|sec-.*|te|trailer|transfer-encoding|upgrade.*|user-agent|via|"
+    r"x-http-method(?:-override)?|x-method-override",
+)
+"""Headers of a script's request that are not sent: the crawl has its own, or they would make a GET something else."""
+_PREFETCH_HEADERS = frozenset(("next-router-prefetch", "purpose", "sec-purpose", "x-moz", "x-sec-purpose"))
+"""Headers by which scripts say that they only load ahead what another page shows: of Next.js, Turbo and others."""
+_UNSEEN_HEADERS = re.compile(
+    r"accept-ch|alt-svc|clear-site-data|connection|content-(?:disposition|encoding|length)|critical-ch|"
+    r"cross-origin-(?:embedder|opener)-policy(?:-report-only)?|keep-alive|link|nel|origin-agent-cluster|refresh|"
+    r"report(?:-to|ing-endpoints)|server-timing|speculation-rules|strict-transport-security|supports-loading-mode|"
+    r"transfer-encoding|.*[^!#$%&'*+.^_`|~0-9a-z-].*",
+)
+"""Headers of an answer that the browser does not get: the body is decoded, and the rest makes requests, lasts longer
+than the page, or would have another process show it."""
+
+
+class ResourceRefusedError(SitemapCrawlerError):
+    """The resource is not fetched, or cannot be; the message says why."""
+
+
+class Wanted(NamedTuple):
+    """A request of a page."""
+
+    url: str
+    kind: ResourceKind
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    """Those that are sent, in lower case and sorted."""
+
+    @classmethod
+    def from_browser(
+        cls, url: str, kind: ResourceKind, *, method: str, headers: Mapping[str, str], page_url: str
+    ) -> Wanted:
+        """Take the request as the browser tells of it. Servers let other sites read what names their origin."""
+        sent = {
+            name.lower(): value
+            for name, value in headers.items()
+            if not _UNSENT_HEADERS.fullmatch(name.lower()) and len(value) <= MAX_HEADER_LENGTH and value.isascii()
+        }
+        if len(sent) > MAX_HEADERS:
+            sent = {name: value for name, value in sent.items() if name == "accept"}
+        if kind is not ResourceKind.FRAME and origin_of(url) != origin_of(page_url):
+            sent["origin"] = origin_of(page_url)
+        return cls(url, kind, method, tuple(sorted(sent.items())))
+
+
+def is_prefetch(headers: Mapping[str, str]) -> bool:
+    """Return whether a request is made for a page that a visitor may go to later."""
+    return any(
+        name.lower() in _PREFETCH_HEADERS and (name.lower().startswith("next-") or "prefetch" in value.lower())
+        for name, value in headers.items()
+    )
+
+
+class Resource(NamedTuple):
+    """An answer, as the browser gets it."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    etag: str | None
+    last_modified: str | None
+
+    @property
+    def size_bytes(self) -> int:
+        """Size in the cache, with an estimate of the rest: an empty answer takes memory, too."""
+        return len(self.body) + 2_000
+
+    @property
+    def content_hash(self) -> bytes:
+        return blake2b(self.body, digest_size=16, salt=str(self.status).encode()).digest()
+
+
+class _Fetch(NamedTuple):
+    """A request that has no answer yet. Several pages may wait for it."""
+
+    task: asyncio.Task[Resource]
+    request: Request
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the request has to wait for its turn, or for robots.txt."""
+        return Meta.SENT_AT not in self.request.meta
+
+
+class Network:
+    """The resources of all pages of a crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._job = job_of(crawler)
+        self._hosts = self._job.options.subresource_hosts
+        self._cache: OrderedDict[Wanted, Resource] = OrderedDict()
+        self._cached_bytes = 0
+        self._by_url: dict[str, Wanted] = {}
+        """The request that was answered last, by URL."""
+        self._fetches: dict[Wanted, _Fetch] = {}
+        self._conditional: dict[Wanted, _Fetch] = {}
+        """Requests with conditions. A 304 is no answer for a page."""
+        self._failures: Recent[tuple[int, str]] = Recent(MAX_REMEMBERED)
+        """Number of failures and the last reason, by URL."""
+        self._confirmed: Recent[bytes] = Recent(MAX_REMEMBERED)
+        """Hash of the content of resources that a 304 has confirmed in this run, by URL."""
+
+    def refusal_of(self, wanted: Wanted) -> str | None:
+        """Return why a resource may not be fetched; None if it may be. robots.txt is asked later."""
+        if wanted.method not in METHODS:
+            return f"{printable(wanted.method)[:20]} requests are not sent"
+        if not _FETCHABLE.match(wanted.url):
+            return "it is no http or https URL"
+        if len(wanted.url) > MAX_STORED_URL:
+            return f"its URL is longer than {MAX_STORED_URL} characters"
+        if self._job.rules.is_excluded(wanted.url):
+            return "--exclude forbids it"
+        return self._refusal_of_host(origin_of(wanted.url), wanted.kind)
+
+    def _refusal_of_host(self, origin: str, kind: ResourceKind) -> str | None:
+        job = self._job
+        if origin in (origin_of(job.start_url), origin_of(job.options.start_url)):
+            return None
+        if self._hosts is SubresourceHosts.NONE:
+            return "it is on another host than the start page (--subresource-hosts none)"
+        try:
+            is_site = not job.gate.is_resource_host(origin) and bool(job.gate.passage(origin))
+        except AddressError:
+            is_site = False
+        if is_site:
+            return None
+        if kind is ResourceKind.FRAME:
+            return "it is a frame of another site"
+        if self._hosts is SubresourceHosts.SITE:
+            return "it is on another site (--subresource-hosts site)"
+        try:
+            job.gate.name_resource_host(origin)
+        except AddressError as error:
+            return str(error)
+        return None
+
+    async def fetch(self, wanted: Wanted) -> Resource:
+        """Return the answer to a request that may be made. Raises ResourceRefusedError."""
+        if (resource := self._cache.get(wanted)) is not None:
+            self._cache.move_to_end(wanted)
+            return resource
+        if (conditional := self._conditional.get(wanted)) is not None:
+            with suppress(ResourceRefusedError):
+                resource = await asyncio.shield(conditional.task)
+                if resource.status != NOT_MODIFIED:
+                    return resource
+        # The fetch goes on when this page ends: others may wait for it.
+        return await asyncio.shield(self._fetch_of(wanted).task)
+
+    def is_waiting(self, wanted: Wanted) -> bool:
+        """Return whether a resource that a page waits for has to wait for its own turn."""
+        fetch = self._fetches.get(wanted) or self._conditional.get(wanted)
+        return fetch is not None and fetch.is_waiting
+
+    async def unchanged(self, earlier: ScriptRequest, *, page_url: str) -> bool:
+        """Return whether a resource is the same as in an earlier run. It is requested conditionally, once a run."""
+        headers = {"accept": "*/*"} if earlier.kind is not ResourceKind.FRAME else {}
+        wanted = Wanted.from_browser(earlier.url, earlier.kind, method="GET", headers=headers, page_url=page_url)
+        if (resource := self._cached(earlier.url)) is not None:
+            return resource.content_hash == earlier.body_hash
+        if (confirmed := self._confirmed.get(earlier.url)) is not None:
+            return confirmed == earlier.body_hash
+        if self.refusal_of(wanted) is not None:
+            return False
+        try:
+            resource = await asyncio.shield(self._fetch_of(wanted, earlier).task)
+        except ResourceRefusedError:
+            return False
+        if resource.status == NOT_MODIFIED:
+            # The conditions may have been those of another page, which got another answer in the earlier run.
+            return self._confirmed.get(earlier.url) == earlier.body_hash
+        return resource.content_hash == earlier.body_hash
+
+    def _cached(self, url: str) -> Resource | None:
+        wanted = self._by_url.get(url)
+        return None if wanted is None else self._cache.get(wanted)
+
+    def _fetch_of(self, wanted: Wanted, earlier: ScriptRequest | None = None) -> _Fetch:
+        kept = self._fetches if earlier is None or wanted in self._fetches else self._conditional
+        fetch = kept.get(wanted)
+        if fetch is None:
+            conditions = {"If-None-Match": earlier.etag, "If-Modified-Since": earlier.last_modified} if earlier else {}
+            request = Request(
+                wanted.url,
+                method=wanted.method,
+                headers=[*wanted.headers, *((name, value) for name, value in conditions.items() if value is not None)],
+                callback=NO_CALLBACK,
+                meta={Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: MAX_PAGE_BYTES},
+            )
+            task = asyncio.ensure_future(self._download(wanted, request, kept, earlier))
+            # A page that no longer waits leaves an exception behind.
+            task.add_done_callback(_take_exception)
+            fetch = kept[wanted] = _Fetch(task, request)
+        return fetch
+
+    async def _download(
+        self, wanted: Wanted, request: Request, kept: dict[Wanted, _Fetch], earlier: ScriptRequest | None
+    ) -> Resource:
+        count, reason = self._failures.get(wanted.url) or (0, "")
+        try:
+            if count >= MAX_ATTEMPTS:
+                raise ResourceRefusedError(reason)
+            response = await self._crawler.engine.download_async(request)
+            self._crawler.stats.inc_value(Stat.RENDER_REQUESTS)
+            if BOMB in response.flags or TRUNCATED in response.flags:
+                raise ResourceRefusedError(f"it is longer than {MAX_PAGE_BYTES:,} bytes")
+            resource = _resource_of(response)
+            if is_transient(resource.status):
+                self._note_failure(wanted.url, count, f"status {resource.status}")
+            elif resource.status != NOT_MODIFIED:
+                self._keep(wanted, resource)
+            elif earlier is not None:
+                # Noted before the fetch ends: a page that asks between its end and the next turn makes no request.
+                self._confirmed.put(earlier.url, earlier.body_hash)
+            return resource
+        except ResourceRefusedError:
+            raise
+        except Exception as error:
+            reason = printable(describe_failure(error))[:MAX_ERROR_LENGTH]
+            self._note_failure(wanted.url, count, reason)
+            raise ResourceRefusedError(reason) from error
+        finally:
+            kept.pop(wanted, None)
+
+    def _note_failure(self, url: str, count: int, reason: str) -> None:
+        self._failures.put(url, (count + 1, reason))
+
+    def _keep(self, wanted: Wanted, resource: Resource) -> None:
+        self._cache[wanted], self._by_url[wanted.url] = resource, wanted
+        self._cached_bytes += resource.size_bytes
+        while self._cached_bytes > MAX_CACHE_BYTES:
+            old, dropped = self._cache.popitem(last=False)
+            self._cached_bytes -= dropped.size_bytes
+            if self._by_url.get(old.url) == old:
+                del self._by_url[old.url]
+
+    async def close(self) -> None:
+        """End the requests that are left."""
+        tasks = [fetch.task for fetch in (*self._fetches.values(), *self._conditional.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class PageRequests:
+    """The requests of one page: what it has asked for, what it got, and what was refused."""
+
+    def __init__(self, network: Network, url: str) -> None:
+        self._network = network
+        self.url = url
+        self._count = 0
+        self._bytes = 0
+        self._open: list[Wanted] = []
+        self._answered: dict[str, ScriptRequest] = {}
+        self._refused: dict[str, str] = {}
+
+    @property
+    def answered(self) -> tuple[ScriptRequest, ...]:
+        return tuple(self._answered.values())
+
+    @property
+    def refused(self) -> tuple[tuple[str, str], ...]:
+        return tuple(self._refused.items())
+
+    @property
+    def are_pending(self) -> bool:
+        return bool(self._open)
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether a request of the page has to wait for its turn."""
+        return any(map(self._network.is_waiting, self._open))
+
+    def refuse(self, url: str, reason: str) -> None:
+        """Note a request that is not made."""
+        if len(self._refused) < MAX_REFUSED:
+            self._refused.setdefault(url[:MAX_STORED_URL], reason)
+
+    async def fetch(self, wanted: Wanted) -> Resource:
+        """Return the answer for the page. Raises ResourceRefusedError, and notes it."""
+        try:
+            return await self._fetch(wanted)
+        except ResourceRefusedError as error:
+            self.refuse(wanted.url, str(error))
+            raise
+
+    async def _fetch(self, wanted: Wanted) -> Resource:
+        if (refusal := self._network.refusal_of(wanted)) is not None:
+            raise ResourceRefusedError(refusal)
+        self._count += 1
+        if self._count > MAX_REQUESTS:
+            raise ResourceRefusedError(f"it is request number {MAX_REQUESTS + 1} or later of the page")
+        self._open.append(wanted)
+        try:
+            resource = await self._network.fetch(wanted)
+        finally:
+            self._open.remove(wanted)
+        self._bytes += len(resource.body)
+        if self._bytes > MAX_PAGE_BYTES:
+            raise ResourceRefusedError(f"the page has got more than {MAX_PAGE_BYTES:,} bytes")
+        if wanted.url not in self._answered:
+            self._answered[wanted.url] = ScriptRequest(
+                wanted.url, wanted.kind, resource.etag, resource.last_modified, resource.content_hash
+            )
+        return resource
+
+
+def _take_exception(task: asyncio.Task[Resource]) -> None:
+    """Keep asyncio from reporting an exception that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _resource_of(response: Response) -> Resource:
+    pairs = [
+        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        for name, values in dict.items(response.headers)
+        for value in values
+    ]
+    validators = dict(reversed(pairs))
+    return Resource(
+        response.status,
+        seen_headers(pairs, cookies=False),
+        response.body,
+        validators.get("etag"),
+        validators.get("last-modified"),
+    )
+
+
+def seen_headers(headers: Iterable[tuple[str, str]], *, cookies: bool) -> tuple[tuple[str, str], ...]:
+    """Return the headers that the browser gets, of those with lower-case names; with `cookies` also Set-Cookie."""
+    return tuple(
+        [
+            (name, value)
+            for name, value in headers
+            if not _UNSEEN_HEADERS.fullmatch(name) and (cookies or name != "set-cookie") and "\0" not in value
+        ]
+    )
+
+
+def header_pairs(headers: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in headers.items() for value in values]

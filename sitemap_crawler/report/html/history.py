@@ -1,0 +1,179 @@
+"""Facts of runs: how the latest one ended, what it changed in the sitemap, and how the site grew over past runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select
+
+from sitemap_crawler.inventory.history import past_runs
+from sitemap_crawler.inventory.publications import Change, Changes
+from sitemap_crawler.inventory.runs import PUBLISHED
+from sitemap_crawler.inventory.schema import changes, decisions, listings, observations, urls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.inventory.history import PastRun
+    from sitemap_crawler.report.html.texts import PageTexts
+
+MAX_CHANGED = 20
+"""Maximum number of pages that are named for each kind of change."""
+MAX_LEAVING = 4
+"""Maximum number of pages that an alarm names."""
+MAX_RUNS = 15
+"""Maximum number of runs in the table."""
+MAX_POINTS = 100
+"""Maximum number of runs in the picture."""
+
+
+class ChangedPage(NamedTuple):
+    """A page that the latest run added, changed or removed. Times are in seconds since 1970."""
+
+    url: str
+    title: str
+    reason: str | None
+    """Reason of the page now."""
+    evidence: str
+    before: float | None
+    after: float | None
+
+
+class ChangeList(NamedTuple):
+    """The changes of one kind."""
+
+    kind: str
+    total: int
+    pages: list[ChangedPage]
+
+
+class Leaving(NamedTuple):
+    """Pages that left the sitemap in the latest run, or would leave it, for one reason."""
+
+    reason: str | None
+    total: int
+    urls: list[str]
+
+
+class RunRow(NamedTuple):
+    """A past run."""
+
+    id: int
+    started: float
+    seconds: float | None
+    outcome: str | None
+    ended_by: str | None
+    listed: int | None
+    """Pages of the live sitemap after the run; None if the changes are no longer stored."""
+    changes: Changes | None
+
+
+class History(NamedTuple):
+    """Past runs, the newest first."""
+
+    live: int
+    """Number of pages of the live sitemap."""
+    runs: list[RunRow]
+    latest: PastRun
+    previous: PastRun | None
+    """The run before the latest one."""
+    published_before: bool
+    """Whether an earlier run has published."""
+
+    @property
+    def shown(self) -> list[RunRow]:
+        """The runs of the table."""
+        return self.runs[:MAX_RUNS]
+
+    @property
+    def points(self) -> list[RunRow]:
+        """The runs of the picture, the oldest first."""
+        known = [run for run in self.runs[:MAX_POINTS] if run.listed is not None and run.outcome in PUBLISHED]
+        return known[::-1]
+
+
+def read_history(connection: Connection) -> History:
+    """Return the past runs. The number of live pages after each is counted backwards from that of today."""
+    live = connection.scalar(select(func.count()).select_from(listings)) or 0
+    listed: int | None = live
+    rows: list[RunRow] = []
+    past = past_runs(connection)
+    for run in past:
+        seconds = None if run.finished is None else run.finished - run.started
+        rows.append(RunRow(run.id, run.started, seconds, run.outcome, run.ended_by, listed, run.changes))
+        listed = None if listed is None or run.changes is None else listed - run.changes.added + run.changes.removed
+    published_before = any(run.outcome in PUBLISHED for run in past[1:])
+    return History(live, rows, past[0], past[1] if len(past) > 1 else None, published_before)
+
+
+def read_changes(connection: Connection, run: int, counts: Changes, texts: PageTexts) -> list[ChangeList]:
+    """Return the changes of a run that has published, the most serious kind first."""
+    return [
+        ChangeList(str(kind), getattr(counts, kind), _changed(connection, run, kind, texts))
+        for kind in (Change.REMOVED, Change.ADDED, Change.CHANGED)
+        if getattr(counts, kind)
+    ]
+
+
+def _changed(connection: Connection, run: int, kind: Change, texts: PageTexts) -> list[ChangedPage]:
+    columns = (
+        urls.c.url, observations.c.title, decisions.c.reason, decisions.c.evidence, changes.c.before, changes.c.after,
+    )  # fmt: skip
+    query = (
+        select(*columns)
+        .select_from(changes)
+        .join(urls, urls.c.id == changes.c.url_id)
+        .outerjoin(observations, observations.c.url_id == changes.c.url_id)
+        .outerjoin(decisions, decisions.c.url_id == changes.c.url_id)
+        .where(changes.c.run == run, changes.c.kind == str(kind))
+        .order_by(urls.c.url)
+        .limit(MAX_CHANGED)
+    )
+    return [
+        ChangedPage(texts.url(row.url), texts.title(row.title), row.reason, row.evidence or "", row.before, row.after)
+        for row in connection.execute(query)
+    ]
+
+
+def pending_changes(connection: Connection) -> Changes:
+    """Return the number of differences between the decisions and the live sitemap, without changed dates."""
+    listed = decisions.c.decision == "listed"
+    added = select(func.count()).select_from(decisions).outerjoin(listings, listings.c.url_id == decisions.c.url_id)
+    removed = select(func.count()).select_from(listings).outerjoin(decisions, decisions.c.url_id == listings.c.url_id)
+    return Changes(
+        added=connection.scalar(added.where(listed, listings.c.url_id.is_(None))) or 0,
+        removed=connection.scalar(removed.where(decisions.c.decision.is_distinct_from("listed"))) or 0,
+    )
+
+
+def pages_leaving(connection: Connection, run: int, texts: PageTexts, *, published: bool) -> list[Leaving]:
+    """Return the pages that left the live sitemap in this run, by reason, the largest group first.
+
+    If the run has not published, the pages that would leave it.
+    """
+    query: Select[Any]
+    if published:
+        gone = (changes.c.run == run, changes.c.kind == str(Change.REMOVED))
+        query = select(decisions.c.reason).select_from(changes).where(*gone)
+        query = query.outerjoin(decisions, decisions.c.url_id == changes.c.url_id)
+        query = query.join(urls, urls.c.id == changes.c.url_id)
+    else:
+        query = select(decisions.c.reason).select_from(listings)
+        query = query.join(decisions, decisions.c.url_id == listings.c.url_id)
+        query = query.join(urls, urls.c.id == listings.c.url_id)
+    query = query.where(decisions.c.decision.is_distinct_from("listed"))
+    counted = query.add_columns(func.count()).group_by(decisions.c.reason).order_by(func.count().desc())
+    return [
+        Leaving(reason, total, [texts.url(url) for url in _examples(connection, query, reason)])
+        for reason, total in connection.execute(counted)
+    ]
+
+
+def _examples(connection: Connection, query: Select[Any], reason: str | None) -> list[str]:
+    same = decisions.c.reason.is_not_distinct_from(reason)
+    rows: Sequence[Any] = connection.execute(
+        query.with_only_columns(urls.c.url).where(same).order_by(urls.c.url).limit(MAX_LEAVING)
+    ).all()
+    return [row.url for row in rows]

@@ -1,0 +1,196 @@
+"""Facts of the site that single queries count: dates, answers of the server, sizes, links, published files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import case, func, select
+
+from sitemap_crawler.inventory.schema import decisions, observations, published, urls
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.inventory.lookup import Inventory
+    from sitemap_crawler.report.html.texts import PageTexts
+
+DAY = 86_400.0
+AGES = (("last 7 days", 7), ("last 30 days", 30), ("last 90 days", 90), ("last year", 365), ("last 3 years", 1096))
+"""Classes of age, each with its number of days."""
+OLDER, UNDATED = "older", "no date"
+MAX_TOP = 6
+"""Maximum number of pages in a list of the largest, the most linked or the deepest pages."""
+MAX_FILES = 30
+"""Maximum number of published files that are named."""
+FEW_LINKS = 1
+"""Maximum number of links to a page that is called weakly linked."""
+MANY_CLICKS = 4
+"""Number of clicks from which on a page is called far."""
+_LISTED = decisions.c.decision == "listed"
+
+
+class AgeRow(NamedTuple):
+    """Number of listed pages of one age, by source of the date."""
+
+    label: str
+    total: int
+    by_source: dict[str, int]
+
+
+class Dates(NamedTuple):
+    """The dates of the listed pages."""
+
+    ages: list[AgeRow]
+    sources: dict[str, int]
+    """Number of pages by source, the largest first."""
+    total: int
+    dated: int
+
+
+class PageValue(NamedTuple):
+    """A page and one number."""
+
+    url: str
+    title: str
+    value: int
+
+
+class Links(NamedTuple):
+    """Links between the pages of the site."""
+
+    counted: bool
+    """Whether links have been counted: not in inventories of earlier releases, and not before the first crawl ended."""
+    unlinked: int
+    """Number of listed pages that no other page links to, without the start page."""
+    weakly_linked: int
+    """Number of listed pages that exactly one other page links to."""
+    hubs: list[PageValue]
+    weakest: list[PageValue]
+    """The listed pages with the fewest links, FEW_LINKS at most, the fewest first."""
+    deepest: list[PageValue]
+    """The pages with the most clicks, MANY_CLICKS at least."""
+
+
+class AnswerRow(NamedTuple):
+    """Number of URLs with one kind of answer."""
+
+    label: str
+    total: int
+
+
+class FileRow(NamedTuple):
+    """A published file."""
+
+    name: str
+    url: str
+    urls: int
+    bytes: int
+
+
+class Server(NamedTuple):
+    """The answers of the server, and the published files."""
+
+    answers: list[AnswerRow]
+    largest: list[PageValue]
+    slowest: list[PageValue]
+    """Milliseconds from the request to the end of the answer."""
+    median_ms: int | None
+    files: list[FileRow]
+    file_count: int
+    file_bytes: int
+
+
+def read_dates(connection: Connection, now: float) -> Dates:
+    """Return the ages of the listed pages at the time `now`, in seconds since 1970."""
+    age = now - decisions.c.lastmod
+    known = [(age <= days * DAY, position) for position, (_, days) in enumerate(AGES)]
+    column = case((decisions.c.lastmod.is_(None), len(AGES) + 1), *known, else_=len(AGES))
+    query = select(column, decisions.c.lastmod_source, func.count()).where(_LISTED)
+    labels = [*(label for label, _ in AGES), OLDER, UNDATED]
+    rows = [AgeRow(label, 0, {}) for label in labels]
+    sources: dict[str, int] = {}
+    for position, source, count in connection.execute(query.group_by(column, decisions.c.lastmod_source)):
+        row = rows[position]
+        name = "" if labels[position] == UNDATED else source or ""
+        row.by_source[name] = row.by_source.get(name, 0) + count
+        rows[position] = row._replace(total=row.total + count)
+        if name:
+            sources[name] = sources.get(name, 0) + count
+    total = sum(row.total for row in rows)
+    ordered = dict(sorted(sources.items(), key=lambda item: (-item[1], item[0])))
+    return Dates(rows, ordered, total, total - rows[-1].total)
+
+
+def read_links(inventory: Inventory, texts: PageTexts) -> Links:
+    """Return the links of the site, as the latest finished crawl counted them."""
+    inlinks, start = urls.c.inlinks, inventory.run.start_url
+    known = select(urls.c.id, inlinks).join(decisions, decisions.c.url_id == urls.c.id).where(_LISTED)
+    total, none, one = inventory.connection.execute(
+        known.with_only_columns(
+            func.count(inlinks),
+            func.count().filter(inlinks == 0, urls.c.url != start),
+            func.count().filter(inlinks == 1),
+        )
+    ).one()
+    hubs = known.where(inlinks > 0).order_by(inlinks.desc(), urls.c.id)
+    weakest = known.where(inlinks <= FEW_LINKS, urls.c.url != start).order_by(inlinks, urls.c.depth.desc(), urls.c.id)
+    is_far = urls.c.depth.between(MANY_CLICKS, LINKED_FROM_UNREACHED - 1)
+    deep = known.with_only_columns(urls.c.id, urls.c.depth).where(is_far)
+    deep = deep.order_by(urls.c.depth.desc(), urls.c.id)
+    return Links(
+        bool(total),
+        none,
+        one,
+        _top(inventory, texts, hubs),
+        _top(inventory, texts, weakest)[::-1],
+        _top(inventory, texts, deep),
+    )
+
+
+def _top(inventory: Inventory, texts: PageTexts, query: Select[Any]) -> list[PageValue]:
+    """Return the first pages of a query for ids and values."""
+    return _pages(inventory, texts, {row[0]: row[1] for row in inventory.connection.execute(query.limit(MAX_TOP))})
+
+
+def _pages(inventory: Inventory, texts: PageTexts, values: dict[int, int]) -> list[PageValue]:
+    """Return the pages of these ids with their values, the largest first."""
+    query = select(urls.c.id, urls.c.url, observations.c.title)
+    query = query.outerjoin(observations, observations.c.url_id == urls.c.id).where(urls.c.id.in_(list(values)))
+    rows = [
+        PageValue(texts.url(row.url), texts.title(row.title), values[row.id])
+        for row in inventory.connection.execute(query)
+    ]
+    return sorted(rows, key=lambda row: (-row.value, row.url))
+
+
+def read_server(inventory: Inventory, texts: PageTexts) -> Server:
+    """Return the answers of the latest requests."""
+    connection, seen = inventory.connection, observations.c
+    failing = seen.failed_since.is_not(None)
+    status = case((failing, seen.failed_status), else_=seen.status)
+    blocked = seen.blocked_by.is_not(None)
+    answers: dict[str, int] = {}
+    for is_blocked, answer, count in connection.execute(
+        select(blocked, status, func.count()).group_by(blocked, status)
+    ):
+        label = "not asked: robots.txt" if is_blocked else "no answer" if answer is None else str(answer)
+        answers[label] = answers.get(label, 0) + count
+    rows = [AnswerRow(label, count) for label, count in sorted(answers.items(), key=lambda item: (-item[1], item[0]))]
+    largest = select(seen.url_id, seen.body_bytes).join(decisions, decisions.c.url_id == seen.url_id).where(_LISTED)
+    largest = largest.order_by(seen.body_bytes.desc(), seen.url_id).limit(MAX_TOP)
+    sizes: dict[int, int] = {row.url_id: row.body_bytes for row in connection.execute(largest)}
+    elapsed = select(seen.url_id, seen.elapsed).where(seen.elapsed.is_not(None))
+    timed = connection.scalar(select(func.count(seen.elapsed))) or 0
+    middle = select(seen.elapsed).where(seen.elapsed.is_not(None)).order_by(seen.elapsed)
+    files = select(published.c.name, published.c.url, published.c.urls, published.c.bytes)
+    files = files.order_by(published.c.directory, published.c.entry, published.c.first, published.c.name)
+    totals: Any = connection.execute(select(func.count(), func.coalesce(func.sum(published.c.bytes), 0))).one()
+    return Server(
+        rows,
+        _pages(inventory, texts, sizes),
+        _top(inventory, texts, elapsed.order_by(seen.elapsed.desc(), seen.url_id)),
+        connection.scalar(middle.limit(1).offset(timed // 2)) if timed else None,
+        [FileRow(*row) for row in connection.execute(files.limit(MAX_FILES))],
+        *totals,
+    )

@@ -1,0 +1,83 @@
+"""What to do: the warnings of the latest run by kind and page, and the checks that found nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitemap_crawler.policy.reasons import Reason, Severity
+from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
+from sitemap_crawler.report.html.texts import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sitemap_crawler.report.html.texts import PageTexts
+
+MAX_PAGES = 8
+"""Maximum number of pages that are named for each kind."""
+MAX_MESSAGES = 6
+"""Maximum number of warnings of one page that are shown."""
+KINDS = {str(kind): kind for kind in WarningKind}
+MAX_MESSAGE = 400
+"""Characters of a warning."""
+SEVERITIES = tuple(Severity)
+_REASON_OF = {WarningKind.BROKEN_LINK: Reason.CLIENT_ERROR, WarningKind.LINK_TO_REDIRECT: Reason.REDIRECT}
+"""Reason with which `pages` shows all URLs of a kind."""
+
+
+class WarnedPage(NamedTuple):
+    """A page with warnings of one kind."""
+
+    url: str
+    messages: list[str]
+    more: int
+    """Number of further warnings of the page."""
+
+
+class Task(NamedTuple):
+    """The warnings of one kind."""
+
+    kind: WarningKind
+    total: int
+    pages: list[WarnedPage]
+    page_count: int
+    """Number of pages with a warning, as far as warnings are recorded."""
+    hidden: int
+    """Number of warnings that are not shown."""
+    reason: str | None
+
+
+class Tasks(NamedTuple):
+    tasks: list[Task]
+    passed: list[WarningKind]
+    """The kinds without a warning."""
+
+    @property
+    def total(self) -> int:
+        return sum(task.total for task in self.tasks)
+
+
+def tasks_of(warnings: Iterable[SiteWarning], counts: Mapping[str, int], texts: PageTexts) -> Tasks:
+    """Return the warnings by kind, the most severe first. `counts` also counts those that are not recorded."""
+    by_kind: dict[str, dict[str, list[str]]] = {}
+    for warning in warnings:
+        by_kind.setdefault(str(warning.kind), {}).setdefault(warning.url, []).append(warning.message)
+    tasks = [_task(kind, pages, counts[kind], texts) for kind, pages in by_kind.items()]
+    ranks = {str(kind): rank for rank, kind in enumerate(WarningKind)}
+    tasks.sort(key=lambda task: (SEVERITIES.index(task.kind.traits.severity), ranks[task.kind]))
+    return Tasks(tasks, [kind for kind in WarningKind if str(kind) not in by_kind])
+
+
+def _task(kind: str, found: dict[str, list[str]], total: int, texts: PageTexts) -> Task:
+    in_order = sorted(found.items(), key=lambda item: -len(item[1]))
+    pages = [
+        WarnedPage(
+            texts.url(url),
+            [clean(message, MAX_MESSAGE) for message in messages[:MAX_MESSAGES]],
+            max(0, len(messages) - MAX_MESSAGES),
+        )
+        for url, messages in in_order[:MAX_PAGES]
+    ]
+    hidden = total - sum(len(page.messages) + page.more for page in pages)
+    reason = _REASON_OF.get(KINDS[kind])
+    return Task(KINDS[kind], total, pages, len(found), hidden, reason and str(reason))

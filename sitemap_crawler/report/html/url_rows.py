@@ -1,0 +1,178 @@
+"""The rows of the report's table of URLs, within a budget of rows and bytes, and their compact form for the script."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import case, select
+
+from sitemap_crawler.inventory.schema import decisions, observations, urls
+from sitemap_crawler.inventory.sql import chunks
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
+from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
+from sitemap_crawler.report.html.scan import fair_sample
+from sitemap_crawler.report.html.texts import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sitemap_crawler.inventory.lookup import Inventory
+    from sitemap_crawler.report.html.scan import Scan
+    from sitemap_crawler.report.html.texts import PageTexts
+
+MAX_BYTES = 1_400_000
+"""Maximum size of all rows, so that a report has at most 2 MB however long URLs and titles are."""
+MAX_EVIDENCE = 300
+"""Characters of an evidence that a row keeps."""
+MAX_SOURCE = 80
+"""Characters of the source of a date."""
+TRIES = 6
+"""Maximum number of samples that are taken until one fits MAX_BYTES."""
+
+
+class UrlRow(NamedTuple):
+    """A URL in the table. Texts come from the site."""
+
+    url: str
+    reason: str | None
+    evidence: str
+    title: str
+    status: int | None
+    clicks: int | None
+    links_in: int | None
+    lastmod: float | None
+    """In seconds since 1970."""
+    lastmod_source: str
+    new: bool
+    """Whether the URL has its reason since the latest run."""
+    before: str
+    """The reason before that run; "" if there is none, or if it is not known."""
+    referrer: str
+
+    @property
+    def group(self) -> Group:
+        return group_of(self.reason)
+
+
+def group_of(reason: str | None) -> Group:
+    """Return the group of a reason; None is the reason of a URL that is not decided."""
+    return Group.OPEN if reason is None else GROUP_OF[reason]  # type: ignore[index]
+
+
+@dataclass(slots=True)
+class UrlTable:
+    """The rows in the order of their URLs."""
+
+    rows: list[UrlRow]
+    total: int
+    """Number of URLs in scope."""
+
+    def first(self, number: int) -> list[UrlRow]:
+        """Return the first rows in the order of the table: by group, then by URL."""
+        return sorted(self.rows, key=lambda row: (row.group, row.url))[:number]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rows for the script. Of a URL only the part is there that the one before does not begin with.
+
+        Reasons, evidences, sources and referrers are positions in lists.
+        """
+        reasons, texts = _Positions(), _Positions()
+        packed: list[list[Any]] = []
+        before = ""
+        for row in self.rows:
+            # JavaScript counts other characters in another way.
+            shared = _shared_length(before, row.url) if row.url.isascii() else 0
+            before = row.url
+            packed.append(
+                [
+                    shared,
+                    row.url[shared:],
+                    reasons.of(row.reason or ""),
+                    texts.of(row.evidence),
+                    row.title,
+                    row.status or 0,
+                    -1 if row.clicks is None else row.clicks,
+                    -1 if row.links_in is None else row.links_in,
+                    0 if row.lastmod is None else int(row.lastmod),
+                    texts.of(row.lastmod_source),
+                    int(row.new),
+                    texts.of(row.before),
+                    texts.of(row.referrer),
+                ]
+            )
+        return {"reasons": list(reasons.known), "texts": list(texts.known), "rows": packed}
+
+
+def _shared_length(first: str, second: str) -> int:
+    """Return the number of characters that both texts begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+@dataclass(slots=True)
+class _Positions:
+    """List of different texts, each with its position."""
+
+    known: dict[str, int] = field(default_factory=dict)
+
+    def of(self, text: str) -> int:
+        return self.known.setdefault(text, len(self.known))
+
+
+def read_table(
+    inventory: Inventory,
+    found: Scan,
+    *,
+    limit: int,
+    texts: PageTexts,
+) -> UrlTable:
+    """Return at most `limit` URLs, fewer if they are long."""
+    for _ in range(TRIES):
+        ids = sorted(fair_sample(found.by_reason, limit))
+        rows = sorted(_rows(inventory, ids, texts), key=lambda row: row.url)
+        table = UrlTable(rows, found.in_scope)
+        size = len(json.dumps(table.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
+        if size <= MAX_BYTES:
+            return table
+        limit = int(len(rows) * MAX_BYTES / size * 0.95)
+    return UrlTable([], found.in_scope)
+
+
+def _rows(
+    inventory: Inventory,
+    ids: list[int],
+    texts: PageTexts,
+) -> Iterator[UrlRow]:
+    referrer = urls.alias("referrers")
+    seen = observations.c
+    status = case((seen.failed_since.is_not(None), seen.failed_status), else_=seen.status)
+    columns = (
+        urls.c.id, urls.c.url, urls.c.depth, urls.c.inlinks, decisions.c.reason, decisions.c.evidence,
+        decisions.c.lastmod, decisions.c.lastmod_source, decisions.c.since, decisions.c.before, status, seen.title,
+        referrer.c.url,
+    )  # fmt: skip
+    query = (
+        select(*columns)
+        .outerjoin(decisions, decisions.c.url_id == urls.c.id)
+        .outerjoin(observations, seen.url_id == urls.c.id)
+        .outerjoin(referrer, referrer.c.id == urls.c.referrer)
+    )
+    for chunk in chunks(ids):
+        for row in inventory.connection.execute(query.where(urls.c.id.in_(chunk))):
+            _, url, depth, inlinks, reason, evidence, lastmod, source, since, before, answer, title, page = row
+            yield UrlRow(
+                url=texts.url(url),
+                reason=reason,
+                evidence=clean(evidence or "", MAX_EVIDENCE),
+                title=texts.title(title),
+                status=answer,
+                clicks=None if depth >= LINKED_FROM_UNREACHED else depth,
+                links_in=inlinks,
+                lastmod=lastmod,
+                lastmod_source=clean(source or "", MAX_SOURCE),
+                new=since == inventory.run.id,
+                before=before or "",
+                referrer=texts.url(page),
+            )

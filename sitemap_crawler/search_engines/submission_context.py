@@ -1,0 +1,143 @@
+"""State that the services of `submit` share: the task, the published set, the checks of the own site, the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from sitemap_crawler.search_engines import bing, google, indexnow
+from sitemap_crawler.search_engines.live_check import live_problem
+from sitemap_crawler.search_engines.results import Outcome, Result, worst_exit_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from sitemap_crawler.config.options import Options
+    from sitemap_crawler.inventory.submissions import Ledger
+    from sitemap_crawler.search_engines.http_client import Clock
+    from sitemap_crawler.search_engines.live_check import Problem, RobotsRow
+    from sitemap_crawler.search_engines.published_files import HostFiles, PublishedSite
+    from sitemap_crawler.search_engines.site_client import SiteClient
+
+SERVICES = (google.SERVICE, bing.SERVICE, indexnow.SERVICE)
+_BASE_URLS = {google.SERVICE: "google_api_url", bing.SERVICE: "bing_api_url", indexnow.SERVICE: "indexnow_url"}
+"""Options with the base URL of each service."""
+
+
+class Subject(TypedDict):
+    """What a result is about: fields of Result."""
+
+    service: str
+    host: str
+    kind: str
+    target: str
+
+
+class Task(NamedTuple):
+    """What `submit` is asked to do."""
+
+    services: tuple[str, ...]
+    dry_run: bool = False
+    """Ask the own site only, and say what would be sent."""
+    check: bool = False
+    """Check keys, files, properties and robots.txt, and send nothing."""
+    all_pages: bool = False
+    force: bool = False
+    rebase: bool = False
+    remove: bool = False
+
+
+@dataclass(slots=True)
+class SubmissionReport:
+    """The results of one command."""
+
+    submitted_at: datetime
+    dry_run: bool
+    results: list[Result] = field(default_factory=list)
+    robots: list[RobotsRow] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return worst_exit_code(result.exit_code for result in self.results)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "submitted_at": self.submitted_at.isoformat(timespec="seconds"),
+            "dry_run": self.dry_run,
+            "results": [result.to_json() for result in self.results],
+            "robots": [row._asdict() for row in self.robots],
+            "exit_code": self.exit_code,
+        }
+
+
+class SubmissionContext:
+    """The task of one command, the tools for it, and its results."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        site: PublishedSite,
+        options: Options,
+        task: Task,
+        *,
+        client: SiteClient,
+        clock: Clock,
+        on_result: Callable[[Result], None],
+    ) -> None:
+        self.ledger = ledger
+        self.site = site
+        self.options = options
+        self.task = task
+        self.client = client
+        self.clock = clock
+        self.report = SubmissionReport(clock.now(), task.dry_run)
+        self._on_result = on_result
+        self._live: dict[str, Problem | None] = {}
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self.clock.now().timestamp()
+
+    def add(self, result: Result) -> None:
+        """Take the result of one file or batch."""
+        self.report.results.append(result)
+        self._on_result(result)
+
+    def record(self, submission: int, result: Result, *, outcome: Outcome | None = None) -> None:
+        """Complete the row of the ledger of a request that was sent."""
+        self.ledger.complete(
+            submission,
+            outcome=str(outcome or result.outcome),
+            http_status=result.http_status,
+            reason=result.reason,
+            message=result.message,
+            request_id=result.request_id,
+        )
+
+    def is_admitted(self, subject: Subject, files: HostFiles) -> bool:
+        """Return whether a service may be told about a host, and add the result if it may not."""
+        message, advice = self._refusal(subject["service"], files)
+        if message:
+            self.add(Result(**subject, outcome=Outcome.REFUSED, message=message, advice=advice))
+        return not message
+
+    def _refusal(self, service: str, files: HostFiles) -> tuple[str, str]:
+        """Return why a service must not be told about a host, and the remedy; empty texts if it may."""
+        option = _BASE_URLS[service]
+        # Before and after the live check, which resolves the name of the host.
+        for attempt in range(2):
+            if not self.client.is_public(files.origin) and option not in self.options.model_fields_set:
+                message = f"{files.host} is no public host, so no search engine can reach it"
+                return message, f"crawl the public site, or publish with --public-url; for tests give {option}"
+            problem = None if attempt else self._live_problem(files)
+            if problem is not None and not self.task.force:
+                return problem
+        return "", ""
+
+    def _live_problem(self, files: HostFiles) -> Problem | None:
+        if files.host not in self._live:
+            self._live[files.host] = live_problem(self.client, files)
+        return self._live[files.host]

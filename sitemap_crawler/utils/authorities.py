@@ -1,0 +1,35 @@
+"""Certificate authorities of the user, trusted in addition to those of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.exceptions import OptionError
+
+if TYPE_CHECKING:
+    import ssl
+    from pathlib import Path
+
+
+def trust_authorities(context: ssl.SSLContext, path: Path) -> None:
+    """Trust the authorities in the file of the option ca_file, too. Raises OptionError."""
+    check_readable("ca_file", path)
+    try:
+        context.load_verify_locations(path)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({describe(error)})") from error
+
+
+def check_readable(name: str, path: Path) -> None:
+    """Raise OptionError if the file of an option cannot be read."""
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise OptionError(f"cannot read {name} {path}: {error.strerror or error}") from error
+
+
+def describe(error: Exception) -> str:
+    """Return the reason of an error of OpenSSL in words."""
+    reason = getattr(error, "reason", None)
+    return str(reason).lower().replace("_", " ") if reason else str(error)

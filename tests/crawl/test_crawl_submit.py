@@ -1,0 +1,167 @@
+"""`crawl --submit`: search engines are told after the run, and nothing that happens to that changes the run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.announced_site import SITE_FILE, AnnouncedSite
+from tests.support.paths import ROOT
+from tests.support.program import TIMEOUT
+from tests.support.search_engines import BING_KEY, INDEXNOW_KEY, FakeBing, FakeIndexNow
+from tests.support.webserver import Answer
+
+if TYPE_CHECKING:
+    from tests.support.program import Program, Result
+    from tests.support.webserver import LoggedRequest, WebServer
+
+
+@pytest.fixture
+def announced(program: Program, site: WebServer, engine: FakeIndexNow) -> AnnouncedSite:
+    """A site that has been published and submitted once."""
+    made = AnnouncedSite.for_indexnow(program, site, engine, report="report.json")
+    made.begin()
+    return made
+
+
+def crawl(announced: AnnouncedSite, *options: str) -> tuple[Result, dict[str, Any]]:
+    """Add a page, and crawl with `submit` in the site file. Return the result and the submission in the report."""
+    announced.options["submit"] = True
+    announced.write_site_file()
+    announced.serve("/p/b", Answer("<p>b</p>"))
+    announced.serve("/", Answer('<a href="/p/a">a</a><a href="/p/b">b</a>'))
+    result = announced.program.run("crawl", "--config", SITE_FILE, *options)
+    submission: dict[str, Any] = result.report["submission"]
+    return result, submission
+
+
+def test_what_was_published_is_sent(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    result, submission = crawl(announced)
+    assert (result.code, len(result.err.splitlines())) == (0, 2)
+    assert [url.removeprefix(announced.origin) for url in engine.batches()[0]["urlList"]] == ["/", "/p/b"]
+    assert (submission["exit_code"], submission["message"]) == (0, "indexnow accepted")
+    assert submission["results"][0]["urls"] == {"added": 1, "changed": 1, "removed": 0}
+    assert "Search engines: indexnow accepted" in result.out
+    assert result.out.splitlines()[-1].startswith("3 pages listed in ")
+
+
+def test_without_the_option_nobody_is_told(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    for options, code in ((("--dry-run",), 0), ((), 3)):
+        if code:
+            announced.serve("/", Answer(status=500))
+        announced.options["submit"] = True
+        announced.write_site_file()
+        result = announced.program.run("crawl", "--config", SITE_FILE, *options)
+        assert (result.code, result.report["submission"]) == (code, None)
+    assert engine.requests == []
+
+
+def test_a_failure_is_one_warning(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    announced.serve(f"/{INDEXNOW_KEY}.txt", Answer(status=404))
+    result, submission = crawl(announced, "-q")
+    assert (result.code, submission["exit_code"], engine.requests) == (0, 3, [])
+    [line] = result.err.splitlines()
+    assert "submission: indexnow refused: the key file is not in place" in line
+    assert result.report["outcome"] == "published"
+
+
+def test_services_that_are_not_configured_are_one_warning(program: Program, site: WebServer) -> None:
+    announced = AnnouncedSite(program, site, report="report.json")
+    announced.publish("/p/a")
+    result, submission = crawl(announced, "-q")
+    assert (result.code, submission["exit_code"]) == (0, 2)
+    assert len(result.err.splitlines()) == 1
+
+
+def test_a_service_that_hangs_is_left_alone_after_the_limit(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    released = threading.Event()
+
+    def hang(_: LoggedRequest) -> Answer:
+        released.wait(TIMEOUT)
+        return Answer()
+
+    engine.answer_next("send", hang)
+    announced.options["submit_timeout"] = 3
+    before = crawl(announced, "-q")
+    released.set()
+    result, submission = before
+    assert (result.code, submission["exit_code"], submission["results"]) == (0, None, [])
+    assert "submission: it took longer than 3 s and was stopped" in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["sys.modules['sqlalchemy'] = None", "import os; os.kill(os.getpid(), 9)", "print('{}'); raise SystemExit(0)"],
+)
+def test_a_crash_of_the_command_is_one_warning(announced: AnnouncedSite, broken: str) -> None:
+    directory = announced.program.directory / "broken"
+    directory.mkdir()
+    hook = f"import sys\nif 'submit' in sys.orig_argv:\n    {broken}\n"
+    (directory / "sitecustomize.py").write_text(hook)
+    announced.program.variables["PYTHONPATH"] = f"{directory}:{ROOT}"
+    result, submission = crawl(announced, "-q")
+    assert (result.code, submission["exit_code"]) == (0, None)
+    assert "submission: it ended with code " in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+def test_no_secret_is_among_the_arguments(announced: AnnouncedSite) -> None:
+    commands: list[bytes] = []
+
+    def note(_: LoggedRequest) -> Answer:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                commands.append(path.read_bytes())
+            except OSError:
+                continue
+        return Answer("<html>", status=500)
+
+    with FakeBing([announced.server.url()]) as bing:
+        announced.options |= bing.options() | {"auth": "me:secret-pass", "header": ["X-Pass: letmein-please"]}
+        announced.server.clear_log()
+        bing.answer_next("SubmitFeed", *[note] * 4)
+        result, _ = crawl(announced, "-q")
+    assert result.code == 0
+    own = [command for command in commands if b"\\0submit\\0" in command.replace(b"\0", b"\\0")]
+    assert own
+    assert not [word for command in own for word in (BING_KEY, "secret-pass", "letmein") if word.encode() in command]
+    # The site gets its login from the submission, too.
+    maps = [request for request in announced.server.requests if request.path == "/sitemap.xml"]
+    assert maps[-1].headers["x-pass"] == "letmein-please"
+    assert maps[-1].headers["authorization"].startswith("Basic ")
+    assert BING_KEY not in json.dumps(result.report)
+
+
+def test_scrapy_and_several_sites_submit_as_well(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    announced.options["submit"] = True
+    announced.write_site_file()
+    (announced.program.directory / "sites").mkdir()
+    (announced.program.directory / "sites" / SITE_FILE).write_text(
+        (announced.program.directory / SITE_FILE).read_text().replace('"state.sqlite"', f'"{announced.state}"')
+        + f'output = "{announced.program.output}"\n'
+    )
+    announced.serve("/p/b", Answer("<p>b</p>"))
+    announced.serve("/", Answer('<a href="/p/a">a</a><a href="/p/b">b</a>'))
+    result = announced.program.run("crawl", "--config", "sites", "-q")
+    assert (result.code, len(engine.requests)) == (0, 1), result.err
+    announced.serve("/p/c", Answer("<p>c</p>"))
+    announced.serve("/", Answer('<a href="/p/a">a</a><a href="/p/b">b</a><a href="/p/c">c</a>'))
+    announced.let_pass(601)
+    spider = ("-m", "scrapy", "crawl", "site", "-a", f"url={announced.server.url()}", "-a", "submit=1")
+    more = (f"indexnow_key={INDEXNOW_KEY}", f"indexnow_url={engine.url('/indexnow')}", f"state={announced.state}")
+    done = announced.program.execute(
+        sys.executable,
+        *spider,
+        *(part for text in (*more, f"output={announced.program.output}") for part in ("-a", text)),
+        SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings",
+        PYTHONPATH=str(ROOT),
+    )
+    assert done.code == 0, done.err
+    assert "submission: indexnow accepted" in done.err
+    assert len(engine.requests) == 2

@@ -1,0 +1,289 @@
+"""The command `report` and the option --html-report: files, states of a run, refusals and failures. No browser."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.inventories import change
+from tests.support.made_inventory import make_inventory
+from tests.support.paths import ROOT
+from tests.support.program import TIMEOUT
+from tests.support.webserver import Answer, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.program import Program
+
+HEADING = re.compile(r"<h1>(.*?)</h1>")
+REQUESTS = re.compile(r"<dt>This run asked for</dt>\s*<dd[^>]*>([0-9,]+)</dd>")
+LABEL = re.compile(r'<p class="label"><svg.*?</svg> (.*?)</p>', re.DOTALL)
+
+
+def verdict(path: Path) -> tuple[str, str]:
+    text = path.read_text(encoding="utf-8")
+    return LABEL.findall(text)[0], HEADING.findall(text)[0]
+
+
+@pytest.fixture
+def small(site: WebServer) -> WebServer:
+    site.pages = {
+        "/": page("/a", "/b", "/gone"),
+        "/a": page("/"),
+        "/b": page("/", head='<meta name="robots" content="noindex">'),
+    }
+    return site
+
+
+def test_crawl_writes_a_report(program: Program, small: WebServer) -> None:
+    done = program.crawl(small.url(), "--html-report", "page.html")
+    assert done.code == 0
+    assert verdict(program.directory / "page.html") == ("Published", "The sitemap is live with 2 pages")
+
+
+def test_report_writes_the_same_page_from_the_inventory(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--html-report", "page.html")
+    done = program.run("report", small.url(), "-o", "again.html")
+    pages = [(program.directory / name).read_text(encoding="utf-8") for name in ("page.html", "again.html")]
+    made = re.compile(r"<dt>Made</dt>.*")
+    assert made.sub("", pages[0]) == made.sub("", pages[1])
+    assert re.fullmatch(r"report: again\.html \(4 URLs, \d+ kB\)\n", done.out)
+    assert program.run("report", "-q").out == ""
+    assert (program.directory / "sitemap-report.html").exists()
+
+
+def test_the_output_may_have_any_encoding(program: Program, small: WebServer) -> None:
+    small.pages["/a"] = page("/", title="Schöne neue Welt 中")
+    program.crawl(small.url())
+    program.variables["PYTHONIOENCODING"] = "ascii"
+    done = program.run("report", "-o", "-")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("<!DOCTYPE html>")
+    assert done.out.isascii()
+    assert r"Sch\u00f6ne neue Welt \u4e2d" in done.out
+
+
+def test_a_refused_run_has_a_report(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    small.pages["/"] = Answer("", status=404)
+    done = program.crawl(small.url(), "--html-report", "page.html")
+    assert done.code == 3
+    assert verdict(program.directory / "page.html") == (
+        "Refused", "The live sitemap stays as it is, with 2 pages",
+    )  # fmt: skip
+    assert "/ is not usable" in (program.directory / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_dry_run_says_what_it_would_do(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--dry-run", "--html-report", "page.html")
+    assert verdict(program.directory / "page.html") == ("Dry run, nothing published", "The sitemap would have 2 pages")
+
+
+def test_a_limited_run_says_so(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--max-depth", "0", "--html-report", "page.html")
+    label, heading = verdict(program.directory / "page.html")
+    assert (label, heading) == ("Published, up to a limit", "The sitemap is live with 1 page")
+
+
+def test_pages_that_now_say_noindex_are_the_first_alarm(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    small.pages["/a"] = page("/", head='<meta name="robots" content="noindex">')
+    program.crawl(small.url(), "--allow-shrink", "--html-report", "page.html")
+    text = (program.directory / "page.html").read_text(encoding="utf-8")
+    assert "1 page left the sitemap in this run: it now says noindex." in text
+
+
+def test_write_reports_what_it_decides(program: Program, small: WebServer) -> None:
+    crawled = program.crawl(small.url())
+    done = program.run("write", "--exclude", "/a", "--allow-shrink", "--dry-run", "--html-report", "page.html")
+    assert done.code == 0
+    assert verdict(program.directory / "page.html") == ("Dry run, nothing published", "The sitemap would have 1 page")
+    # The requests are those of the crawl.
+    assert REQUESTS.findall((program.directory / "page.html").read_text()) == [str(crawled.report["requests"])]
+    # The decisions of a trial are taken back.
+    program.run("report", "-o", "again.html")
+    assert verdict(program.directory / "again.html")[1] == "The sitemap is live with 2 pages"
+
+
+def test_the_report_is_kept_out_of_the_public_directory(program: Program, small: WebServer) -> None:
+    done = program.crawl(small.url(), "--html-report", "sitemaps/page.html")
+    # The directory does not exist before the first run.
+    assert done.code == 2
+    program.crawl(small.url())
+    done = program.crawl(small.url(), "--html-report", "sitemaps/page.html")
+    assert done.code == 2
+    assert "is public, and it names what robots.txt hides" in done.last_line
+    done = program.run("report", "-o", "sitemaps/page.html")
+    assert done.code == 2
+    assert "give another file, or --force" in done.last_line
+    assert not (program.output / "page.html").exists()
+    assert program.run("report", "-o", "sitemaps/page.html", "--force").code == 0
+    assert (program.output / "page.html").exists()
+
+
+def test_bad_files_are_one_line(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    for arguments in (
+        ["report", "-o", "absent/page.html"],
+        ["crawl", small.url(), "--html-report", "absent/page.html"],
+    ):
+        done = program.run(*arguments)
+        assert done.code == 2
+        assert "absent/page.html" in done.last_line
+    assert program.run("report", "--state", "absent.sqlite").code == 2
+
+
+def test_a_full_disk_is_one_line_and_leaves_the_old_report(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    program.run("report", "-o", "page.html")
+    old = (program.directory / "page.html").read_bytes()
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
+    limited += "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limited += "from sitemap_crawler.__main__ import main; main()"
+    done = program.execute(sys.executable, "-c", limited, "report", "-o", "page.html")
+    assert done.code == 1
+    assert done.last_line.startswith("cannot write the report page.html: ")
+    assert (program.directory / "page.html").read_bytes() == old
+    assert not list(program.directory.glob(".page*"))
+
+
+def test_a_kill_while_writing_leaves_the_old_report(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    program.run("report", "-o", "page.html")
+    old = (program.directory / "page.html").read_bytes()
+    program.crawl(small.url())
+    killed = "import os, signal; os.replace = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL); "
+    killed += "from sitemap_crawler.__main__ import main; main()"
+    assert program.execute(sys.executable, "-c", killed, "report", "-o", "page.html").code == -signal.SIGKILL
+    assert (program.directory / "page.html").read_bytes() == old
+    assert program.run("report", "-o", "page.html").code == 0
+    assert (program.directory / "page.html").read_bytes() != old
+
+
+def test_a_report_that_fails_is_the_failure_of_the_run(program: Program, small: WebServer) -> None:
+    (program.directory / "page.html").mkdir()
+    done = program.crawl(small.url(), "--html-report", "page.html")
+    assert done.code == 2
+    assert "page.html" in done.last_line
+
+
+def test_an_open_run_is_watched_to_its_end(program: Program) -> None:
+    state, file = program.directory / "a.sqlite", program.directory / "sitemap-report.html"
+    make_inventory(state, "https://www.example.com/", ended_by=None)
+    watching = subprocess.Popen(
+        program.command("report", "--state", str(state), "--watch", "1"),
+        cwd=program.directory,
+        env=program.environment(),
+    )
+    try:
+        assert wait_for(file.exists)
+        assert '<meta http-equiv="refresh" content="1">' in file.read_text(encoding="utf-8")
+        change(state, "UPDATE runs SET finished = started + 1, outcome = 'refused', ended_by = 'refused'")
+        assert watching.wait(TIMEOUT) == 0
+    finally:
+        watching.kill()
+        watching.wait()
+    assert 'http-equiv="refresh"' not in file.read_text(encoding="utf-8")
+    assert verdict(file) == ("Refused", "Nothing was published")
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    """Return whether the condition holds in time."""
+    end = time.monotonic() + TIMEOUT
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_several_sites_get_a_report_each_and_an_index(program: Program, site: WebServer) -> None:
+    site.pages = {"/one/": page("/one/a"), "/one/a": page(), "/two/": page()}
+    sites = program.directory / "sites"
+    sites.mkdir()
+    for name in ("one", "two", "three"):
+        values = f'start_url = "{site.url(f"/{name}/")}"\noutput = "../out/{name}"\nstate = "../{name}.sqlite"\n'
+        (sites / f"{name}.toml").write_text(values)
+        if name != "three":
+            assert program.run("crawl", "--config", f"sites/{name}.toml", "-q").code == 0
+    done = program.run("report", "--config", "sites", "-o", "reports")
+    assert done.code == 0
+    assert sorted(path.name for path in (program.directory / "reports").iterdir()) == [
+        "index.html", "one.html", "two.html",
+    ]  # fmt: skip
+    index = (program.directory / "reports" / "index.html").read_text(encoding="utf-8")
+    # The site that was never crawled needs a person first.
+    assert re.findall(r'<th scope="row">(?:<a href="([^"]*)">)?(\w+)', index) == [
+        ("", "three"), ("./one.html", "one"), ("./two.html", "two"),
+    ]  # fmt: skip
+    assert "there is no inventory" in index
+
+
+def test_without_rows_no_link_leads_to_them(program: Program, small: WebServer) -> None:
+    program.crawl(small.url())
+    assert program.run("report", "--rows", "0", "-o", "page.html").code == 0
+    text = (program.directory / "page.html").read_text(encoding="utf-8").partition("<body>")[2].partition("<script")[0]
+    targets = set(re.findall(r'href="#([^"]*)"', text))
+    assert "urls" not in targets
+    assert targets <= set(re.findall(r' id="([^"]*)"', text))
+
+
+def test_the_hosts_of_a_domain_are_the_first_lines_of_the_tree(program: Program, site: WebServer) -> None:
+    shop, blog = "http://shop.example.com", "http://blog.example.com"
+    site.pages = {f"{shop}/": page(f"{shop}/a/b", f"{blog}/"), f"{shop}/a/b": page(), f"{blog}/": page(f"{blog}/c/d")}
+    site.pages[f"{blog}/c/d"] = page()
+    program.variables |= {"http_proxy": site.url(), "no_proxy": ""}
+    done = program.crawl(f"{shop}/", "--subdomains", "--html-report", "page.html")
+    assert done.code == 0, done.err
+    text = (program.directory / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r'<span class="name">([^<]*)</span> <span class="total">(\d+)', text)[:2] == [
+        ("http://blog.example.com/", "2"), ("a/", "1"),
+    ]  # fmt: skip
+
+
+def test_an_interrupted_run_says_so(program: Program) -> None:
+    state = make_inventory(program.directory / "a.sqlite", "https://www.example.com/", ended_by=None)
+    totals = '{"outcome": "interrupted", "message": "interrupted; run the same command to continue"}'
+    change(state, f"UPDATE runs SET totals = '{totals}'")
+    assert program.run("report", "--state", str(state), "-o", "page.html").code == 0
+    assert verdict(program.directory / "page.html") == ("Interrupted", "Run 1 is not finished")
+
+
+def test_the_templates_are_found_in_an_archive(program: Program) -> None:
+    # Scrapyd imports the project from an egg.
+    archive = program.directory / "egg.zip"
+    with zipfile.ZipFile(archive, "w") as egg:
+        for path in (ROOT / "sitemap_crawler").rglob("*.*"):
+            if path.suffix in {".py", ".html", ".css", ".js", ".typed"}:
+                egg.write(path, path.relative_to(ROOT))
+    code = "import sys; sys.path.insert(0, 'egg.zip'); from sitemap_crawler.report.html import render; "
+    code += (
+        "print(render.__file__, render.static('report.css')[:0], render.environment('').get_template('page.html').name)"
+    )
+    done = program.execute(sys.executable, "-c", code)
+    assert done.code == 0, done.err
+    assert done.out.startswith("egg.zip/")
+
+
+def test_the_public_address_stands_in_the_report(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--public-url", "https://www.example.com/", "--html-report", "page.html")
+    text = (program.directory / "page.html").read_text(encoding="utf-8")
+    assert 'href="https://www.example.com/a"' in text
+    assert f'href="{small.url("/a")}"' not in text
+
+
+def test_no_secret_is_in_the_report(program: Program, small: WebServer) -> None:
+    secrets = ["--header", "X-Key: geheim-eins", "--auth", "user:geheim-zwei"]
+    assert program.crawl(small.url(), *secrets, "--html-report", "page.html").code == 0
+    report = program.directory / "page.html"
+    assert "geheim" not in report.read_text(encoding="utf-8")
+    assert report.stat().st_mode & 0o077 == 0
+    program.run("report", "-o", "again.html")
+    assert (program.directory / "again.html").stat().st_mode & 0o077 == 0

@@ -1,0 +1,177 @@
+"""One command crawls with several processes of this machine (--processes)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from tests.support.postgres_server import ICU, needs_postgres
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.postgres_server import PostgresServer
+    from tests.support.program import Program
+
+PAGES = 600
+PROCESSES = 3
+OPTIONS = ("--processes", str(PROCESSES), "-s", "DOWNLOAD_TIMEOUT=170")
+SHORT_LEASE = ("-s", "SITEMAP_LEASE=3")
+"""So that a test need not wait for a minute until a killed process counts as dead."""
+PATIENCE = 120
+"""Seconds after which a test gives up: far more than a loaded machine needs."""
+
+
+class Star:
+    """A start page with links to all others. Those wait until the helpers have joined the run."""
+
+    def __init__(self, server: WebServer) -> None:
+        self.url = server.url()
+        self.requested: Counter[str] = Counter()
+        self.is_shared = threading.Event()
+        self._lock = threading.Lock()
+        server.pages["/"] = page(*(f"/{number}" for number in range(1, PAGES)))
+        server.pages.update({f"/{number}": self._answer for number in range(1, PAGES)})
+
+    def _answer(self, request: LoggedRequest) -> Answer:
+        with self._lock:
+            self.requested[request.path] += 1
+        self.is_shared.wait(PATIENCE)
+        return Answer(page("/", title=request.path), headers={"Last-Modified": "Tue, 07 May 2024 08:09:10 GMT"})
+
+
+@pytest.fixture
+def star(site: WebServer) -> Star:
+    return Star(site)
+
+
+def processes_of(mark: str) -> list[int]:
+    """Return the living processes whose environment has the mark."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            is_marked = f"TEST_MARK={mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
+            if is_marked and (entry / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+@contextmanager
+def crawling(program: Program, mark: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        program.command("crawl", *arguments),
+        cwd=program.directory,
+        env={**program.environment(), "TEST_MARK": mark},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            for left in processes_of(mark):
+                with suppress(ProcessLookupError):
+                    os.kill(left, signal.SIGKILL)
+
+
+def answer_when_shared(star: Star, postgres: PostgresServer, state: str) -> None:
+    """Answer requests as soon as all processes have joined."""
+    schema = state.rpartition("schema=")[2]
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(Exception):
+            [(living,)] = postgres.execute(ICU, f'SELECT count(*) FROM "{schema}".processes WHERE NOT ended')
+            if living == PROCESSES:
+                star.is_shared.set()
+                return
+        time.sleep(0.1)
+    pytest.fail("the helpers have not joined")
+
+
+def sitemap(program: Program, output: str) -> bytes:
+    return (program.directory / output / "sitemap.xml").read_bytes()
+
+
+def crawl_alone(program: Program, star: Star) -> bytes:
+    star.is_shared.set()
+    result = program.crawl(star.url, "--state", "alone.sqlite", "-o", "alone")
+    assert result.code == 0, result.err
+    star.requested.clear()
+    star.is_shared.clear()
+    return sitemap(program, "alone")
+
+
+@needs_postgres
+def test_the_set_is_that_of_one_process_and_each_page_is_requested_once(
+    program: Program, star: Star, postgres: PostgresServer
+) -> None:
+    expected = crawl_alone(program, star)
+    mark = uuid4().hex
+    state = postgres.url()
+    command = (star.url, "--state", state, *OPTIONS, "--report", "report.json")
+    with crawling(program, mark, *command) as process:
+        answer_when_shared(star, postgres, state)
+        out, _ = process.communicate(timeout=2 * PATIENCE)
+        assert processes_of(mark) == []
+    assert process.returncode == 0, out
+    assert out.count("helped with ") == PROCESSES - 1
+    assert set(star.requested.values()) == {1}
+    assert len(star.requested) == PAGES - 1
+    assert sitemap(program, "sitemaps") == expected
+    assert "Traceback" not in out
+
+
+@needs_postgres
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 4), (signal.SIGKILL, -9)])
+def test_helpers_end_with_the_main_process_and_the_same_command_goes_on(
+    program: Program, star: Star, postgres: PostgresServer, number: signal.Signals, code: int
+) -> None:
+    expected = crawl_alone(program, star)
+    mark = uuid4().hex
+    state = postgres.url()
+    command = (star.url, "--state", state, *OPTIONS, *SHORT_LEASE)
+    with crawling(program, mark, *command) as process:
+        answer_when_shared(star, postgres, state)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while processes_of(mark) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert processes_of(mark) == []
+    assert process.returncode == code, out
+    assert "Traceback" not in out
+    result = program.crawl(*command)
+    assert result.code == 0, result.err
+    assert sitemap(program, "sitemaps") == expected
+
+
+def test_an_inventory_in_a_file_is_refused(program: Program, star: Star) -> None:
+    result = program.crawl(star.url, "--processes", "3", "--state", "inventory.sqlite")
+    assert result.code == 2
+    message = (
+        "processes 3: processes cannot share the inventory inventory.sqlite, which is a file: give "
+        "--state postgresql://USER@HOST/DB, or leave processes out"
+    )
+    assert result.err.splitlines() == [f"sitemap-crawler: {message}"]
+    assert not star.requested
+    assert not (program.directory / "inventory.sqlite").exists()
+
+
+def test_a_job_of_scrapy_is_one_process(program: Program, star: Star) -> None:
+    command = (sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={star.url}", "-a", "processes=2")
+    result = program.execute(*command, SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings")
+    assert result.code == 2
+    assert "processes 2: a job is one process: run 2 jobs, all but one of them with join=1" in result.err
+    assert not star.requested

@@ -1,0 +1,99 @@
+"""Facts are equal to what the commands `pages`, `diff` and `runs` say of the same inventory, counted another way."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.inventory.lookup import open_inventory
+from sitemap_crawler.inventory.sql import encode_links
+from sitemap_crawler.report.html.facts import collect
+from sitemap_crawler.report.html.writer import make_page
+from tests.support.inventories import change
+from tests.support.made_inventory import add_pages, make_inventory
+from tests.support.stored_inventory import run_here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sitemap_crawler.report.html.facts import Facts
+
+SITE = "https://www.example.com/"
+NAMES = ["", "a/", "a/1", "a/2?x=/y/", "a/b/3", "c", "d", "e", "f/g/h/4", "i"]
+ERRORS = {"a/2?x=/y/", "d"}
+
+
+@pytest.fixture
+def inventory(tmp_path: Path) -> Path:
+    path = make_inventory(tmp_path / "a.sqlite", SITE)
+    pages = [(number, SITE + name, 404 if name in ERRORS else 200) for number, name in enumerate(NAMES, 1)]
+    add_pages(path, [(number, url, status, encode_links([1, 2])) for number, url, status in pages])
+    change(
+        path,
+        "UPDATE decisions SET decision = 'excluded', reason = 'noindex' WHERE url_id = 6",
+        "UPDATE decisions SET decision = 'excluded', reason = 'out-of-scope' WHERE url_id = 10",
+        "UPDATE decisions SET reason = 'kept-after-error' WHERE url_id = 3",
+        "UPDATE runs SET finished = started + 12, outcome = 'published'",
+        "INSERT INTO listings (url_id) SELECT url_id FROM decisions WHERE decision = 'listed'",
+        "INSERT INTO changes (publication, url_id, run, kind) SELECT 1, url_id, 1, 'added' FROM listings",
+    )
+    return path
+
+
+def facts_of(path: Path) -> Facts:
+    with open_inventory(path) as inventory:
+        return collect(inventory, path)
+
+
+def csv_rows(path: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+    assert run_here("pages", "--state", str(path), "--format", "csv") == 0
+    sys.stdout.flush()
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def test_counts_agree_with_the_csv_of_pages(inventory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = csv_rows(inventory, capsys)
+    by_reason = Counter(row["reason"] for row in rows)
+    elsewhere = by_reason.pop("out-of-scope")
+    facts = facts_of(inventory)
+    assert {row.reason: row.total for row in facts.reasons} == by_reason
+    assert facts.scan.elsewhere == elsewhere
+    assert facts.scan.listed == sum(row["decision"] == "listed" for row in rows)
+    in_scope = sum(by_reason.values())
+    tree_total = facts.scan.clicks.total if facts.scan.clicks else 0
+    clicks = sum(map(sum, facts.scan.by_clicks))
+    assert [facts.scan.in_scope, facts.scan.directories.total, tree_total, clicks] == [in_scope] * 4
+    inside = [row for row in rows if row["reason"] != "out-of-scope"]
+    assert [(row.url, row.reason) for row in facts.table.rows] == [(row["url"], row["reason"]) for row in inside]
+
+
+def test_a_smaller_table_has_all_of_the_rare_reasons(inventory: Path) -> None:
+    with open_inventory(inventory) as opened:
+        table = collect(opened, inventory, rows=6).table
+    assert Counter(row.reason for row in table.rows) == {
+        "listed": 2, "client-error": 2, "noindex": 1, "kept-after-error": 1,
+    }  # fmt: skip
+
+
+def test_live_pages_and_changes_are_those_of_the_publication(inventory: Path) -> None:
+    facts = facts_of(inventory)
+    assert (facts.history.live, facts.changes.added, facts.requests.seconds) == (6, 6, 12)
+    assert facts.verdict.heading == "The sitemap is live with 6 pages"
+
+
+def test_an_empty_inventory_has_a_report(tmp_path: Path) -> None:
+    path = make_inventory(tmp_path / "a.sqlite", SITE, ended_by=None)
+    page = make_page(path)
+    assert (page.urls, page.is_open) == (0, True)
+    assert "Run 1 is under way, or was interrupted" in page.text
+
+
+def test_two_reports_of_an_inventory_differ_in_the_time_only(inventory: Path) -> None:
+    first, second = (make_page(inventory).text.splitlines() for _ in range(2))
+    different = [line for line, other in zip(first, second, strict=True) if line != other]
+    assert all("<dt>Made</dt>" in line for line in different)
