@@ -15,7 +15,7 @@ from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import MAX_PER_RULE, Collector, Issue, issue
 from sitemap_crawler.validation.keys import Spelling, hash_of, key_of, pair_hash, spelling_of
 from sitemap_crawler.validation.listing import listings, listings_with_keys
-from sitemap_crawler.validation.values import Url, parse_url, w3c_datetime
+from sitemap_crawler.validation.values import Url, moved, parse_url, w3c_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -251,8 +251,8 @@ def index_date_issue(child: Child, newest: Dated | None) -> Issue | None:
     if entry.time is None:
         return None
     # A day without a time begins and ends in some time zone.
-    latest = moment.time + moment.period + (_ZONES if moment.period else timedelta(0))
-    if entry.time - (_ZONES if entry.period else timedelta(0)) <= latest:
+    latest = moved(moment.time, moment.period + (_ZONES if moment.period else timedelta(0)))
+    if moved(entry.time, -_ZONES if entry.period else timedelta(0)) <= latest:
         return None
     message = f"the lastmod {child.lastmod} is older than the newest entry of the sitemap, {newest.text}"
     return issue("index-lastmod-old", message, child.line)

@@ -170,6 +170,17 @@ def w3c_datetime(text: str) -> Moment:
     return _known_datetime(text) if len(text) <= MAX_KNOWN_DATETIME else _parse_datetime(text)
 
 
+def moved(time: datetime, by: timedelta) -> datetime:
+    """Return a time that is moved by a duration, at most to the first or the last one that a datetime can hold.
+
+    Sites write such times: 9999-12-31 for "never" and 0001-01-01 for "unknown".
+    """
+    try:
+        return time + by
+    except OverflowError:
+        return (datetime.max if by > timedelta(0) else datetime.min).replace(tzinfo=time.tzinfo)
+
+
 def _parse_datetime(text: str) -> Moment:
     match = _W3C.fullmatch(text)
     if match is None:

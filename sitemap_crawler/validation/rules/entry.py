@@ -24,6 +24,7 @@ from sitemap_crawler.validation.values import (
     Moment,
     Url,
     UrlProblem,
+    moved,
     parse_url,
     unescaped,
     w3c_datetime,
@@ -118,7 +119,7 @@ def moment_issues(node: Node, moment: Moment, rule_of_form: str, now: datetime) 
         yield issue(rule_of_form, f'{node.name} "{node.value}" {moment.problem}', node.line)
     elif moment.time > now + CLOCK_TOLERANCE:
         yield issue("lastmod-future", f"{node.name} is {node.value}", node.line)
-    elif moment.time + moment.period < WEB_BEGAN:
+    elif moved(moment.time, moment.period) < WEB_BEGAN:
         yield issue("lastmod-before-web", f"{node.name} is {node.value}", node.line)
 
 

@@ -19,7 +19,7 @@ from sitemap_crawler.validation.rules.elements import (
     url_problem,
     url_value,
 )
-from sitemap_crawler.validation.values import ONE_DAY, Url, parse_url, w3c_datetime
+from sitemap_crawler.validation.values import ONE_DAY, Url, moved, parse_url, w3c_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,7 +103,7 @@ def _video_values(parts: dict[str, list[Node]], now: datetime) -> Iterator[Issue
                 yield issue("video-date", f'<video:{name}> "{node.value}" {moment.problem}', node.line)
             elif moment.period > ONE_DAY:
                 yield issue("video-date", f'<video:{name}> "{node.value}" has no day', node.line)
-            elif name == "expiration_date" and moment.time + moment.period < now:
+            elif name == "expiration_date" and moved(moment.time, moment.period) < now:
                 yield issue("video-expired", f"the video expired on {node.value}", node.line)
 
 

@@ -10,7 +10,7 @@ from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.codes import LANGUAGES
 from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.rules.elements import Children, misplaced, named, parts_of, unknown_part
-from sitemap_crawler.validation.values import CLOCK_TOLERANCE, ONE_DAY, w3c_datetime
+from sitemap_crawler.validation.values import CLOCK_TOLERANCE, ONE_DAY, moved, w3c_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,5 +75,5 @@ def _date(node: Node, now: datetime) -> Iterator[Issue]:
     elif moment.time > now + CLOCK_TOLERANCE:
         yield issue("news-future", f"the article is dated {node.value}", node.line)
     # A date without a time means that whole day in any time zone, so it gets two more days.
-    elif moment.time + 2 * moment.period < now - timedelta(days=protocol.NEWS_DAYS):
+    elif moved(moment.time, 2 * moment.period) < now - timedelta(days=protocol.NEWS_DAYS):
         yield issue("news-old", f"the article is of {node.value}", node.line)

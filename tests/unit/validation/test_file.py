@@ -237,6 +237,30 @@ def test_each_defect_gives_exactly_its_findings(
     assert report.valid == all(severity == W for severity, _ in expected)
 
 
+NEVER = ["9999-12-31", "9999-12", "9999", "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00"]
+"""Times that sites write for "never". Their day, or their time in another zone, ends in the year 10000."""
+UNKNOWN = ["0001-01-01", "0001-01", "0001", "0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00-14:00"]
+"""Times that sites write for "unknown". In another zone some are before the year 1."""
+
+
+@pytest.mark.parametrize("date", NEVER)
+def test_dates_at_the_end_of_the_calendar(check: Check, date: str) -> None:
+    has_day = len(date) > 7
+    expiry = video(f"<video:expiration_date>{date}</video:expiration_date>")
+    assert rules(check(expiry)) == (set() if has_day else {(E, "video-date")})
+    assert rules(check(page(f"<lastmod>{date}</lastmod>"))) == {(E, "lastmod-future")}
+    assert rules(check(news(date=date))) == {(E, "news-future" if has_day else "news-date")}
+
+
+@pytest.mark.parametrize("date", UNKNOWN)
+def test_dates_at_the_beginning_of_the_calendar(check: Check, date: str) -> None:
+    has_day = len(date) > 7
+    expiry = video(f"<video:expiration_date>{date}</video:expiration_date>")
+    assert rules(check(expiry)) == {(W, "video-expired") if has_day else (E, "video-date")}
+    assert rules(check(page(f"<lastmod>{date}</lastmod>"))) == {(W, "lastmod-before-web")}
+    assert rules(check(news(date=date))) == {(W, "news-old") if has_day else (E, "news-date")}
+
+
 TEXT: list[tuple[str, str | bytes, set[tuple[str, str]]]] = [
     ("valid", f"{PAGE}\nhttps://example.com/b\n", set()),
     ("Windows lines, no end", f"{PAGE}\r\nhttps://example.com/b", set()),

@@ -90,6 +90,17 @@ def test_defects_of_a_set(folder: Folder, changed: dict[str, str | bytes], expec
     assert {(finding.severity, finding.rule, finding.file) for finding in report.findings} == expected
 
 
+@pytest.mark.parametrize("of_index", ["9999-12-31", "9999", "0001-01-01"])
+@pytest.mark.parametrize("of_page", ["9999-12-31", "2024-05-06", "0001", "0001-01-01"])
+def test_dates_at_the_ends_of_the_calendar_are_compared(folder: Folder, of_index: str, of_page: str) -> None:
+    dated = index(f"{BASE}sitemap-1.xml").replace("</loc>", f"</loc><lastmod>{of_index}</lastmod>")
+    entry = at(f"{BASE}a").replace("</loc>", f"</loc><lastmod>{of_page}</lastmod>")
+    report = validate(folder(sitemap_xml=dated, sitemap__1_xml=entry) + "/sitemap.xml")
+    # A page that is dated in the future is a finding of its own.
+    is_older = of_index == "0001-01-01" and of_page == "2024-05-06"
+    assert ("index-lastmod-old" in {finding.rule for finding in report.findings}) == is_older
+
+
 def test_one_page_may_be_listed_in_every_format(folder: Folder) -> None:
     article = news().replace(PAGE, f"{BASE}a")
     report = validate(
