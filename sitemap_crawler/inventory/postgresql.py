@@ -38,6 +38,11 @@ LOCK_SECONDS = 30
 """Maximum time to wait for the lock of another client, unless the user of the database has a limit of its own."""
 MIN_VERSION = 13
 """First major version of PostgreSQL that is used."""
+IDLE_SECONDS = "idle_seconds"
+"""Execution option: time without a statement after which the server ends a transaction, and its session.
+
+A process that is suspended or cut off in a transaction would keep its locks for ever.
+"""
 _CONNECTION = {
     "application_name": "sitemap-crawler",
     "connect_timeout": CONNECT_SECONDS,
@@ -66,7 +71,9 @@ _TABLES = (
 )
 _BEGIN = (
     "SELECT set_config('search_path', %(path)s, true), set_config('jit', 'off', true), "
-    "set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), %(lock)s), true)"
+    "set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), %(lock)s), true), "
+    "set_config('idle_in_transaction_session_timeout', "
+    "coalesce(%(idle)s, current_setting('idle_in_transaction_session_timeout')), true)"
 )
 _MAY_USE = text("SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = CAST(:schema AS text)")
 _BYTES = text(
@@ -162,8 +169,11 @@ def server_engine(location: ServerLocation) -> Engine:
     @event.listens_for(engine, "begin")
     def set_path(connection: Connection) -> None:
         # Just-in-time compilation takes longer than any query of ours.
-        settings = {"path": path, "lock": f"{LOCK_SECONDS}s"}
-        lock: ServerLock | None = connection.get_execution_options().get(OWNED_BY)
+        options = connection.get_execution_options()
+        idle_seconds: float | None = options.get(IDLE_SECONDS)
+        idle = None if idle_seconds is None else f"{round(idle_seconds * 1000)}ms"
+        settings = {"path": path, "lock": f"{LOCK_SECONDS}s", "idle": idle}
+        lock: ServerLock | None = options.get(OWNED_BY)
         if lock is None:
             connection.exec_driver_sql(_BEGIN, settings)
         else:

@@ -19,6 +19,7 @@ from sqlalchemy import column, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.exceptions import InventoryError
+from sitemap_crawler.inventory.postgresql import IDLE_SECONDS
 from sitemap_crawler.inventory.retries import repeated
 from sitemap_crawler.inventory.server_owner import process_name
 
@@ -39,11 +40,7 @@ MAX_DEATHS = 3
 """Number of processes that may end while they have leased a URL. Then it is not requested any more."""
 # FOR KEY SHARE waits for the lock of the reaper, and not for that of a heartbeat.
 # https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
-# A process that is suspended in a transaction would hold its lock for ever: the server ends the session.
-_FENCE = text(
-    "SELECT set_config('idle_in_transaction_session_timeout', :timeout, true) AS timeout FROM processes "
-    "WHERE id = :process AND NOT ended FOR KEY SHARE"
-)
+_FENCE = text("SELECT id FROM processes WHERE id = :process AND NOT ended FOR KEY SHARE")
 _JOIN = text("INSERT INTO processes (run, is_main, name) VALUES (:run, :is_main, :name) RETURNING id")
 _BEAT = text(
     "UPDATE processes SET seen = clock_timestamp(), fetched = :fetched, requests = :requests, listable = :listable, "
@@ -140,7 +137,7 @@ class Membership:
 
     def __init__(self, engine: Engine, run: int, *, is_main: bool, version: str, lease_seconds: float) -> None:
         """Join the run, and begin to beat. The engine is that of this object alone."""
-        self._engine = engine
+        self._engine = engine.execution_options(**{IDLE_SECONDS: lease_seconds})
         self._run = run
         self._version = version
         self.work: Callable[[], Work] = Work
@@ -175,6 +172,14 @@ class Membership:
         """Say that the event loop turns. Called by it more often than LOOP_SHARE demands."""
         self._loop_turned = time.monotonic()
 
+    def limit_idle_time(self, connection: Connection) -> None:
+        """Let the server end the next transactions of a connection in which this process is silent for a lease."""
+        connection.execution_options(**{IDLE_SECONDS: self.lease_seconds})
+
+    def allow_idle_time(self, connection: Connection) -> None:
+        """Let the next transactions take their time: nobody waits for their locks any more."""
+        connection.execution_options(**{IDLE_SECONDS: None})
+
     def fence(self, connection: Connection) -> None:
         """Let this process not be declared dead until the transaction ends. Raises TakenForDeadError if it was."""
         if connection.execute(self._fence()).first() is None:
@@ -182,11 +187,11 @@ class Membership:
 
     def is_fenced(self) -> ColumnElement[bool]:
         """Return a condition that does what `fence` does. It is false if this process was declared dead."""
-        living = self._fence().columns(column("timeout")).cte("living")
+        living = self._fence().columns(column("id")).cte("living")
         return select(func.count()).select_from(living).scalar_subquery() == 1
 
     def _fence(self) -> TextClause:
-        return _FENCE.bindparams(process=self.id, timeout=f"{round(self.lease_seconds * 1000)}")
+        return _FENCE.bindparams(process=self.id)
 
     def rejoin(self) -> None:
         """Join under a new number, after others have taken this process for dead. What it had leased is theirs."""

@@ -16,9 +16,9 @@ logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 5.0
 """Pauses between two attempts. Each is twice the one before."""
-PASSING_CLASSES = ("08", "25P03", "40", "53300", "57P")
+PASSING_CLASSES = ("08", "25P03", "40", "53300", "55P03", "57P")
 """Beginnings of the server's codes for failures that pass: of the connection, of a suspended process, deadlocks, too
-many connections, restart.
+many connections, locks of others that last too long, restart.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """

@@ -82,7 +82,7 @@ class ServerLock:
             time.sleep(POLL_SECONDS)
         self._thread.start()
 
-    def begin(self, connection: Connection, query: str, parameters: dict[str, str]) -> None:
+    def begin(self, connection: Connection, query: str, parameters: dict[str, str | None]) -> None:
         """Begin a transaction by a SELECT without FROM. Raises SQLAlchemyError if another process is now the owner."""
         fence = f"{query}, (SELECT count(*) FROM ({self._row}) AS mine)"  # noqa: S608
         row = connection.exec_driver_sql(fence, {**parameters, "token": self._token}).one()

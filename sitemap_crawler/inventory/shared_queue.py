@@ -50,6 +50,7 @@ class SharedQueue(Queue):
         self._held: set[int] = set()
         self._counted_at = 0.0
         self._count = 0
+        membership.limit_idle_time(connection)
         super().__init__(connection, run, frontier=self._shared, **arguments)
         self.has_waiting = True
         """Whether a lease may find a URL."""

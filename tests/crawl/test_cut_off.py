@@ -74,9 +74,13 @@ def test_a_process_that_is_cut_off_asks_nothing_and_goes_on_later(
     assert postgres.execute(ICU, f"SELECT count(*) = count(DISTINCT url) FROM {schema}.urls") == [(True,)]
 
 
-def test_others_request_what_a_process_has_that_is_cut_off(
-    program: Program, tree: Site, postgres: PostgresServer, proxy: PostgresProxy
+@pytest.mark.parametrize(
+    "statement", ["UPDATE processes SET seen", "SELECT 1 FROM runs", "UPDATE frontier", "DELETE FROM frontier"]
+)
+def test_others_request_what_a_process_has_that_is_cut_off_in_a_transaction(
+    program: Program, tree: Site, postgres: PostgresServer, proxy: PostgresProxy, statement: str
 ) -> None:
+    """A heartbeat, the share of a host, a lease, a batch: no lock of the process stays."""
     expected = crawl_alone(program, tree)
     state = postgres.url()
     schema = state.rpartition("=")[2]
@@ -85,7 +89,7 @@ def test_others_request_what_a_process_has_that_is_cut_off(
 
     def cut_off() -> None:
         wait_for(lambda: postgres.execute(ICU, leased) != [])
-        proxy.is_open.clear()
+        proxy.stops_after = lambda sent: statement in sent
 
     tree.at[60] = cut_off
     with (
@@ -96,6 +100,8 @@ def test_others_request_what_a_process_has_that_is_cut_off(
         tree.gate.set()
         code, words = main.end()
         # The run has ended without the helper, which learns it now.
+        assert not proxy.is_open.is_set()
+        proxy.stops_after = lambda _: False
         proxy.is_open.set()
         ended = helper.end()
     assert code == 0, words

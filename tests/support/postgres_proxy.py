@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
 
 PORT = 5432
-_QUERY, _PARSE = b"Q", b"P"
-"""Kinds of messages with a statement, https://www.postgresql.org/docs/current/protocol-message-formats.html"""
+_QUERY, _PARSE, _SYNC = b"Q", b"P", b"S"
+"""Kinds of messages: two with a statement, and the end of those that belong to the second one.
+
+https://www.postgresql.org/docs/current/protocol-message-formats.html
+"""
 _READY = b"Z"
 _MAX_GATE_SECONDS = 300
 
@@ -39,6 +42,8 @@ class PostgresProxy:
         It is called with the statements of the transaction when the server is about to get the commit. The server has
         committed before the client can notice anything.
         """
+        self.stops_after: Callable[[str], bool] = lambda _statement: False
+        """Whether nothing is forwarded any more after a statement: the server has got it, and its answer is lost."""
         self.lost: list[str] = []
         """Statements of the transactions whose commits the server has answered in vain."""
         self.is_open = threading.Event()
@@ -122,6 +127,7 @@ class _Session:
         (size,) = struct.unpack("!I", first := _read(self._client, 4))
         self._pass(self._server, first + _read(self._client, size - 4))
         statements: list[str] = []
+        stops = False
         for kind, content in _messages(self._client):
             statement = _statement(kind, content)
             if statement == "COMMIT":
@@ -133,7 +139,11 @@ class _Session:
                 statements = []
             elif statement:
                 statements.append(statement)
+            stops = stops or (statement is not None and self._proxy.stops_after(statement))
             self._pass(self._server, _message(kind, content))
+            if stops and kind in (_QUERY, _SYNC):
+                self._proxy.is_open.clear()
+                stops = False
 
     def answer(self) -> None:
         """Forward the messages of the server until an answer is lost."""

@@ -102,6 +102,7 @@ class Exporter:
         membership.watches_loop = False
         if not membership.is_main:
             return ending
+        membership.allow_idle_time(self._job.store.connection)
         ended_well = ending.finished and ending.failure is None and ending.shortage is None
         try:
             membership.set_phase(RunPhase.CONCLUDING if ended_well else RunPhase.STOPPING)
