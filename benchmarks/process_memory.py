@@ -42,11 +42,14 @@ class PeakOfAll:
         self._thread.join()
 
     def _measure(self) -> None:
-        while not self._ended.wait(INTERVAL_SECONDS):
+        # The first measurement is made at once: a fast machine may end the process before the second one.
+        while True:
             size = sum(map(_proportional_set, _tree(self._pid)))
             if size:
                 self.samples.append((time.time(), size))
             self.bytes = max(self.bytes, size)
+            if self._ended.wait(INTERVAL_SECONDS):
+                return
 
 
 def mean_memory(samples: Sequence[tuple[float, int]], moments: Sequence[float]) -> float:

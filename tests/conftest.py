@@ -60,6 +60,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif wanted == POSTGRESQL:
         metafunc.parametrize("inventories", [server], indirect=True)
     elif wanted is None and name not in FILE_ONLY and is_chosen(name):
+        server = pytest.param(POSTGRESQL, marks=[needs_postgres, pytest.mark.slow])
         metafunc.parametrize("inventories", [SQLITE, server], indirect=True)
 
 

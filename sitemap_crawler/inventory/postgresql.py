@@ -23,7 +23,7 @@ from sitemap_crawler.inventory.dialects import Greater, Position, Truncated
 from sitemap_crawler.inventory.migrations import SERVER_TABLES, STEPS, is_old, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, frontier, frontier_due, meta, metadata
 from sitemap_crawler.inventory.server_errors import RIGHTS_REMEDY, server_problem
-from sitemap_crawler.inventory.server_owner import OWNED_BY, OWNER_TABLE, ServerLock
+from sitemap_crawler.inventory.server_owner import IDLE_SECONDS, OWNED_BY, OWNER_TABLE, ServerLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,11 +38,6 @@ LOCK_SECONDS = 30
 """Maximum time to wait for the lock of another client, unless the user of the database has a limit of its own."""
 MIN_VERSION = 13
 """First major version of PostgreSQL that is used."""
-IDLE_SECONDS = "idle_seconds"
-"""Execution option: time without a statement after which the server ends a transaction, and its session.
-
-A process that is suspended or cut off in a transaction would keep its locks for ever.
-"""
 _CONNECTION = {
     "application_name": "sitemap-crawler",
     "connect_timeout": CONNECT_SECONDS,

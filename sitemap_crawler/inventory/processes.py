@@ -19,9 +19,8 @@ from sqlalchemy import column, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.exceptions import InventoryError
-from sitemap_crawler.inventory.postgresql import IDLE_SECONDS
 from sitemap_crawler.inventory.retries import repeated
-from sitemap_crawler.inventory.server_owner import process_name
+from sitemap_crawler.inventory.server_owner import IDLE_SECONDS, process_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,6 +35,11 @@ LEASE_SECONDS = 10.0
 """Age from which on the row of another process is free."""
 OWNED_BY = "owned_by"
 """Execution option of a connection whose transactions are an owner's: its ServerLock."""
+IDLE_SECONDS = "idle_seconds"
+"""Execution option: time without a statement after which the server ends a transaction, and its session.
+
+A process that is suspended or cut off in a transaction would keep its locks for ever.
+"""
 POLL_SECONDS = 0.5
 """Time between two looks at the row of another process."""
 # The key is part of the statement that takes the row: the lock for it waits for FOR KEY SHARE, that of a renewal does

@@ -7,6 +7,8 @@ import sys
 from itertools import count
 from typing import TYPE_CHECKING
 
+import pytest
+
 from sitemap_crawler.validation.entries import read_entries
 from tests.support.paths import ROOT
 from tests.support.program import Program
@@ -15,6 +17,8 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 KILLED = -9
 DATES = ("Tue, 02 Mar 2021 10:20:30 GMT", "Mon, 02 Jan 2023 03:04:05 GMT")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest, WebServer
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 SCHEMA = "example"
 
 

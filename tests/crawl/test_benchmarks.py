@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = ROOT / "benchmarks"
 
 

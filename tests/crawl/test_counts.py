@@ -87,6 +87,7 @@ def counted(program: Program, site: WebServer, name: str, *, pages: int, workers
     return Counter(json.loads(counts.read_text(encoding="utf-8")), parses=parses.stat().st_size - workers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1])
 def test_cost_of_a_further_page(program: Program, site: WebServer, workers: int) -> None:
     lay_out(site, FEW)

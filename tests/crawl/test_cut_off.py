@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 LEASE_SECONDS = 3
 HELD = 2 * 256
 """Maximum number of URLs that two processes have leased, and that are requested again."""

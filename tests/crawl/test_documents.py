@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
+pytestmark = pytest.mark.slow
+
 RUN = (PROGRAM, "scrapy crawl")
 """Beginnings of commands that are run."""
 NOT_RUN = {

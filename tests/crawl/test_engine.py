@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
     from tests.support.webserver import WebServer
 
+pytestmark = pytest.mark.slow
+
 SCRAPYS_OWN = ["-s", "DOWNLOADER=scrapy.core.downloader.Downloader"]
 """With another downloader than ours the crawl has Scrapy's own engine, with which these tests compare."""
 

@@ -497,6 +497,7 @@ def test_a_page_made_to_keep_the_comparison_busy(program: Program) -> None:
     assert 0 < work["compared_pairs"] <= 64 * 200**2
 
 
+@pytest.mark.slow
 def test_a_large_inventory_answers_at_once(program: Program) -> None:
     url = "https://www.example.com/"
     path = make_inventory(program.directory / "a.db", url)

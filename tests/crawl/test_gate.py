@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
 """Public addresses. The connections of the program under test to them go to the servers here."""
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = (1360, 390, 320)
 SCHEMES = ("light", "dark")
 MAX_ELEMENTS = 5_000

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def undisturbed(program: Program, site: WebServer) -> bytes:

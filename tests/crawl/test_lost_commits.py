@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 LEASE_OPTION = ("-s", "SITEMAP_LEASE=600")
 """No process is taken for dead, however busy the machine is."""
 BATCH, LEASE = "DELETE FROM frontier", "UPDATE frontier"

@@ -14,6 +14,8 @@ from tests.support.webserver import WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 LINKS = 300
 SLICES = 100
 

@@ -259,6 +259,7 @@ def test_the_rotation_reaches_all_pages(monitored: MonitoredSite) -> None:
     assert set(asked) == {monitored.home, *map(monitored.server.url, PATHS)}
 
 
+@pytest.mark.slow
 def test_the_quota_of_the_day_caps_the_inspections(monitored: MonitoredSite) -> None:
     assert monitored.monitor("--inspect", "1").code == 0
     monitored.change("UPDATE engine_quota SET used = 1998")

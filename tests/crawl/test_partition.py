@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 LEASE_SECONDS = 12
 """Longer than a connection on which nothing comes through is kept."""
 # The site is no host of this machine for the program.

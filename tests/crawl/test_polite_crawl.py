@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
     from tests.support.webserver import Page
 
+pytestmark = pytest.mark.slow
+
 ONE = ("--concurrency", "1")
 LONG = 3_600
 ROUNDING = 0.001

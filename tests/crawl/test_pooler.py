@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
-pytestmark = [needs_postgres, needs("pgbouncer")]
+pytestmark = [needs_postgres, needs("pgbouncer"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 PAGES = 300
 # By bytes, and by a language: A B a a-b a_b / a a_b a-b A B.
 NAMES = ("a", "a_b", "a-b", "A", "B", "b", "%C3%A9", "z")

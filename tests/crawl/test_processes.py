@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 PAGES = 600
 PROCESSES = 3
 OPTIONS = ("--processes", str(PROCESSES), "-s", "DOWNLOAD_TIMEOUT=170")

@@ -9,12 +9,16 @@ import subprocess
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.program import Program
+
+pytestmark = pytest.mark.slow
 
 FAILING = rb"only 1 page that keeps failing is left, next request in \d+ s, at \d\d:\d\d:\d\d UTC"
 

@@ -11,10 +11,14 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from tests.support.program import Program
+
+pytestmark = pytest.mark.slow
 
 PAGES = 8_000
 KILLS = 10

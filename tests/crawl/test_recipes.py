@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 CRON_PAGE = ROOT / "docs" / "deploy" / "cron.md"
 PROGRAM = "/opt/sitemap-crawler/bin/sitemap-crawler"
 

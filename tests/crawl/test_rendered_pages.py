@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.crawl.rendering.rendered import Rendered
 
+pytestmark = pytest.mark.slow
+
 DATA = Reply('{"text": "from the server"}', "application/json", headers={"ETag": '"1"'})
 
 

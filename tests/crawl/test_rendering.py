@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
     from tests.support.webserver import Page
 
+pytestmark = pytest.mark.slow
+
 NOT_DUE = ("-s", "SITEMAP_REVISIT_EXCLUDED=1000000")
 """No page is rendered only because it is its turn."""
 GIVEN = ("--render", "auto", "--browser", "/bin/true", "--browser-no-sandbox", "--state", "state.db", "-s", SETTING)

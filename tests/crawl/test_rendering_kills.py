@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 PAGE = "<main id=m></main><script>fetch('/slow').then(r => r.text()).then(t => m.append(t))</script>"
 PAGES = 6
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.slow]
 
 
 def profiles(directory: Path) -> list[Path]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 SHELL = '<!DOCTYPE html><title>t</title><div id=app></div><script src="/app.js"></script>'
 LOADER = """
 fetch('/api' + location.pathname, {headers: {'X-Key': 'public'}}).then(answer => answer.json()).then(links => {

@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import Answer, LoggedRequest
 
-pytestmark = pytest.mark.skipif(
-    not MUST_RUN and not any(map(find_tool, BROWSERS)), reason=f"none of {', '.join(BROWSERS)} is installed"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not MUST_RUN and not any(map(find_tool, BROWSERS)), reason=f"none of {', '.join(BROWSERS)} is installed"
+    ),
+    pytest.mark.slow,
+]
 
 SITES = (shop, hash_mode, panels, static_export, script_menu, odd_pages, mixed)
 IMAGE = "{http://www.google.com/schemas/sitemap-image/1.1}loc"

@@ -25,6 +25,8 @@ from tests.support.tools import find_tool
 if TYPE_CHECKING:
     from types import TracebackType
 
+pytestmark = pytest.mark.slow
+
 PAGE_URL = "http://localhost:1/page"
 """Chromium trusts this host like one with https, so that all kinds of workers are allowed, but no server is there."""
 WAYS_OUT = """<!DOCTYPE html><html><head><title>t</title>

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 # items_dir and jobs_dir give every job FEEDS and JOBDIR, which must not disturb it.
 SETTINGS = {"items_dir": "items", "jobs_dir": "jobs", "jobs_to_keep": "100"}
 

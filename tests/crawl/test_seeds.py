@@ -169,6 +169,7 @@ def test_what_can_t_be_read_is_a_warning(program: Program, site: WebServer, answ
     assert seed_warnings(result) == [(site.url("/map.xml"), words)]
 
 
+@pytest.mark.slow
 def test_what_gives_no_answer_is_a_warning(program: Program, site: WebServer) -> None:
     site.pages["/map.xml"] = Answer(drop=True)
     with WebServer() as closed:
@@ -309,6 +310,7 @@ def test_limits_hold_for_a_run_and_not_for_a_process(
     assert len(seed_warnings(result)) == 1
 
 
+@pytest.mark.slow
 def test_the_time_for_sitemaps_begins_with_the_first_one(program: Program, site: WebServer) -> None:
     """Pages that are fetched before take hours on a large site."""
     site.pages["/linked"] = slow(page())

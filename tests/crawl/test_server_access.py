@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 SMALL, LARGE = "2m", "40m"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 PASSWORD = "marked-Secret-9"
 WARNING = "Warning: all users of this machine can read the password of --state"
 GIVEN_FILES = {"site.toml", "other.toml"}

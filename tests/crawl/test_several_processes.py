@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 PAGES = 400
 MODIFIED = "Tue, 07 May 2024 08:09:10 GMT"
 SHORT_LEASE = ("-s", "SITEMAP_LEASE=4")

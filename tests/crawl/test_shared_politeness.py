@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.crawl.test_several_processes import wait_for
 from tests.support.postgres_server import ICU, PostgresServer, needs_postgres
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
-pytestmark = needs_postgres
+pytestmark = [needs_postgres, pytest.mark.slow]
 LEASE = ("-s", "SITEMAP_LEASE=3", "--no-adaptive")
 RULES = Answer("User-agent: *\nDisallow: /private/\n", content_type="text/plain")
 

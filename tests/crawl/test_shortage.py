@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 PAGES = [f"/{number}" for number in range(150)]
 ALONE = {"Connection": "close"}
 """With it every request opens a connection of its own."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = """
 import os, pathlib, time
 import sitemap_crawler.extract.document as document

@@ -21,6 +21,8 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 
 def status(program: Program) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((program.directory / "status.json").read_text(encoding="utf-8"))

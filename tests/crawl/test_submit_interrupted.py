@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest, WebServer
 
+pytestmark = pytest.mark.slow
+
 ADDED = 20_001
 """Three batches."""
 

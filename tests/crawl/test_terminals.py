@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 ESCAPE = b"\x1b]0;owned\x07\x1b[31m"
 TITLE = "é 中 😀"
 

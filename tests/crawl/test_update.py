@@ -496,6 +496,7 @@ def test_a_preview_is_updated_under_its_public_address(program: Program, site: W
     assert_settled(program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -538,6 +539,7 @@ def test_after_any_updates_a_write_changes_nothing(program: Program, site: WebSe
         assert_settled(program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("first", range(4))
 def test_a_killed_update_leaves_a_whole_set_and_the_next_command_repairs(

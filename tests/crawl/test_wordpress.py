@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 POSTS = 230
 
 

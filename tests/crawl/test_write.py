@@ -46,6 +46,7 @@ def test_the_same_bytes_without_a_request(program: Program, crawled: WebServer) 
     assert crawled.paths() == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_reported_in_one_line(program: Program, site: WebServer) -> None:
     paths = [f"/{number}/{'x' * 500}" for number in range(400)]
     site.pages.update({"/": page(*paths), **{path: page() for path in paths}})

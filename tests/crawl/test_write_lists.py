@@ -171,6 +171,7 @@ def test_a_crawl_of_the_same_inventory_judges_the_pages(program: Program, tmp_pa
         assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 5, 8, 11, 14])
 def test_a_killed_command_leaves_a_whole_set_and_is_repeated(program: Program, number: int) -> None:
     """Killed before a commit or a rename. The live set is the old or the new one."""

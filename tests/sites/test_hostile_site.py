@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from lxml import etree
 
 from tests.sites.hostile_site import DEEP, ESCAPES, KINDS, LISTED, SITEMAPS, HostileSite
@@ -14,6 +15,8 @@ from tests.support.paths import ROOT, SCHEMAS
 
 if TYPE_CHECKING:
     from tests.support.program import Program
+
+pytestmark = pytest.mark.slow
 
 # Bytes, resident, of all its processes: 200 MB, and a page of 15 MB of nothing but small tags, a tree of 250 MB.
 MAX_MEMORY = 520_000_000

@@ -10,5 +10,5 @@ import os
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("suite", settings.get_profile("explore"), derandomize=True)
+settings.register_profile("suite", settings.get_profile("explore"), derandomize=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))

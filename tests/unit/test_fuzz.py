@@ -23,6 +23,8 @@ INPUTS = 40
 """Number of mutations of each target."""
 INPUTS_BY_TARGET = {"commands": 12, "inventory-file": 20}
 """The same, of targets that take longer."""
+MANY, MANY_BY_TARGET = 500, {"commands": 30}
+"""The same in the slow tests."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -33,8 +35,18 @@ def test_corpus(name: str) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_mutations(name: str) -> None:
+    check_mutations(name, INPUTS_BY_TARGET.get(name, INPUTS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_many_mutations(name: str) -> None:
+    check_mutations(name, MANY_BY_TARGET.get(name, MANY))
+
+
+def check_mutations(name: str, inputs: int) -> None:
     target = TARGETS[name]
-    for number, data in enumerate(islice(target.inputs(SEED), INPUTS_BY_TARGET.get(name, INPUTS))):
+    for number, data in enumerate(islice(target.inputs(SEED), inputs)):
         try:
             check(target, data)
         except Exception as error:

@@ -113,6 +113,7 @@ def test_all_pages_are_reached_in_turn(tmp_path: Path) -> None:
     assert seen[27] in seen[7:14]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inspected", [0, MANY - 100])
 def test_a_large_site_is_never_loaded(tmp_path: Path, inspected: int) -> None:
     path = tmp_path / "a.sqlite"

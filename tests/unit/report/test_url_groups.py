@@ -510,6 +510,7 @@ def size_of(value: object) -> int:
 URLS_OF_A_LARGE_SITE = 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "expected"),
     [

@@ -124,6 +124,7 @@ def collected(calls: list[Callable[[], object]]) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", [False, True])
 @pytest.mark.parametrize("operation", ["token", "api"])
 def test_google(tmp_path: Path, log: list[str], operation: str, user: bool) -> None:

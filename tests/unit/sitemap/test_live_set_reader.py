@@ -31,6 +31,8 @@ from sitemap_crawler.validation.entries import read_entries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 BASE = "https://example.com/d/"
 ENTRY = "map.xml"
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)

@@ -395,6 +395,7 @@ class Drops:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [-1, 350, 850])
 def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebServer, order: int) -> None:
     """Its links count unless the page is dropped before they are read. The run counts as complete."""
