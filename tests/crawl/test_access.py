@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 LOGIN = "nightly:correct horse:battery"
 TOKEN = "tok-8f14e45fceea167a"
 COOKIE = "preview=c9f0f895fb98ab91"

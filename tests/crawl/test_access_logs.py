@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0"
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 PEM = serialization.Encoding.PEM
 NO_VERIFICATION = "DOWNLOAD_VERIFY_CERTIFICATES=0"
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 
 def has_ipv6() -> bool:
     try:

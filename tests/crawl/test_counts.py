@@ -105,6 +105,7 @@ def test_cost_of_a_further_page(program: Program, site: WebServer, workers: int)
         assert 0 < many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * further
 
 
+@pytest.mark.slow
 def test_a_link_costs_no_statement(program: Program, site: WebServer) -> None:
     lay_out(site, FEW)
     few = counted(program, site, "few", pages=FEW)
@@ -115,6 +116,7 @@ def test_a_link_costs_no_statement(program: Program, site: WebServer) -> None:
     assert many["statements"] - few["statements"] <= STATEMENTS_PER_PAGE * FEW
 
 
+@pytest.mark.slow
 def test_a_page_that_has_not_changed_is_not_parsed(program: Program, site: WebServer) -> None:
     lay_out(site, FEW)
     assert counted(program, site, "same", pages=FEW)["parses"] == FEW

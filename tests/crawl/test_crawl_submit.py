@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
     from tests.support.webserver import LoggedRequest, WebServer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def announced(program: Program, site: WebServer, engine: FakeIndexNow) -> AnnouncedSite:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
+pytestmark = pytest.mark.slow
+
 PAGES = 24
 
 

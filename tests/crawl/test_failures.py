@@ -238,6 +238,7 @@ def test_a_state_of_another_site(program: Program, site: WebServer) -> None:
     assert_refused(result, 2, site.url("/"), site.url("/docs/"), "--state")
 
 
+@pytest.mark.slow
 def test_a_full_disk(program: Program, site: WebServer, published: Path) -> None:
     """No file may grow past 300 kB: neither the inventory nor a sitemap can take the whole site."""
     paths = [f"/{number}/{'x' * 1_000}" for number in range(600)]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 HEADING = re.compile(r"<h1>(.*?)</h1>")
 REQUESTS = re.compile(r"<dt>This run asked for</dt>\s*<dd[^>]*>([0-9,]+)</dd>")
 LABEL = re.compile(r'<p class="label"><svg.*?</svg> (.*?)</p>', re.DOTALL)

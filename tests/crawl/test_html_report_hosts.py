@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 WWW, BLOG, SHOP = "http://www.example.co.uk/", "http://blog.example.co.uk/", "http://shop.example.co.uk/"
 HOSTS = ["blog.example.co.uk", "shop.example.co.uk", "www.example.co.uk"]
 OPTIONS = ("--subdomains", "--state", "state.db", "--no-adaptive", "-s", "RETRY_TIMES=0")

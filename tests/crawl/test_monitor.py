@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program, Result
     from tests.support.webserver import LoggedRequest, WebServer
 
+pytestmark = pytest.mark.slow
+
 PATHS = [f"/p/{number}" for number in range(1, 12)]
 READ_LATER = "2099-01-01T00:00:00.000Z"
 ONLY_LOOPBACK = """

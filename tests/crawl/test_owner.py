@@ -17,6 +17,8 @@ from tests.support.webserver import Answer, WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def two(site: WebServer) -> None:

@@ -15,6 +15,8 @@ from tests.support.webserver import Answer, WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 XHTML = "{http://www.w3.org/1999/xhtml}"
 STATE = ("--state", "state.sqlite")
 BOTH = ("--format", "xml", "--format", "html")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 LOGIN = "Basic " + b64encode(b"agent:s3cr:et").decode()
 CLEAN = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "no_proxy"), "")
 """Overrides the proxies of the environment in which the tests run."""

@@ -13,6 +13,8 @@ from tests.support.webserver import WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 
 def scrapy_crawl(program: Program, *arguments: str) -> Result:
     command = [sys.executable, "-m", "scrapy", "crawl", "site", *arguments]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 MIB = 1_048_576
 
 

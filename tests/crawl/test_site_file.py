@@ -13,6 +13,8 @@ from tests.support.webserver import Answer, WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 
 def write_file(program: Program, name: str, *lines: str) -> None:
     path = program.directory / name

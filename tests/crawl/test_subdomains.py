@@ -14,6 +14,8 @@ from tests.support.webserver import Answer, WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 WWW, BLOG, SHOP = "http://www.example.co.uk/", "http://blog.example.co.uk/", "http://shop.example.co.uk/"
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 OPTIONS = ("--subdomains", "--state", "state.db", "--no-adaptive")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest
 
+pytestmark = pytest.mark.slow
+
 WWW = "http://www.example.com"
 MAP = f"{WWW}/sitemap.xml"
 PROPERTY = "sc-domain:example.com"

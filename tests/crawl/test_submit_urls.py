@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import WebServer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def announced(program: Program, site: WebServer, engine: FakeIndexNow) -> AnnouncedSite:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program, Result
 
+pytestmark = pytest.mark.slow
+
 PATHS = ["/", *(f"/{number:02}" for number in range(30))]
 STATE = ("--state", "state.db")
 SHARDS = ("--max-urls", "10")

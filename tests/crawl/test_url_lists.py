@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.support.program import Program
 
+pytestmark = pytest.mark.slow
+
 HIDDEN = range(1, 8)
 
 

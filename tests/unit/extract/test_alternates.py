@@ -221,6 +221,7 @@ def test_hostile_amounts():
     assert alternates(None, *["</de/>; rel=alternate; hreflang=de"] * 50_000) == Alternates((("de", DE),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "markup",
     [
@@ -239,6 +240,7 @@ def test_hostile_pages_take_linear_time(markup):
     )
 
 
+@pytest.mark.slow
 def test_hostile_headers_take_linear_time():
     assert_linear(
         lambda n: ["</de/>; rel=alternate; hreflang=de"] * n(50_000),

@@ -382,6 +382,7 @@ def test_parse_srcset(value: str, expected: list[tuple[str, int, float]]) -> Non
     assert parse_srcset(value) == [Candidate(*candidate) for candidate in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -164,6 +164,7 @@ def test_megabytes_are_shortened():
     assert len(header.evidence) <= MAX_EVIDENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("markup", "headers"),
     [
@@ -329,6 +330,7 @@ def test_hostile_amounts_of_canonicals():
     assert canonical(f"<head><link rel='{'x ' * 500_000}canonical' href=c>") == Canonical(C)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "markup",
     [

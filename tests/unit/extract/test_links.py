@@ -136,6 +136,7 @@ def test_link_headers_are_bounded():
     assert parse_link_header(["<a>" + " " * 70_000, "<b>"]) == [("a", {})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["<", "<a", "<a>;", '<a>;b="', "<a>;b='", ";", " ", '<a>;"', '\\"', "<a>; " + " " * 99]
 )
@@ -287,6 +288,7 @@ def test_refresh_tags(markup, target):
     assert refresh_target(page(markup)) == target
 
 
+@pytest.mark.slow
 def test_hostile_amounts_of_refreshes():
     refreshes = "<meta http-equiv=refresh content='0;url=t'>"
     assert_linear(lambda n: page("<noscript>" + "<div>" * n(1_500) + refreshes * n(40_000)), refresh_target)

@@ -78,6 +78,7 @@ def test_sniffing(body, expected):
     assert media_type(None, body) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("head", "part"), [("", "a"), ("", "a/"), ("", " "), ("a/b", " ")])
 def test_megabytes_take_linear_time(head, part):
     def make(n):

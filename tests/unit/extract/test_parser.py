@@ -156,6 +156,7 @@ def test_the_usual_declarations_are_read_as_all_others_are(markup):
 # limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", [" a{}=1", ' a{}=">"', "/a{}", '"a{}="x"', " =a{}", "\n a{} = '<p>'"])
 def test_a_flood_of_attributes_ends_the_page_there(template):
     def markup(count):

@@ -88,6 +88,7 @@ def test_any_code_has_a_skeleton_that_is_no_longer(code: str) -> None:
     assert len(code_skeleton(code)) <= len(code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["[", "{", "'", "`", "/*", "//", "a ", "=[", "\\", '"\\'])
 def test_hostile_code_takes_linear_time(piece: str) -> None:
     assert_linear(lambda n: piece * n(MAX_INLINE), code_skeleton)

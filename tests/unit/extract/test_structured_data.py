@@ -253,6 +253,7 @@ def test_bounds_of_microdata() -> None:
     assert depth == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "markup",
     [

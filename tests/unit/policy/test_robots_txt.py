@@ -640,6 +640,7 @@ def test_crawl_delay(text: str, delays: dict[str, float | None]) -> None:
 # --- Files made to do harm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "path", "expected"),
     [

@@ -69,6 +69,7 @@ def test_a_secret_at_the_cut_of_a_message() -> None:
     assert redactor.clean(" \n\t" * 5_000 + f"another-secret\x1b {SECRET}") in ("***\\x1b ***", "*** ***", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["eyJ-", "eyJa.", "Bearer ", "apikey", "apikey ", "-----BEGIN PRIVATE KEY-----", "x" * 9]
 )

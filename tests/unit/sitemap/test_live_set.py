@@ -409,6 +409,7 @@ def prepare(directory: Path, before: str) -> tuple:
     return publish(entries(before), target(directory), second.files, NOW).files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), STEPS)
 @pytest.mark.parametrize("name", ["replace", "fsync", "open", "unlink"])
 @pytest.mark.parametrize("killed", [False, True])
@@ -456,6 +457,7 @@ def test_everything_is_on_the_disk_before_it_is_named(tmp_path, monkeypatch):
 LETTERS = st.sets(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1).map(sorted).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(steps=st.lists(LETTERS, min_size=2, max_size=6), compress=st.booleans(), max_urls=st.integers(1, 6))
 def test_any_history_keeps_the_rules(tmp_path_factory, steps, compress, max_urls):

@@ -425,6 +425,7 @@ STEPS: Iterable[tuple[tuple[str, str, str], tuple[str, str, str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), STEPS)
 @pytest.mark.parametrize("name", ["replace", "fsync", "unlink"])
 @pytest.mark.parametrize("killed", [False, True])

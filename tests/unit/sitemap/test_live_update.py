@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.sitemap.records import PublishedFile
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 

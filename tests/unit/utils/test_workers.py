@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest
 
+pytestmark = pytest.mark.slow
+
 EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
