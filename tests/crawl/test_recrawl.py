@@ -91,6 +91,7 @@ def test_what_a_page_led_to_stays_when_it_answers_304(program: Program, site: We
     assert (report["listed"], report["not_modified"], report["outcome"]) == (5, 4, "unchanged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failing", [Answer(status=503), Answer(status=429), Answer(drop=True)])
 def test_a_listed_page_stays_while_its_server_fails(program: Program, site: WebServer, failing: Answer) -> None:
     build(site)
@@ -137,6 +138,44 @@ def test_new_renderings_of_the_same_content_move_no_date(program: Program, site:
     for _ in range(3):
         assert crawl(program, site)["outcome"] == "unchanged"
     assert (program.output / "sitemap.xml").read_bytes() == before
+
+
+# Pages of an archive of mails, a tracker, a code browser and a blog, each at three times.
+AGED = {
+    "/thread": (
+        "<h1>Tides</h1><p>Jo, %s</p><dl><dt>Age (days ago)<dd>%s</dl>",
+        ("29 minutes ago", 1_003), ("3 days ago", 1_006), ("2 weeks ago", 1_017),
+    ),
+    "/issue": (
+        "<h1>Quay #7</h1><p>Added by <a href='/jo'>Jo</a> <a title='2026-11-20'>%s</a> ago.<p>Updated %s.",
+        ("about 1 hour", "less than a minute ago"), ("3 days", "3 days ago"), ("about 1 month", "18 days ago"),
+    ),
+    "/log": (
+        "<table><tr><th>Age<th>Log<tr><td>%s<td>Fix the quay<tr><td><span title='2026-10-01'>%s</span><td>Add</table>",
+        ("29 min.", "8 weeks"), ("3 days", "8 weeks"), ("2 weeks", "3 months"),
+    ),
+    "/artikel": (
+        "<html lang='de'><h1>Kai</h1><p>Geschrieben %s, geändert %s.",
+        ("vor 2 Jahren", "vor einer Stunde"), ("vor 2 Jahren", "vor 3 Tagen"), ("vor 3 Jahren", "vor etwa 2 Wochen"),
+    ),
+    "/billet": (
+        "<html lang='fr'><h1>Quai</h1><p>Écrit %s, modifié %s.",
+        ("il y a 2 ans", "il y a moins d'une minute"), ("il y a 2 ans", "il y a 3 jours"),
+        ("il y a 3 ans", "il y a environ un mois"),
+    ),
+}  # fmt: skip
+
+
+def test_the_ages_on_pages_move_no_date(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page(*AGED)
+    for time in range(1, 4):
+        for path, (body, *times) in AGED.items():
+            site.pages[path] = Answer(body % times[time - 1])
+        report = crawl(program, site)
+        assert report["outcome"] == ("published" if time == 1 else "unchanged")
+        assert lastmods(program, site) == dict.fromkeys(("/", *AGED))
+    site.pages["/issue"] = Answer(AGED["/issue"][0].replace("Quay", "Harbour") % ("3 days", "3 days ago"))
+    assert crawl(program, site)["changes"]["changed"] == 1
 
 
 def test_a_change_that_nobody_dates_has_the_time_at_which_it_was_seen(program: Program, site: WebServer) -> None:
@@ -287,6 +326,7 @@ def lose_the_links(program: Program, site: WebServer, *options: str) -> list[str
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit", [("--max-pages", "1"), ("--max-pages", "4"), ("--max-pages", "9"), ("--max-depth", "9")]
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import string
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes
+from sitemap_crawler.extract.content.ages import MAX_CELL, is_age, without_ages
+from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -46,20 +47,16 @@ _VOLATILE = re.compile(
 _CLOUDFLARE_EMAIL = "/cdn-cgi/l/email-protection#"
 _CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
 
-# Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 5 minutes ago, 12
-# likes, 7 readers like this, Downloads: 12, 3 people are online, 12 Aufrufe. A mark is the common part of all spellings
-# of a word. A unit may stand between the number and the mark.
-_COUNTER_MARKS = (b"iew", b"omment", b"ago", b"ike", b"nline", b"ownload", b"ufruf")
-_UNITS = frozenset(
-    f"{unit}{plural}".encode()
-    for unit in ("second", "sec", "minute", "min", "hour", "day", "week", "month", "year")
-    for plural in ("", "s")
-) | {b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a"}
-_UNITS |= {
+# Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 12 likes, 7
+# readers like this, Downloads: 12, 3 people are online, 12 Aufrufe. A mark is the common part of all spellings of a
+# word. A unit may stand between the number and the mark.
+_COUNTER_MARKS = (b"iew", b"omment", b"ike", b"nline", b"ownload", b"ufruf")
+_UNITS = frozenset((b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a")) | {
     f"{who}{what}".encode()
     for who in ("people", "users", "visitors", "guests", "readers")
     for what in ("l", "o", "areo")
 }
+_DIGIT = re.compile("[0-9]")
 _LETTERS = string.ascii_letters.encode()
 _NUMERALS = b"0123456789.,'"
 _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
@@ -81,12 +78,10 @@ _GENERATED = re.compile(
     rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
 )
 
-# This includes the bytes of the no-break space. Other characters with these bytes also differ in their other bytes.
-_WHITE_SPACE = b" \t\n\r\f\v\xc2\xa0"
-
 # Bounds on hostile pages; real ones stay far below.
 _MAX_STATED = 200  # properties of microdata
 _MAX_SCRIPTS = 50
+_MAX_CELLS = 5_000  # of tables
 _MAX_SCRIPT_LENGTH = 1_000_000  # characters
 
 
@@ -149,6 +144,8 @@ def read_main_content(document: Document) -> Content:
 
 
 def _read_content(document: Document, root: etree._Element, excluded: set[etree._Element]) -> Content:
+    language = _language(document)
+    excluded = excluded.union(_age_cells(document, language))
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
     inside: set[etree._Element] = set()  # elements with references inside excluded elements
@@ -170,15 +167,33 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     values = _microdata_values(document, root, excluded)
     embedded = _media_references(document, root, inside)
     embedded_and_stated = _lasting(embedded) + b"\n" + values if embedded else values
-    return Content(_stable_text(text), _lasting(_link_references(document, root, inside)), embedded_and_stated)
+    return Content(
+        _stable_text(text, language), _lasting(_link_references(document, root, inside)), embedded_and_stated
+    )
 
 
-def _stable_text(text: bytes) -> bytes:
-    """Return the text without its white space, counters and generation times.
+def _language(document: Document) -> str | None:
+    """Return the tag of the page's language, or None if it names none."""
+    return document.root.get("lang") or document.root.get("xml:lang") or None
+
+
+def _age_cells(document: Document, language: str | None) -> Iterator[etree._Element]:
+    """Yield the cells of tables that hold an age and nothing else, such as "3 days"."""
+    tables = (block for block in document.blocks if block.tag == "table")
+    for cell in islice(chain.from_iterable(table.iter("td") for table in tables), _MAX_CELLS):
+        text = cell.text
+        if len(cell) == 1 and not cell[0].tail and not (text and text.strip()):
+            text = cell[0].text
+        if text and len(text) <= MAX_CELL and _DIGIT.search(text) and is_age(text, language):
+            yield cell
+
+
+def _stable_text(text: bytes, language: str | None) -> bytes:
+    """Return the text without its white space, ages, counters and generation times.
 
     White space changes with the markup.
     """
-    text = text.translate(None, _WHITE_SPACE)
+    text = without_ages(without_space(text), language)
     for mark in _COUNTER_MARKS:
         if mark in text:
             text = _without_counters(text, mark)

@@ -108,6 +108,9 @@ _KIND_BY_CLASS = {
     ),
 }
 
+# This includes the bytes of the no-break space. Other characters with these bytes also differ in their other bytes.
+_WHITE_SPACE = b" \t\n\r\f\v\xc2\xa0"
+
 # Bounds on hostile pages; real ones stay far below.
 _MAX_CONDITIONAL = 200  # elements whose position or content is examined
 _MAX_ARTICLES = 200
@@ -214,3 +217,8 @@ def _only_article(articles: list[etree._Element], excluded: set[etree._Element])
 def text_bytes(element: etree._Element) -> bytes:
     """Return the text of an element in UTF-8, white space included."""
     return etree.tostring(element, method="text", encoding="utf-8", with_tail=False)
+
+
+def without_space(text: bytes) -> bytes:
+    """Return a text in UTF-8 without white space. Its characters can be compared, and no longer be decoded."""
+    return text.translate(None, _WHITE_SPACE)

@@ -321,6 +321,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("markup", HOSTILE)
 def test_hostile_pages_take_linear_time(markup: Callable[[Amount], str]) -> None:
     assert_linear(lambda n: page(markup(n)), fingerprint)

@@ -1,0 +1,155 @@
+"""Ages, such as "3 days ago": they change with the clock, so they are no content.
+
+Texts are in UTF-8 without white space, as those of a fingerprint.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from sitemap_crawler.extract.content.age_phrases import AGE_PHRASES
+from sitemap_crawler.extract.content.main_content import without_space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_CELL = 40
+"""Maximum number of characters of a text that may be an age and nothing else."""
+
+# Words of WordPress, Rails and Django that CLDR lacks: units, words before a number, articles in its place. ~: a space.
+_FURTHER_UNITS = {"en": "secs mins hrs"}
+_QUALIFIERS = {
+    "en": "about almost over nearly around approximately less~than more~than half",
+    "de": "etwa fast über ungefähr rund knapp ca. circa mehr~als weniger~als",
+    "fr": "environ presque plus~de moins~de plus~d' moins~d' près~de",
+    "es": "cerca~de casi más~de menos~de alrededor~de aproximadamente unos unas",
+    "it": "circa quasi oltre più~di meno~di",
+    "pt": "cerca~de quase mais~de menos~de aproximadamente",
+    "nl": "ongeveer bijna meer~dan minder~dan",
+    "pl": "około prawie ponad mniej~niż",
+    "ru": "около почти больше более менее меньше",
+    "sv": "ungefär nästan över mer~än mindre~än",
+}
+_ARTICLES = {
+    "en": "an a one",
+    "de": "einem einer einen eine ein",
+    "fr": "une un",
+    "es": "una uno un",
+    "it": "una uno un' un",
+    "pt": "uma um",
+    "nl": "een",
+    "sv": "ett en",
+}
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
+_WINDOW_BYTES = 120
+"""Length of the longest age, far more than any."""
+_MAX_PLACES = 2_000
+"""Maximum number of places of one text that are looked at for the ages of one language."""
+
+
+class _Anchors(NamedTuple):
+    """The text that each age of one kind begins or ends with, before its pattern is needed."""
+
+    language: str
+    kind: int
+    texts: tuple[bytes, ...]
+    """The text in several spellings."""
+    begins: bool
+    """Whether ages begin with the text, as in "vor 3 Tagen"."""
+
+
+class _Patterns(NamedTuple):
+    age: re.Pattern[bytes]
+    """An age as a whole."""
+    duration: re.Pattern[bytes]
+    """An age without the words that make it one, such as "3 days"."""
+    label: re.Pattern[bytes]
+    """A label such as "age (days ago)" with the numbers before and after it. The first group is the label."""
+
+
+def without_ages(text: bytes, language: str | None) -> bytes:
+    """Return a text without its ages. `language` is the tag of the page's language; None if the page names none."""
+    for anchors in _anchors_on_page(language):
+        for anchor in anchors.texts:
+            if anchor in text:
+                text = _without(text, anchor, _patterns_of(anchors), begins=anchors.begins)
+    return text
+
+
+def is_age(text: str, language: str | None) -> bool:
+    """Return whether a text of a table's cell is an age or a duration, such as "3 days", and nothing else."""
+    if len(text) > MAX_CELL:
+        return False
+    data = without_space(text.encode()).rstrip(b".")
+    patterns = map(_patterns_of, _anchors_on_page(language))
+    return any(one.duration.fullmatch(data) or one.age.fullmatch(data) for one in patterns)
+
+
+def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -> bytes:
+    parts: list[bytes] = []
+    start = places = 0
+    position = text.find(anchor)
+    while position >= 0 and places < _MAX_PLACES:
+        places += 1
+        end = position + len(anchor)
+        first = max(start, position - _WINDOW_BYTES)
+        if begins:
+            found = patterns.age.match(text, position, position + _WINDOW_BYTES)
+        else:
+            # The text ends where the age ends.
+            found = patterns.age.search(text, first, end)
+        if found is not None:
+            parts.append(text[start : found.start()])
+            start = end = found.end()
+        elif text[end : end + 1] == b")" and (found := patterns.label.search(text, first, end + _WINDOW_BYTES)):
+            parts += (text[start : found.start()], found[1])
+            start = end = found.end()
+        position = text.find(anchor, end)
+    parts.append(text[start:])
+    return b"".join(parts)
+
+
+def _anchors_on_page(language: str | None) -> Iterator[_Anchors]:
+    """Yield the anchors of English and of the page's language. To look for those of all languages takes too long."""
+    yield from _anchors_of("en")
+    tag = _LANGUAGE.match(language or "")
+    if tag is not None and (name := tag[0].lower()) in AGE_PHRASES and name != "en":
+        yield from _anchors_of(name)
+
+
+@cache
+def _anchors_of(language: str) -> tuple[_Anchors, ...]:
+    return tuple(
+        _Anchors(language, kind, _spellings((end,) if end else (begin, begin.capitalize())), begins=not end)
+        for kind, (begin, end, _) in enumerate(AGE_PHRASES[language])
+    )
+
+
+def _spellings(anchors: Iterable[str]) -> tuple[bytes, ...]:
+    return tuple(dict.fromkeys(without_space(anchor.encode()) for anchor in anchors))
+
+
+@cache
+def _patterns_of(anchors: _Anchors) -> _Patterns:
+    language = anchors.language
+    begin, end, units = AGE_PHRASES[language][anchors.kind]
+    unit = _one_of(f"{units} {_FURTHER_UNITS.get(language, '')}")
+    qualifier = _one_of(_QUALIFIERS.get(language, ""))
+    article = _one_of(_ARTICLES.get(language, ""))
+    number = rb"[0-9]++(?:[.,][0-9]++)?" + (b"|" + article if article else b"")
+    part = rb"(?:%s)(?:%s)\.?" % (number, unit)
+    if qualifier:
+        part = rb"(?:%s)*+%s" % (qualifier, part)
+    several = rb"%s(?:,?%s){0,3}" % (part, part)
+    first, last = _one_of(begin), _one_of(end)
+    age = rb"(?:%s)?%s%s\Z" % (first, several, last) if end else first + several
+    label = rb"[0-9]*+([^\W0-9]{0,20}\((?:%s)%s\))[0-9]*+" % (unit, last)
+    return _Patterns(*(re.compile(pattern, re.IGNORECASE) for pattern in (age, several, label)))
+
+
+def _one_of(words: str) -> bytes:
+    """Return a pattern of these words. Of two words that begin alike the longer one is tried first."""
+    encoded: Iterable[bytes] = {without_space(word.replace("~", "").encode()) for word in words.split()}
+    return b"|".join(re.escape(word) for word in sorted(encoded, key=lambda word: (-len(word), word)))
