@@ -56,11 +56,13 @@ _UNITS = frozenset((b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l",
     for who in ("people", "users", "visitors", "guests", "readers")
     for what in ("l", "o", "areo")
 }
-_DIGIT = re.compile("[0-9]")
 _LETTERS = string.ascii_letters.encode()
 _NUMERALS = b"0123456789.,'"
 _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
 _NUMBER_AFTER = re.compile(rb"(?:s|ed)?([:(]?%s\)?(?:times)?)" % _NUMBER)
+
+# A cell of a table that may hold an age: few cells with numbers do.
+_MAY_BE_AGE = re.compile(r"[^0-9]{0,20}[0-9]{1,9}\s{0,9}[^\W0-9_]")
 
 # Statements of when and how fast a page was generated, or of its copyright.
 _WINDOW_BYTES = 60  # on either side of a mark
@@ -184,7 +186,7 @@ def _age_cells(document: Document, language: str | None) -> Iterator[etree._Elem
         text = cell.text
         if len(cell) == 1 and not cell[0].tail and not (text and text.strip()):
             text = cell[0].text
-        if text and len(text) <= MAX_CELL and _DIGIT.search(text) and is_age(text, language):
+        if text and len(text) <= MAX_CELL and _MAY_BE_AGE.match(text) and is_age(text, language):
             yield cell
 
 
