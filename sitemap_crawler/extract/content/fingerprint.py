@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from sitemap_crawler.extract.content.ages import MAX_CELL, is_age, without_ages
+from sitemap_crawler.extract.content.ages import is_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
 from sitemap_crawler.extract.document import slice_within
 
@@ -62,7 +62,7 @@ _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
 _NUMBER_AFTER = re.compile(rb"(?:s|ed)?([:(]?%s\)?(?:times)?)" % _NUMBER)
 
 # A cell of a table that may hold an age: few cells with numbers do.
-_MAY_BE_AGE = re.compile(r"[^0-9]{0,20}[0-9]{1,9}\s{0,9}[^\W0-9_]")
+_MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+\s{0,9}+[^\W0-9_]")
 
 # Statements of when and how fast a page was generated, or of its copyright.
 _WINDOW_BYTES = 60  # on either side of a mark
@@ -147,7 +147,7 @@ def read_main_content(document: Document) -> Content:
 
 def _read_content(document: Document, root: etree._Element, excluded: set[etree._Element]) -> Content:
     language = _language(document)
-    excluded = excluded.union(_age_cells(document, language))
+    excluded = excluded.union(_age_cells(document, excluded, language))
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
     inside: set[etree._Element] = set()  # elements with references inside excluded elements
@@ -179,14 +179,17 @@ def _language(document: Document) -> str | None:
     return document.root.get("lang") or document.root.get("xml:lang") or None
 
 
-def _age_cells(document: Document, language: str | None) -> Iterator[etree._Element]:
+def _age_cells(document: Document, excluded: set[etree._Element], language: str | None) -> Iterator[etree._Element]:
     """Yield the cells of tables that hold an age and nothing else, such as "3 days"."""
-    tables = (block for block in document.blocks if block.tag == "table")
+    # Many menus are a table within an excluded element.
+    tables = (
+        block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
+    )
     for cell in islice(chain.from_iterable(table.iter("td") for table in tables), _MAX_CELLS):
         text = cell.text
-        if len(cell) == 1 and not cell[0].tail and not (text and text.strip()):
+        if not text and len(cell) == 1 and not cell[0].tail:
             text = cell[0].text
-        if text and len(text) <= MAX_CELL and _MAY_BE_AGE.match(text) and is_age(text, language):
+        if text and _MAY_BE_AGE.match(text) and is_age(text, language):
             yield cell
 
 
