@@ -6,6 +6,8 @@ Babel has them from the Unicode CLDR. To load them from Babel takes a crawl 20 t
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from contextlib import suppress
 from datetime import timedelta
 from itertools import takewhile
@@ -97,6 +99,7 @@ def main() -> None:
         f"    {language!r}: {tuple(kinds)!r},\n" for language in languages if (kinds := kinds_of(language))
     ]  # fmt: skip
     PATH.write_text(HEAD + "".join(lines) + TAIL, encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(PATH)], check=True)
 
 
 if __name__ == "__main__":
