@@ -27,6 +27,8 @@ class NoteKind(StrEnum):
     """Robot of a search engine, and the robots.txt rule that forbids the page to it."""
     BLOCKED_RESOURCES = "blocked-resources"
     """Scripts and style sheets that robots.txt forbids to a search engine, each with the rule."""
+    REPEATS = "repeats"
+    """Percentage of its texts that no earlier page of the run had shown, on a page with too little of its own."""
     CANONICALS = "canonicals"
     """Several canonical URLs, of which none counts."""
     CONFLICTING_ALTERNATES = "conflicting-alternates"
@@ -263,6 +265,8 @@ class Page:
     """Reasons to suspect that the URL belongs to a crawler trap."""
     likeness: bytes | None = None
     """Signature of the content, to compare pages of a suspected trap."""
+    blocks: bytes | None = None
+    """Hashes and weights of the texts, to find out whether other pages have shown them."""
     scripts: ScriptFacts | None = None
     """The facts by which the page is rendered or not; None without `--render`."""
 

@@ -23,6 +23,7 @@ from sitemap_crawler.inventory.runs import (
     load_pause,
     mark_planned,
 )
+from sitemap_crawler.inventory.shown_texts import load_shown
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import host_of
@@ -91,6 +92,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
     changes = _changed_options(run.options, options.remembered()) if run.planned else []
     with connection.begin():
         load_traps(connection, traps, run=run.id)
+        load_shown(connection, traps, run=run.id, resumed=run.planned)
         if not run.planned:
             plan_revisits(
                 connection,
@@ -99,6 +101,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
                 settled_since=finished_runs_ago(connection, SETTLED_RUNS, now=run.id, counts_now=False),
                 every=1 if options.full else options.revisit_excluded,
                 trap=traps.refusal,
+                turn=traps.turn_of,
             )
             mark_planned(connection, run.id)
         elif changes:

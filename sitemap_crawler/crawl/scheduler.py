@@ -69,6 +69,7 @@ class FrontierScheduler(BaseScheduler):
         self._book = self._job.together.book if self._job.together is not None else None
         self._sharing: Sharing | None = None
         self._fetched_at_depth_update = -1
+        self._fetched_at_sampling = -1
         self._watch: RunWatch | None = None
         self._generation = self._job.queue.generation
 
@@ -116,6 +117,11 @@ class FrontierScheduler(BaseScheduler):
         if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.shared.fetched:
             self._guarded(job.queue.update_depths)
             self._fetched_at_depth_update = job.shared.fetched
+        if not is_over and job.shared.traps.yields.has_parameters and self._fetched_at_sampling != job.shared.fetched:
+            self._fetched_at_sampling = job.shared.fetched
+            self._guarded(job.queue.sample_refused)
+            if not job.queue.may_lease:
+                self._guarded(job.queue.settle_repeats)
         return self._may_lease_now()
 
     def _may_lease_now(self) -> bool:

@@ -26,7 +26,7 @@ _WAITS = frontier.c.owner.is_(None)
 URL_HOST = func.split_part(func.split_part(urls.c.url, "/", 3), ":", 1)
 """The host of a URL, for PostgreSQL. The hosts of one registrable domain are names."""
 _ADD = RowStatement(
-    insert(frontier).on_conflict_do_nothing(index_elements=[frontier.c.url_id]), ("url_id", "depth"), joins=True
+    insert(frontier).on_conflict_do_nothing(index_elements=[frontier.c.url_id]), ("url_id", "depth", "turn"), joins=True
 )
 _MOVE = RowStatement(
     update(frontier)
@@ -38,8 +38,11 @@ _MOVE = RowStatement(
 
 
 def add_waiting(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Let URLs wait, each given with `url_id` and `depth`. Those in the frontier stay as they are."""
-    _ADD.execute(connection, rows)
+    """Let URLs wait, each given with `url_id`, `depth`, and `turn` unless it is the first one.
+
+    Those in the frontier stay as they are.
+    """
+    _ADD.execute(connection, [{"turn": 0, **row} for row in rows])
 
 
 def remove_waiting(connection: Connection, ids: Sequence[int]) -> None:
@@ -76,14 +79,14 @@ class Frontier:
         return self._connection.scalar(select(func.count()).select_from(frontier).where(_WAITS)) or 0
 
     def lease(self, query: Select[Any], limit: int, *, elsewhere: Collection[str] = ()) -> Sequence[Any]:
-        """Lease up to `limit` URLs, those with the smallest depth first, and return their rows of the query.
+        """Lease up to `limit` URLs, those of the first turn with the smallest depth first, and return their rows.
 
         The query selects from a join with the frontier and with `urls`; its first column is the id. URLs of the hosts
         `elsewhere` are left to other processes.
         """
         if elsewhere:
             query = query.where(URL_HOST.not_in(sorted(elsewhere)))
-        query = query.where(_WAITS).order_by(frontier.c.depth, frontier.c.url_id).limit(limit)
+        query = query.where(_WAITS).order_by(frontier.c.turn, frontier.c.depth, frontier.c.url_id).limit(limit)
         rows = self._connection.execute(query.with_for_update(of=frontier, skip_locked=True)).all()
         self._set_owner([row[0] for row in rows], self._process)
         return rows

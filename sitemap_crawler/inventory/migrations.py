@@ -185,6 +185,22 @@ def _add_renderings(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+_TURNS = """
+ALTER TABLE frontier ADD COLUMN turn SMALLINT DEFAULT '0' NOT NULL;
+DROP INDEX frontier_due;
+CREATE INDEX frontier_due ON frontier (turn, depth, url_id) WHERE owner IS NULL;
+CREATE TABLE shown_texts (hash BIGINT NOT NULL, run {id} NOT NULL, pages INTEGER NOT NULL, url_id {id} NOT NULL,
+    PRIMARY KEY (hash))
+"""
+
+
+def _add_turns(connection: Connection) -> None:
+    """Let the shapes of URLs take turns, and add the table of the texts that pages have shown."""
+    types = {"id": "BIGINT" if connection.dialect.name == "postgresql" else "INTEGER"}
+    for statement in _TURNS.format(**types).split(";"):
+        connection.execute(text(statement))
+
+
 STEPS: dict[int, Callable[[Connection], None]] = {
     4: _add_named_dates,
     5: _add_supplied,
@@ -193,6 +209,7 @@ STEPS: dict[int, Callable[[Connection], None]] = {
     8: _add_updates,
     9: _add_frontier,
     10: _add_renderings,
+    11: _add_turns,
 }
 """By schema version, the function that makes the next version of it. The caller has begun the transaction."""
 OLDEST_VERSION = 4

@@ -19,18 +19,24 @@ from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
 from sitemap_crawler.inventory.schema import frontier as due
+from sitemap_crawler.inventory.shown_texts import store_shown_texts
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
 from sitemap_crawler.inventory.traps import (
+    exhaust,
     load_admitted_sessions,
     load_learnt_traps,
+    readmit_repeating,
     refuse_learnt_traps,
     refuse_leased,
+    refuse_repeating,
+    refuse_same,
+    sample_repeating,
     store_learnt_traps,
     store_trap_counts,
 )
 from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
-from sitemap_crawler.traps.detector import TrapDetector
+from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -103,7 +109,7 @@ class Queue:
             .order_by(urls.c.depth, urls.c.id)
         )
         waiting = due.join(urls, urls.c.id == due.c.url_id)
-        self._due = select(urls.c.id, urls.c.url, due.c.depth, *validators, *rendering).select_from(
+        self._due = select(urls.c.id, urls.c.url, due.c.depth, due.c.turn, *validators, *rendering).select_from(
             waiting.outerjoin(observations, same_readers) if joins else waiting
         )
         self._frontier = Frontier(connection) if frontier is None else frontier
@@ -126,6 +132,9 @@ class Queue:
         self._has_unsaved_traps = False
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
+        self._samples: set[int] = set()
+        """Refused URLs that are requested all the same."""
+        self._sampled_groups: set[str] = set()
         with connection.begin():
             self.queued = self._count_queued()
 
@@ -198,6 +207,8 @@ class Queue:
     def refuse_trapped(self, held: Collection[QueuedUrl]) -> None:
         """Refuse queued URLs that are in newly learnt traps. `held` are leased URLs, which return to the queue."""
         self.flush()
+        # Those whose pages only repeat others are refused when they are leased.
+        has_patterns = any(trap is not Trap.REPEATS for trap, _ in self._traps.learnt)
         with self._connection.begin():
             self._give_back(held)
             if self.shared_traps is not None:
@@ -207,11 +218,36 @@ class Queue:
                 self._has_unsaved_traps = True
             if self._has_unsaved_traps:
                 store_learnt_traps(self._connection, self._traps)
-                refuse_learnt_traps(self._connection, self._traps)
+                if has_patterns:
+                    refuse_learnt_traps(self._connection, self._traps)
                 if self.shared_traps is not None:
                     self.shared_traps.announce()
             self.queued = self._count_queued()
         self._has_unsaved_traps = False
+
+    def sample_refused(self) -> None:
+        """Queue some of the URLs whose pages seem to repeat others. Called when all else is fetched.
+
+        A group whose samples show anything new is no longer refused. Then its URLs are queued, too.
+        """
+        self.flush()
+        with self._connection.begin():
+            if self._traps.yields.reopened:
+                self._sampled_groups -= self._traps.yields.reopened
+                self._traps.yields.reopened.clear()
+                readmit_repeating(self._connection, self._traps)
+                store_learnt_traps(self._connection, self._traps)
+            ids, groups = sample_repeating(self._connection, self._traps, known=self._sampled_groups)
+            self._samples.update(ids)
+            self._sampled_groups |= groups
+            self._admit(ids, (int(UrlState.REPEATS),))
+            self.queued = self._count_queued()
+
+    def settle_repeats(self) -> None:
+        """Refuse the fetched pages that only repeat others. Called when nothing is left to fetch."""
+        with self._connection.begin():
+            refuse_repeating(self._connection, self._traps)
+            refuse_same(self._connection, self._traps)
 
     def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
         """Load the traps that other processes have learnt. `held` are leased URLs, which return to the queue."""
@@ -288,17 +324,23 @@ class Queue:
         return self._lease_rows(limit, elsewhere) if self.queued else []
 
     def _lease_rows(self, limit: int, elsewhere: Collection[str]) -> list[QueuedUrl]:
-        with self._connection.begin():
-            rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
-            leased = [queued_url(*row) for row in rows]
-            if self.shared_traps is not None and self.shared_traps.version:
-                # Another process may have discovered them before it learnt of a trap.
-                refused = refuse_leased(self._connection, self._traps, leased)
-                self._frontier.drop(refused)
-                leased = [queued for queued in leased if queued.id not in refused]
-        self.queued = self.queued - len(rows) if len(rows) == limit else 0
-        self._leased += len(leased)
-        return leased
+        while True:
+            with self._connection.begin():
+                rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
+                if rows and rows[0].turn and self._traps.yields.is_exhausted:
+                    self._frontier.give_back([row.id for row in rows])
+                    exhaust(self._connection)
+                    rows = []
+                leased = [leased_url(row) for row in rows]
+                if self._traps.yields.refused or (self.shared_traps is not None and self.shared_traps.version):
+                    # They were discovered before the trap was learnt, perhaps by another process.
+                    refused = refuse_leased(self._connection, self._traps, leased, exempt=self._samples)
+                    self._frontier.drop(refused)
+                    leased = [queued for queued in leased if queued.id not in refused]
+            self.queued = self.queued - len(rows) if len(rows) == limit else 0
+            self._leased += len(leased)
+            if leased or not rows:
+                return leased
 
     def flush(self) -> None:
         """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""
@@ -338,9 +380,11 @@ class Queue:
             self._write_nofollow()
             if self._traps.has_unsaved_counts and self.stores_trap_counts:
                 store_trap_counts(self._connection, self._traps, run=self._run)
+                store_shown_texts(self._connection, self._traps, run=self._run)
             places = self.shared_traps.exchange_places() if self.shared_traps is not None else []
         self._traps.facets.forget_changes(places)
         self._traps.has_unsaved_counts = False
+        self._traps.yields.unsaved = {}
         self._buffer, self._buffered_links = [], 0
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:
@@ -376,7 +420,7 @@ class Queue:
                 )
                 closer.append({"b_id": row.id, "b_state": int(state), **nearer})
                 if state != row.state and state is UrlState.ADMITTED:
-                    admitted.append({"url_id": row.id, "depth": nearer["b_depth"]})
+                    admitted.append({"url_id": row.id, "depth": nearer["b_depth"], "turn": self._turn_of(url, depth)})
         if not self._write(fresh, closer, admitted, ids):
             # Another process was quicker with some of them: now they are known.
             left = {row["url"]: discovered[row["url"]] for row in fresh if row["url"] not in ids}
@@ -393,6 +437,10 @@ class Queue:
             return UrlState.ADMITTED
         trap = self._traps.refusal(url)
         return UrlState.ADMITTED if trap is None else UrlState(trap)
+
+    def _turn_of(self, url: str, depth: int) -> int:
+        """Return the turn of a URL that begins to wait. Those that sitemaps name are the last of the first turn."""
+        return 0 if depth == UNREACHED else self._traps.turn_of(url)
 
     def _write(
         self,
@@ -412,7 +460,8 @@ class Queue:
                 ids[row["url"]] = url_id
                 self._seen.put(row["url"], (url_id, row["depth"]))
                 if row["state"] == UrlState.ADMITTED:
-                    admitted.append({"url_id": url_id, "depth": row["depth"]})
+                    turn = self._turn_of(row["url"], row["depth"])
+                    admitted.append({"url_id": url_id, "depth": row["depth"], "turn": turn})
         if closer:
             _MOVE_CLOSER.execute(self._connection, closer)
             move_waiting(self._connection, [{name: row[name] for name in ("b_id", "b_depth")} for row in closer])
@@ -446,6 +495,11 @@ class Queue:
 
     def _count_queued(self) -> int:
         return self._frontier.count_waiting()
+
+
+def leased_url(row: Sequence[Any]) -> QueuedUrl:
+    """Return the URL of a row of the frontier, whose fourth column is the turn."""
+    return queued_url(*row[:3], *row[4:])
 
 
 def queued_url(

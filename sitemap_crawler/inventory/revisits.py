@@ -10,6 +10,7 @@ from sitemap_crawler.inventory.frontier import add_waiting, clear_frontier, remo
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, frontier, listings, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +46,13 @@ def reapply_rules(
         add_waiting(connection, [_waiting(row) for row, state in changed if state is UrlState.ADMITTED])
 
 
-def _waiting(row: Any) -> dict[str, int]:
-    return {"url_id": row.id, "depth": row.depth}
+def first_turn(_url: str) -> int:
+    """Return the first turn, for all URLs."""
+    return 0
+
+
+def _waiting(row: Any, turn: Callable[[str], int] = first_turn) -> dict[str, int]:
+    return {"url_id": row.id, "depth": row.depth, "turn": 0 if row.depth == UNREACHED else turn(row.url)}
 
 
 def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[[str], int | None]) -> UrlState:
@@ -68,7 +74,7 @@ def requeue_other_readers(connection: Connection, run: int, *, readers: str) -> 
     read_by_others = select(observations.c.url_id).where(observations.c.run == run, observations.c.readers != readers)
     waits = exists().where(frontier.c.url_id == urls.c.id)
     fetched = (urls.c.state == int(UrlState.ADMITTED)) & urls.c.id.in_(read_by_others) & ~waits
-    for rows in batches_of_urls(connection, select(urls.c.id, urls.c.depth).where(fetched)):
+    for rows in batches_of_urls(connection, select(urls.c.id, urls.c.url, urls.c.depth).where(fetched)):
         add_waiting(connection, [_waiting(row) for row in rows])
 
 
@@ -80,12 +86,13 @@ def plan_revisits(
     settled_since: int,
     every: int,
     trap: Callable[[str], int | None] = no_trap,
+    turn: Callable[[str], int] = first_turn,
 ) -> None:
     """Give every known URL its state in the run that begins, within the caller's transaction.
 
     The rules of this run apply, which may differ from those of the last one. A URL that has been excluded for the same
     reason since the run `settled_since` or longer is requested in each `every`th run only, unless the published sitemap
-    still has it. `trap` returns the trap for which a new URL is refused.
+    still has it. `trap` returns the trap for which a new URL is refused, `turn` the turn of a URL that waits.
     """
     published = listings.c.url_id.is_not(None).label("published")
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
@@ -102,7 +109,7 @@ def plan_revisits(
                 if settled and (row.id + run) % every:
                     state = UrlState.NOT_DUE
                 else:
-                    waiting.append(_waiting(row))
+                    waiting.append(_waiting(row, turn))
             if state != row.state:
                 changed.append({"b_id": row.id, "b_state": int(state)})
         SET_STATE.execute(connection, changed)

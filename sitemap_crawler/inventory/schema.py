@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from sitemap_crawler.traps.detector import Trap
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 metadata = MetaData()
 # Only a column declared INTEGER is SQLite's row id, which takes no bytes of its own.
@@ -50,6 +50,9 @@ class UrlState(IntEnum):
     ENDLESS = Trap.ENDLESS
     SESSION = Trap.SESSION
     NESTING = Trap.NESTING
+    REPEATS = Trap.REPEATS
+    SAME = Trap.SAME
+    EXHAUSTED = Trap.EXHAUSTED
 
 
 TRAPPED = tuple(map(int, Trap))
@@ -120,15 +123,19 @@ frontier = Table(
     "frontier",
     metadata,
     Column("url_id", RowId, primary_key=True, autoincrement=False),
-    # As in `urls`. The URLs with the fewest clicks are leased first.
+    # As in `urls`. Of one turn, the URLs with the fewest clicks are leased first.
     Column("depth", Integer, nullable=False),
     # The process that has leased the URL; NULL while it waits.
     Column("owner", BigInteger),
     # Number of processes that ended while they had leased the URL, without a sign of life.
     Column("deaths", SmallInteger, nullable=False, server_default="0"),
+    # URLs of a later turn wait for those of an earlier one, see `traps/yields.py`.
+    Column("turn", SmallInteger, nullable=False, server_default="0"),
 )
 
-frontier_due = Index("frontier_due", frontier.c.depth, frontier.c.url_id, sqlite_where=frontier.c.owner.is_(None))
+frontier_due = Index(
+    "frontier_due", frontier.c.turn, frontier.c.depth, frontier.c.url_id, sqlite_where=frontier.c.owner.is_(None)
+)
 
 observations = Table(
     "observations",
@@ -346,6 +353,17 @@ rendering_counts = Table(
     Column("run", RowId, primary_key=True, autoincrement=False),
     Column("name", SortedText, primary_key=True),
     Column("count", BigInteger, nullable=False),
+)
+
+# The texts that pages of the site have shown, as hashes, for `traps/yields.py`.
+shown_texts = Table(
+    "shown_texts",
+    metadata,
+    Column("hash", BigInteger, primary_key=True, autoincrement=False),
+    # The latest run in which a page showed it, the number of such pages, and the simplest of them.
+    Column("run", RowId, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("url_id", RowId, nullable=False),
 )
 
 # Images that are left out because nearly all pages have them.

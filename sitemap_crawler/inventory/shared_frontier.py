@@ -28,6 +28,7 @@ EMPTY_PAUSE_SECONDS = 0.2
 _SUSPECT = MAX_DEATHS - 1
 """Number of deaths from which on a URL is leased alone."""
 _WAITS = frontier.c.owner.is_(None)
+_ORDER = (frontier.c.turn, frontier.c.depth, frontier.c.url_id)
 
 
 class SharedFrontier(Frontier):
@@ -38,7 +39,7 @@ class SharedFrontier(Frontier):
         self._membership = membership
         self._run = run
         self._max_pages = max_pages
-        self._floor: tuple[int, int] | None = None
+        self._floor: tuple[int, int, int] | None = None
         self._floor_until = 0.0
         self._not_before = 0.0
         self.is_exhausted = False
@@ -133,12 +134,8 @@ class SharedFrontier(Frontier):
             due = due.join(urls, urls.c.id == frontier.c.url_id).where(URL_HOST.not_in(sorted(elsewhere)))
         elif self._floor is not None and time.monotonic() < self._floor_until:
             # Below it are the dead entries of the index, which each lease would read again.
-            due = due.where(tuple_(frontier.c.depth, frontier.c.url_id) > tuple_(*map(literal, self._floor)))
-        due = (
-            due.order_by(frontier.c.depth, frontier.c.url_id)
-            .limit(limit)
-            .with_for_update(of=frontier, skip_locked=True)
-        )
+            due = due.where(tuple_(*_ORDER) > tuple_(*map(literal, self._floor)))
+        due = due.order_by(*_ORDER).limit(limit).with_for_update(of=frontier, skip_locked=True)
         chosen = due.cte("due")
         taken = (
             update(frontier)
@@ -147,13 +144,13 @@ class SharedFrontier(Frontier):
             .returning(frontier.c.url_id)
             .cte("taken")
         )
-        rows = self._connection.execute(query.where(frontier.c.url_id.in_(select(taken.c.url_id)))).all()
-        return sorted(rows, key=lambda row: (row[2], row[0]))
+        query = query.where(frontier.c.url_id.in_(select(taken.c.url_id)))
+        return sorted(self._connection.execute(query).all(), key=_place)
 
     def _keep_floor(self, rows: Sequence[Any]) -> None:
         if self._floor is None:
             self._floor_until = time.monotonic() + FLOOR_SECONDS
-        self._floor = (rows[0][2], rows[0][0])
+        self._floor = _place(rows[0])
 
     def _take_from_budget(self, wanted: int) -> int:
         """Count up to `wanted` pages as leased, and return how many the limit of the run allows."""
@@ -171,6 +168,11 @@ class SharedFrontier(Frontier):
             self.is_exhausted = False
             left = case((runs.c.leased > pages, runs.c.leased - pages), else_=0)
             self._connection.execute(update(runs).where(runs.c.id == self._run).values(leased=left))
+
+
+def _place(row: Any) -> tuple[int, int, int]:
+    """Return the place of a leased row in the order of the frontier."""
+    return row.turn, row.depth, row.id
 
 
 def count_leased(connection: Connection, run: int, *, fetched: int) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.processes import MAX_DEATHS, TakenForDeadError
-from sitemap_crawler.inventory.queue import SEEN_GENERATION, Queue, queued_url
+from sitemap_crawler.inventory.queue import SEEN_GENERATION, Queue, leased_url
 from sitemap_crawler.inventory.retries import repeated
 from sitemap_crawler.inventory.schema import frontier, runs
 from sitemap_crawler.inventory.shared_frontier import SharedFrontier
@@ -165,7 +165,7 @@ class SharedQueue(Queue):
             return []
         row, deaths = suspect
         self._leased += 1
-        queued = queued_url(*row)
+        queued = leased_url(row)
         if deaths < MAX_DEATHS:
             return [queued]
         self._held.add(queued.id)

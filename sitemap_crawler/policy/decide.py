@@ -2,8 +2,9 @@
 
 The rules apply to a fetched URL in this order: blocked-by-robots, server-error and unreachable, client-error, redirect,
 not-a-page, too-long, out-of-scope, excluded-by-rule, noindex, canonical-elsewhere, duplicate-index-file, orphan,
-listed. They apply to a URL that was not fetched in this order: blocked-by-robots, out-of-scope, excluded-by-rule, limit
-(a trap that the URL shows, or its depth), orphan, limit (a learnt trap, or any other cause).
+listed. They apply to a URL that was not fetched, and to one whose page repeats others, in this order:
+blocked-by-robots, out-of-scope, excluded-by-rule, limit (a trap that the URL shows, or its depth), orphan,
+duplicate-parameters, limit (a learnt trap, or any other cause).
 
 Memory use is at most five bytes per URL: one for its state, four for the id of its canonical.
 """
@@ -19,7 +20,7 @@ from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import Refusal
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
-from sitemap_crawler.traps.detector import trap_evidence
+from sitemap_crawler.traps.detector import repeats_others, trap_evidence
 from sitemap_crawler.urls.spelling import INDEX_FILES
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ class Decider:
         if orphan := _orphan(facts):
             return orphan
         if facts.trap is not None and self._rules.checks_traps(facts.url):
-            return Refusal(Reason.LIMIT, trap_evidence(facts.trap, facts.url))
+            reason = Reason.DUPLICATE_PARAMETERS if repeats_others(facts.trap, facts.url) else Reason.LIMIT
+            return Refusal(reason, trap_evidence(facts.trap, facts.url))
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:

@@ -261,6 +261,19 @@ class Reason(StrEnum):
             "Give the page a shorter address, or name fewer images and videos on it.",
         ),
     )
+    DUPLICATE_PARAMETERS = (
+        "duplicate-parameters",
+        _Traits(
+            "The same page under other parameters",
+            ReasonGroup.OF_COURSE,
+            Severity.LOW,
+            "The URL shows what other URLs show: sorted or filtered lists, tabs, parameters without a meaning. This is "
+            "seen on the page itself, or on samples of its kind; then it is not fetched.",
+            "Search engines index one address of a content. The sitemap names the simplest one.",
+            "If such pages are missing, except them with `no_traps`, or name them in a list (`--urls`).",
+            fits_sitemap=True,
+        ),
+    )
     LIMIT = (
         "limit",
         _Traits(

@@ -9,7 +9,9 @@ from sitemap_crawler.traps.facets import FacetBudget, facets_place
 from sitemap_crawler.traps.learner import TrapLearner
 from sitemap_crawler.traps.nesting import is_nested, last_segment, repeated_names
 from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
+from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.url_checks import TRAP
+from sitemap_crawler.traps.yields import Yields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,6 +37,12 @@ class Trap(IntEnum):
     """It is an admitted page under another session id."""
     NESTING = 8
     """Its path is made of names that lead to known pages again."""
+    REPEATS = 9
+    """The pages of its shape only repeat other pages."""
+    SAME = 10
+    """It shows what a URL of the same path with fewer parameters shows."""
+    EXHAUSTED = 11
+    """The run ended, as its last pages had shown nothing new."""
 
 
 def trap_evidence(trap: int, url: str) -> str:
@@ -43,10 +51,21 @@ def trap_evidence(trap: int, url: str) -> str:
         return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} continues without end, and its pages are alike"
+    if trap == Trap.REPEATS:
+        return f"{TRAP}{shown(shape_of(url).groups[-2])} only repeats other pages"
+    if trap == Trap.SAME:
+        return "it shows what a URL of the same path with fewer parameters, or a shorter one, shows"
+    if trap == Trap.EXHAUSTED:
+        return f"{TRAP}the last pages had shown nothing new"
     if trap == Trap.NESTING:
         return f"{TRAP}the same pages under ever longer paths"
     sessions = sessions_of(url)
     return f"{TRAP}the same page under changing session ids, {shown(sessions[0].place if sessions else url)}"
+
+
+def repeats_others(trap: int, url: str) -> bool:
+    """Return whether a URL is refused because its parameters only repeat what other URLs show."""
+    return trap == Trap.SAME or (trap == Trap.REPEATS and "?" in url)
 
 
 class Suspect(NamedTuple):
@@ -58,6 +77,8 @@ class Suspect(NamedTuple):
     """Names that the path has more than once."""
     needs_content: bool
     """Whether the content of the page is needed."""
+    needs_blocks: bool = False
+    """Whether the texts of the page are compared with those of other pages."""
 
     def tokens(self, links: Iterable[str]) -> set[str]:
         """Return the tokens to compare the content without: those of the page and, up to a limit, of its links."""
@@ -82,9 +103,10 @@ class TrapDetector:
     """
 
     def __init__(self, budget: int, *, applies: Callable[[str], bool]) -> None:
-        self._applies = applies
+        self.applies = applies
         self.facets = FacetBudget(budget)
         self._learner = TrapLearner()
+        self.yields = Yields()
         self._endless: set[str] = set()
         self._sessions: set[str] = set()
         self._nested: set[str] = set()
@@ -98,31 +120,44 @@ class TrapDetector:
     @property
     def known(self) -> dict[str, list[str]]:
         """The traps in effect, for JSON."""
-        return {"endless": sorted(self._endless), "sessions": sorted(self._sessions), "rounds": sorted(self._nested)}
+        return {
+            "endless": sorted(self._endless),
+            "sessions": sorted(self._sessions),
+            "rounds": sorted(self._nested),
+            "repeating": sorted(self.yields.refused),
+        }
 
     def add_known(self, known: dict[str, list[str]]) -> None:
         """Put the traps of an earlier run into effect."""
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
+        self.yields.refuse(known.get("repeating", ()))
 
     @property
     def counts(self) -> dict[str, Any]:
         """The counts of pages, for JSON."""
-        return self._learner.counts
+        groups = {"groups": self.yields.counts, "pages_seen": self.yields.pages, "pages_new": self.yields.yielded}
+        return {**self._learner.counts, **groups}
 
     def restore_counts(self, counts: dict[str, Any]) -> None:
         """Add the counts of an earlier process of this run."""
         self._learner.restore(counts)
+        pages, yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
+        self.yields.restore(counts.get("groups", {}), pages=pages, yielded=yielded)
 
     @property
     def knows_sessions(self) -> bool:
         """Whether any session ids are known."""
         return bool(self._sessions)
 
+    def turn_of(self, url: str) -> int:
+        """Count a URL that is to be requested, and return its turn."""
+        return self.yields.turn_of(url) if self.applies(url) else 0
+
     def count_admitted(self, url: str) -> None:
         """Count a URL that is admitted whatever its parameters are."""
-        if self._applies(url):
+        if self.applies(url):
             self.facets.count(url)
 
     def admit_session(self, url: str) -> None:
@@ -133,7 +168,7 @@ class TrapDetector:
 
     def without_session(self, url: str) -> str | None:
         """Return the URL without its known session ids, or None if it has none."""
-        return bare_of(url, self._sessions) if self._sessions and self._applies(url) else None
+        return bare_of(url, self._sessions) if self._sessions and self.applies(url) else None
 
     def admitted_session(self, url: str) -> str:
         """Return the admitted URL of the page that `url` names under any session id. Other URLs stay as they are."""
@@ -142,7 +177,7 @@ class TrapDetector:
 
     def refusal(self, url: str) -> Trap | None:
         """Return the reason against a new URL, or None. A URL without one is admitted and counted."""
-        if not self._applies(url):
+        if not self.applies(url):
             return None
         trap = self._learnt_trap(url) or (None if self.facets.admits(url) else Trap.FACETS)
         if trap is None:
@@ -151,7 +186,7 @@ class TrapDetector:
 
     def learnt_refusal(self, url: str) -> Trap | None:
         """Return the learnt trap of a URL that was admitted before the trap was learnt, or None."""
-        if not self._applies(url):
+        if not self.applies(url):
             return None
         trap = self._learnt_trap(url)
         if trap is None:
@@ -161,12 +196,23 @@ class TrapDetector:
     def suspect(self, url: str) -> Suspect | None:
         """Return the features for which the page of this URL may prove a trap. Nearly all URLs have none."""
         pattern, sessions, repeated = endless_pattern(url), sessions_of(url), repeated_names(url)
-        if (pattern is None and not sessions and not repeated) or not self._applies(url):
+        compares = self.yields.compares(url)
+        if (pattern is None and not sessions and not repeated and not compares) or not self.applies(url):
             return None
         if pattern in self._endless:
             pattern = None
         sessions = [session for session in sessions if session.place not in self._sessions]
-        return Suspect(pattern, sessions, repeated, self._learner.needs_content(pattern, sessions, repeated))
+        return Suspect(pattern, sessions, repeated, self._learner.needs_content(pattern, sessions, repeated), compares)
+
+    def compare(self, url_id: int, url: str, blocks: bytes, title: str | None, links: Iterable[str]) -> int | None:
+        """Compare a page with those that were seen before.
+
+        Return the percentage of its texts that is new; None for a page that shows enough of its own.
+        """
+        self.has_unsaved_counts = True
+        percent, refused = self.yields.add(url_id, url, blocks, title, links)
+        self.learnt += [(Trap.REPEATS, group) for group in refused]
+        return percent
 
     def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
         """Learn from a page. Its content and its links may be left out if the suspect does not need them."""
@@ -187,19 +233,23 @@ class TrapDetector:
         before = self._number_of_traps()
         known = {Trap.ENDLESS: self._endless, Trap.SESSION: self._sessions, Trap.NESTING: self._nested}
         for trap, name in self.learnt:
-            if len(known[trap]) < MAX_LEARNT:
+            if trap is Trap.REPEATS:
+                self.yields.refuse([name])
+            elif len(known[trap]) < MAX_LEARNT:
                 known[trap].add(name)
         self.learnt = []
         return self._number_of_traps() > before
 
     def _number_of_traps(self) -> int:
-        return len(self._endless) + len(self._sessions) + len(self._nested)
+        return len(self._endless) + len(self._sessions) + len(self._nested) + len(self.yields.refused)
 
     def _learnt_trap(self, url: str) -> Trap | None:
         if self._endless and endless_pattern(url) in self._endless:
             return Trap.ENDLESS
         if self._nested and is_nested(url, self._nested):
             return Trap.NESTING
+        if self.yields.refuses(url):
+            return Trap.REPEATS
         bare = self.without_session(url)
         if bare is None or self._admitted.get(hash(bare)) == url:
             return None

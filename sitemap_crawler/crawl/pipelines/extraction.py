@@ -306,7 +306,7 @@ class ResourcesPipeline(ReadingPipeline):
 
 
 class LikenessPipeline(ReadingPipeline):
-    """Pipeline for the signature of the content, on pages whose URLs match the pattern of a possible trap."""
+    """Pipeline for what pages are compared by: signatures of those of a possible trap, and texts of samples."""
 
     def process_item(self, item: Page) -> Page:
         suspect = item.suspect
@@ -319,4 +319,8 @@ class LikenessPipeline(ReadingPipeline):
                 name_of=suspect.name_of,
                 without=suspect.tokens(item.links),
             )
+        if item.document is not None and suspect is not None and suspect.needs_blocks:
+            from sitemap_crawler.extract.content.blocks import text_blocks
+
+            item.blocks = text_blocks(item.document)
         return item

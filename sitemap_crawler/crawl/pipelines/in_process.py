@@ -122,6 +122,13 @@ class TrapsPipeline:
     def process_item(self, item: Page) -> Page:
         if item.is_document and item.suspect is not None:
             self._traps.learn(item.suspect, item.likeness, item.links)
+        if item.blocks is not None:
+            queued, title = item.queued, item.observation.title
+            percent = self._traps.compare(queued.id, queued.url, item.blocks, title, item.links)
+            if percent is not None:
+                item.observation.notes[NoteKind.REPEATS] = percent
+        elif item.is_document:
+            self._traps.yields.count_uncompared()
         return item
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Kinds of elements. For the kinds from _LANDMARK to _ARTICLE, the position or the content of the element decides.
 _NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _ARTICLE, _BODY = range(10)
 MAIN = 10  # this and higher kinds are the main content; the lowest of them is the most reliable
-_NO_MAIN = 100
+NO_MAIN = 100
 _UNMARKED = frozenset({_NONE, _CONTENT, _BODY})
 _ALWAYS_EXCLUDED = frozenset({_CODE, _NO_CONTENT})
 _BY_TAG = _ALWAYS_EXCLUDED | {_BODY}  # attributes do not change these kinds
@@ -132,7 +132,7 @@ class Survey(NamedTuple):
 def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
     """Return the main content of `root`. `blocks` are all block elements of the page."""
     best: etree._Element | None = None
-    best_kind = _NO_MAIN
+    best_kind = NO_MAIN
     excluded = set()
     articles = []
     conditional = 0

@@ -94,7 +94,8 @@ def test_a_migration_to_todays_schema_keeps_every_value(tmp_path: Path, version:
         assert [{name: row[name] for name in names} for row in after[table]] == rows
         added += [value for row in after[table] for name, value in row.items() if name not in names]
     assert before["observations"]
-    assert added == [None] * len(added)
+    # All URLs that wait are in the first turn.
+    assert {value for value in added if value is not None} <= {0}
 
 
 @pytest.mark.parametrize("version", [version for version in VERSIONS if version < 10])

@@ -1,0 +1,90 @@
+"""The texts of the main content, as hashes: what a page shows can be compared with what other pages have shown."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import islice
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from sitemap_crawler.extract.content.main_content import NO_MAIN, survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+
+    from sitemap_crawler.extract.document import Document
+
+MAX_BLOCKS = 1_000
+"""Maximum number of different texts of one page that count."""
+MIN_LETTERS = 4
+"""Minimum number of characters of a text that counts. Shorter ones are counters and positions in a list."""
+MAX_WEIGHT = 400
+"""Number of characters from which on a longer text weighs no more."""
+
+MEDIA_WEIGHT = 20
+"""Weight of an embedded picture or video."""
+
+_MAX_LETTERS = 20_000
+"""Number of characters of a text that are looked at."""
+
+
+def text_blocks(document: Document) -> bytes:
+    """Return the different texts of the main content as pairs of 32-bit numbers: hash and weight in characters.
+
+    A text is what stands between two tags. White space does not count.
+    """
+    blocks: dict[int, int] = {}
+    for text in _main_texts(document):
+        words = text[:_MAX_LETTERS].split()
+        letters = sum(map(len, words))
+        if letters >= MIN_LETTERS:
+            blocks[block_hash(words)] = min(letters, MAX_WEIGHT)
+            if len(blocks) == MAX_BLOCKS:
+                break
+    for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):
+        blocks[block_hash([reference])] = MEDIA_WEIGHT
+    return array("I", [number for block in blocks.items() for number in block]).tobytes()
+
+
+def _media(document: Document) -> Iterator[str]:
+    """Yield the addresses of the embedded media: a page may be one picture."""
+    for tag in ("embed", "iframe", "img", "source", "video"):
+        for element in document.all(tag):
+            source = element.get("src")
+            if source and not source.startswith("data:"):
+                yield source[:_MAX_LETTERS]
+
+
+def block_hash(words: list[str]) -> int:
+    return crc32(" ".join(words).encode("utf-8", "surrogatepass"))
+
+
+def _main_texts(document: Document) -> Iterator[str]:
+    """Yield the texts of the main content, in their order."""
+    body = next(document.root.iterchildren("body"), None)
+    if body is None:
+        body = document.root
+    main = next((main for main in document.all("main") if body in main.iterancestors()), None)
+    surveyed = survey(body if main is None else main, document.blocks)
+    if main is None:
+        main = surveyed.main if surveyed.main is not None and surveyed.kind < NO_MAIN else body
+    excluded = surveyed.excluded
+    yield main.text or ""
+    pending: list[tuple[Iterator[etree._Element], str]] = [(iter(main), "")]
+    while pending:
+        children, tail = pending[-1]
+        for child in children:
+            if child not in excluded and isinstance(child.tag, str):
+                if child.text:
+                    yield child.text
+                if len(child):
+                    pending.append((iter(child), child.tail or ""))
+                    break
+            if child.tail:
+                yield child.tail
+        else:
+            pending.pop()
+            if tail:
+                yield tail

@@ -1,0 +1,175 @@
+"""Made sites that link their pages under ever new parameters, each with the list of its content.
+
+The texts of an object are words of its own, so that any two objects differ as those of real sites do.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tests.support.webserver import Answer, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.support.webserver import LoggedRequest
+
+_Row = TypeVar("_Row")
+PER_PAGE = 20
+COLOURS = ("red", "green", "blue", "black")
+SIZES = ("small", "medium", "large")
+SORTS = ("title", "newest", "price")
+
+
+def words_of(name: str, number: int = 40) -> str:
+    """Return a text of words that no other name has."""
+    digest = blake2b(name.encode(), digest_size=32).hexdigest()
+    return " ".join(f"{name}{digest[index : index + 5]}" for index in range(number % len(digest)))
+
+
+@dataclass
+class EndlessSite:
+    """A site whose pages are functions of the address."""
+
+    content: set[str]
+    """The paths and queries of the objects of the site, and of the first pages of its lists."""
+    answer: Callable[[str, list[tuple[str, str]], random.Random], str | None]
+    """Returns the page of a path and its parameters; None if there is none. The generator decides on orders."""
+    seed: int = 0
+
+    def get(self, target: str, default: object = None) -> object:
+        """Answer a request, in the place of the dictionary of pages of a server."""
+        return default if target == "/robots.txt" else self._answered
+
+    def _answered(self, request: LoggedRequest) -> Answer:
+        parts = urlsplit(request.path)
+        body = self.answer(parts.path, parse_qsl(parts.query), random.Random(f"{self.seed} {request.path}"))
+        return Answer("not here", status=404) if body is None else Answer(body)
+
+
+def _pages(rows: list[_Row], size: int) -> list[list[_Row]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _shuffled(links: Sequence[str], order: random.Random) -> list[str]:
+    return order.sample(links, len(links))
+
+
+def _with(path: str, parameters: list[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode(parameters)}" if parameters else path
+
+
+def shop(products: int = 60) -> EndlessSite:
+    """A shop: each list links to itself with one more facet, in another order, and to its next page."""
+    names = [f"product{number}" for number in range(products)]
+    colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(names)}
+    sizes = {name: SIZES[number % len(SIZES)] for number, name in enumerate(names)}
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        if path == "/":
+            return page("/catalogue/", title="The shop")
+        if path == "/catalogue/":
+            return catalogue(parameters, order)
+        name = path.removeprefix("/catalogue/").removesuffix("/")
+        if name not in names:
+            return None
+        return page("/catalogue/", title=name, body=f"<main><p>{words_of(name)}</p></main>")
+
+    def catalogue(parameters: list[tuple[str, str]], order: random.Random) -> str:
+        facets = [value for name, value in parameters if name == "facet"]
+        shown = [name for name in names if all(facet in (colours[name], sizes[name]) for facet in facets)]
+        given = dict(parameters)
+        if given.get("sort") == "newest":
+            shown.reverse()
+        elif "sort" in given:
+            shown.sort(key=lambda name: words_of(name + given["sort"], 1))
+        pages = _pages(shown, PER_PAGE) or [[]]
+        number = int(given.get("page", 1))
+        rows = "".join(f'<li><a href="/catalogue/{name}/">{name} {words_of(name, 3)}</a></li>' for name in pages[number - 1])
+        others = [pair for pair in parameters if pair[0] != "page"]
+        links = [_with("/catalogue/", [*others, ("facet", value)]) for value in (*COLOURS, *SIZES)]
+        links += [_with("/catalogue/", [*[p for p in others if p[0] != "sort"], ("sort", value)]) for value in SORTS]
+        links += [_with("/catalogue/", [*others, ("page", str(n))]) for n in range(1, len(pages) + 1)]
+        return page(*_shuffled(links, order), title="Catalogue", body=f"<main><ol>{rows}</ol></main>")
+
+    objects = {f"/catalogue/{name}/" for name in names}
+    return EndlessSite({"/", "/catalogue/", *objects}, answer)
+
+
+def tracker(issues: int = 120) -> EndlessSite:
+    """A tracker: issues with tabs, a list with sorting and page sizes, and a login that returns to each page."""
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        back = _with("/login", [("back", _with(path, parameters))])
+        if path == "/login":
+            return page("/", title="Login", body="<main><p>Name and password, please.</p></main>")
+        if path == "/":
+            return page("/issues", back, title="The tracker")
+        if path == "/issues":
+            return issue_list(parameters, back, order)
+        number = path.removeprefix("/issues/")
+        if not number.isdecimal() or not 1 <= int(number) <= issues:
+            return None
+        links = [_with(path, [("tab", tab)]) for tab in ("history", "notes", "changes")]
+        body = f"<main><h2>issue {number}</h2><p>{words_of('issue' + number)}</p></main>"
+        return page(*_shuffled([*links, "/issues", back], order), title=f"Issue {number}", body=body)
+
+    def issue_list(parameters: list[tuple[str, str]], back: str, order: random.Random) -> str:
+        given = dict(parameters)
+        numbers = list(range(1, issues + 1))
+        if given.get("sort"):
+            numbers.sort(key=lambda number: words_of(f"{number} {given['sort']}", 1))
+        size = int(given.get("per_page", 25))
+        pages = _pages(numbers, size)
+        at = min(int(given.get("page", 1)), len(pages)) - 1
+        rows = "".join(
+            f'<tr><td><a href="/issues/{n}">issue {n} {words_of(f"issue{n}", 3)}</a></td></tr>' for n in pages[at]
+        )
+        links = [_with("/issues", [*_but(parameters, "page"), ("page", str(n + 1))]) for n in range(len(pages))]
+        sorts = given.get("sort", "").split(",")
+        for column in ("status", "author", "updated", "priority", "project"):
+            keys = [column, *[key for key in sorts if key and key != column]][:3]
+            links.append(_with("/issues", [*_but(parameters, "sort"), ("sort", ",".join(keys))]))
+        links += [_with("/issues", [*_but(parameters, "per_page"), ("per_page", str(n))]) for n in (25, 50, 100)]
+        body = f"<main><table>{rows}</table></main>"
+        return page(*_shuffled([*links, back], order), title="Issues", body=body)
+
+    objects = {f"/issues/{number}" for number in range(1, issues + 1)}
+    return EndlessSite({"/", "/issues", *objects}, answer)
+
+
+def _but(parameters: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
+    return [pair for pair in parameters if pair[0] != name]
+
+
+def forum(topics: int = 150) -> EndlessSite:
+    """A forum of which nothing repeats: all its pages are told apart by their parameters."""
+    boards = 5
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            return page(*[_with("/viewforum.php", [("f", str(n))]) for n in range(boards)], title="Forum")
+        if path == "/viewforum.php":
+            board = int(given["f"])
+            links = [
+                _with("/viewtopic.php", [("f", str(board)), ("t", str(t))]) for t in range(topics) if t % boards == board
+            ]
+            return page(*_shuffled(links, order), title=f"Board {words_of(f'board{board}', 3)}")
+        if path == "/viewtopic.php":
+            topic, start = int(given["t"]), int(given.get("start", 0))
+            name = f"topic{topic}post{start}"
+            links = [_with(path, [*_but(parameters, "start"), ("start", str(start + 20))])] if start < 20 else []
+            body = f"<main><p>{words_of(name)}</p></main>"
+            return page("/", *links, title=f"Topic {words_of(f'topic{topic}', 3)}", body=body)
+        return None
+
+    content = {"/", *[f"/viewforum.php?f={n}" for n in range(boards)]}
+    for topic in range(topics):
+        address = f"/viewtopic.php?f={topic % boards}&t={topic}"
+        content |= {address, f"{address}&start=20"}
+    return EndlessSite(content, answer)
