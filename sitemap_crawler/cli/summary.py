@@ -27,11 +27,13 @@ WIDTH = 120
 
 
 def print_summary(report: Report) -> None:
-    """Print the counts by decision, the files, the duration, the hints, and one example of each kind of warning."""
+    """Print the numbers, the notices, the hints, and one example of each kind of warning."""
     output = console(soft_wrap=True)
     if not output.is_terminal:
         output = console(soft_wrap=True, width=WIDTH)
     output.print(_numbers(report))
+    for notice in report.notices:
+        output.print(plain(notice))
     for hint in report.hints:
         output.print(plain(f"Few pages were found: {hint}"))
     for line in _warnings(report):

@@ -64,6 +64,13 @@ def give_back_all(connection: Connection) -> None:
     connection.execute(update(frontier).where(~_WAITS).values(owner=None))
 
 
+def count_frontier(connection: Connection, *, leased: bool) -> int:
+    """Return the number of URLs that wait, with `leased` also of those that a process has leased."""
+    query = select(func.count()).select_from(frontier)
+    with connection.begin():
+        return connection.scalar(query if leased else query.where(_WAITS)) or 0
+
+
 class Frontier:
     """The frontier as one process sees it. Its methods work within the caller's transaction."""
 

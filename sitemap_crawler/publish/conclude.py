@@ -27,6 +27,7 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
+from sitemap_crawler.inventory.frontier import count_frontier
 from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.publications import mark_unpublished
@@ -57,6 +58,7 @@ from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.waiting import limit_notice
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.replace import is_private
@@ -97,6 +99,7 @@ def conclude(
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
+    report.notices = [printable(notice) for notice in report.notices]
     report.warnings, report.warning_counts = context.sorted_warnings()
     report.finished = datetime.now(UTC)
     _store_results(context, report, crawled=ending is not None)
@@ -178,6 +181,8 @@ class _Conclusion:
             context = self._context
             if context.options.priority and not has_inlinks(self._connection):
                 self._store_reach(proved=False)
+            if context.run.ended_by == ENDED_AT_LIMIT:
+                self._note_limit()
             self._decide_and_publish(
                 proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
             )
@@ -201,13 +206,24 @@ class _Conclusion:
             proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):
                 forget_unnamed(self._connection, self._context.run.id)
+            if not saw_everything:
+                self._note_limit()
             self._store_reach(proved=proved)
             settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
             self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
         else:
             report.outcome = Outcome.INTERRUPTED
+            report.waiting = count_frontier(self._connection, leased=True)
             report.message = ending.interruption or "interrupted; run the same command to continue"
+
+    def _note_limit(self) -> None:
+        """Say that a limit of pages has ended the run, if URLs were left waiting."""
+        report = self._report
+        report.waiting = count_frontier(self._connection, leased=False)
+        if report.waiting:
+            report.notices.append(limit_notice(report.waiting, max_pages=self._context.options.max_pages))
+            logger.info("%s", report.notices[-1])
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""

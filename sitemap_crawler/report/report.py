@@ -110,6 +110,10 @@ class Report:
     """At most MAX_WARNINGS of each kind. `warning_counts` counts all."""
     warning_counts: dict[str, int] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    """Lines about a run that has not fetched all: what ended it, and what to do."""
+    waiting: int = 0
+    """Number of known URLs that the run was to request and has not, because a limit or an interruption ended it."""
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
     rendering: dict[str, Any] | None = None
