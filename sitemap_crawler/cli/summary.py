@@ -62,7 +62,7 @@ def _numbers(report: Report) -> Table:
     table.add_row("requests", f"{report.requests:,}")
     if report.rendering is not None:
         _add_renderings(table, report.rendering)
-    table.add_row("seconds", f"{(report.finished - report.started).total_seconds():,.1f}")
+    table.add_row("seconds", f"{report.seconds:,.1f}")
     if report.other_hosts:
         table.add_row("links to other hosts", f"{report.other_hosts:,}", style="dim")
     return table

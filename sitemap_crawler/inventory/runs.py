@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,8 @@ SAW_EVERYTHING = "finished"
 """Value of `ended_by` for a run that saw the whole site. Absence is judged by such runs only."""
 ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
+_WORKING_TIME = "working_time"
+"""Row of `meta` with the time for which the processes of the latest run have worked, see `_begin_process`."""
 _PAUSE = "pause_until"
 """Row of `meta` with the time before which the site must not be requested."""
 
@@ -50,6 +53,14 @@ class Run:
     """The stored options. A resumed run has those of the process before."""
     planned: bool = False
     """Whether every known URL has its state for this run."""
+    earlier_seconds: float = 0.0
+    """Time for which earlier processes have worked on the run, without the pauses between them."""
+    process_started: float = 0.0
+    """Start of this process, in seconds since 1970."""
+
+    def working_seconds(self, now: datetime) -> float:
+        """Return the time for which the processes of the run have worked. Helpers of a process add none."""
+        return self.earlier_seconds + max(0.0, now.timestamp() - self.process_started)
 
 
 def begin_run(
@@ -74,6 +85,7 @@ def begin_run(
                 )
             connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
             _end_earlier_processes(connection, last.id, resumed=True)
+            earlier_seconds = _begin_process(connection, last.id, now=now.timestamp(), begun=last.started)
             return Run(
                 last.id,
                 requested_url,
@@ -83,13 +95,50 @@ def begin_run(
                 resumed=True,
                 options=last.options or {},
                 planned=last.planned,
+                earlier_seconds=earlier_seconds,
+                process_started=now.timestamp(),
             )
         run_id = last.id + 1 if last is not None else 1
-        run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), resumed=False)
+        started = now.timestamp()
+        run = Run(run_id, requested_url, requested_url, sitemap_url, started, resumed=False, process_started=started)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
         _end_earlier_processes(connection, run.id, resumed=False)
+        _begin_process(connection, run.id, now=started)
         return run
+
+
+def _begin_process(connection: Connection, run: int, *, now: float, begun: float | None = None) -> float:
+    """Record that a process works on the run from `now` on. Return the seconds for which earlier ones have worked.
+
+    `begun` is the start of a run that is resumed. A process that was killed has worked until its last observation.
+    """
+    seconds = 0.0
+    if begun is not None:
+        stored = connection.scalar(select(meta.c.value).where(meta.c.name == _WORKING_TIME))
+        before = {} if stored is None else json.loads(stored)
+        if before.get("run") != run:
+            # An earlier release began the run.
+            before = {"seconds": 0.0, "since": begun}
+        seconds = before["seconds"]
+        if before["since"] is not None:
+            last = connection.scalar(select(func.max(observations.c.fetched)).where(observations.c.run == run))
+            seconds += max(0.0, min(last or 0.0, now) - before["since"])
+    _store_working_time(connection, run, seconds, since=now)
+    return seconds
+
+
+def end_process(connection: Connection, run: int, seconds: float) -> None:
+    """Record for how long the processes of the run have worked, now that this one ends."""
+    with connection.begin():
+        _store_working_time(connection, run, seconds, since=None)
+
+
+def _store_working_time(connection: Connection, run: int, seconds: float, *, since: float | None) -> None:
+    """Store the working time of the processes that have ended, and the start of the process that works now."""
+    connection.execute(delete(meta).where(meta.c.name == _WORKING_TIME))
+    value = json.dumps({"run": run, "seconds": seconds, "since": since})
+    connection.execute(insert(meta).values(name=_WORKING_TIME, value=value))
 
 
 def _end_earlier_processes(connection: Connection, run: int, *, resumed: bool) -> None:

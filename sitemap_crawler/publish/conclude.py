@@ -39,6 +39,7 @@ from sitemap_crawler.inventory.runs import (
     PUBLISHED,
     SAW_EVERYTHING,
     decision_backup,
+    end_process,
     finish_run,
     last_finished_run,
     lost_urls,
@@ -102,6 +103,8 @@ def conclude(
     report.notices = [printable(notice) for notice in report.notices]
     report.warnings, report.warning_counts = context.sorted_warnings()
     report.finished = datetime.now(UTC)
+    seconds = (report.finished - report.started).total_seconds()
+    report.seconds = round(seconds if ending is None else context.run.working_seconds(report.finished), 1)
     _store_results(context, report, crawled=ending is not None)
     return report
 
@@ -155,6 +158,8 @@ def _store_results(context: RunContext, report: Report, *, crawled: bool) -> Non
     found = report.warnings if report.has_decided else None
     try:
         store_results(context.store.connection, context.run.id, report.totals(), found, crawled=crawled)
+        if crawled:
+            end_process(context.store.connection, context.run.id, report.seconds)
     except SQLAlchemyError as error:
         if report.outcome is not Outcome.FAILED:
             _fail(report, inventory_failure(context.store.location, error))

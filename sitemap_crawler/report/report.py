@@ -86,6 +86,8 @@ class Report:
     run: int
     started: datetime
     finished: datetime
+    seconds: float = 0.0
+    """Time for which the processes of the run have worked, without the pauses between them; to a tenth."""
     listed: int = 0
     """Number of listed pages."""
     kept: int = 0
@@ -149,6 +151,7 @@ class Report:
         """Return the numbers of the run for the inventory: about 500 bytes as JSON, less without decisions."""
         names = ["requests", "not_modified", "bytes", "errors"]
         totals: dict[str, Any] = {"outcome": str(self.outcome), "message": self.message[:MAX_STORED_MESSAGE]}
+        totals["milliseconds"] = round(self.seconds * 1_000)
         if self.has_decided:
             names += ["listed", "kept", "excluded", "other_hosts", "warning_counts"]
             totals |= {"files": len(self.files), "files_written": sum(file["written"] for file in self.files)}

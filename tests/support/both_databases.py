@@ -112,6 +112,7 @@ FILE_ONLY = {
         "interruption": {
             "another_sitemap_url_in_the_middle_of_a_run_is_refused": _FILE,
             "the_state_is_one_file_for_each_site": _FILE,
+            "the_pause_of_an_interrupted_run_is_not_among_its_seconds": _FILE,
         },
         "monitor": {
             "offline_needs_no_credentials_and_no_network": _COMMAND,

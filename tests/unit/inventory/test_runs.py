@@ -10,7 +10,8 @@ import pytest
 from sitemap_crawler.exceptions import InventoryError
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits
-from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
+from sitemap_crawler.inventory.runs import Run, begin_run, drop_unfinished_run, end_process, finish_run
+from sitemap_crawler.inventory.schema import meta
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
 
@@ -86,6 +87,49 @@ def test_a_dropped_run_is_not_continued(store: Store) -> None:
     drop_unfinished_run(store.connection)
     run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (run.id, run.resumed) == (2, False)
+
+
+def begin_at(store: Store, seconds: float) -> Run:
+    now = datetime.fromtimestamp(NOW.timestamp() + seconds, UTC)
+    return begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=now)
+
+
+def working_seconds(run: Run, seconds: float) -> float:
+    return round(run.working_seconds(datetime.fromtimestamp(NOW.timestamp() + seconds, UTC)), 3)
+
+
+def test_the_pause_before_a_run_goes_on_is_no_working_time(store: Store) -> None:
+    first = begin_at(store, 0)
+    end_process(store.connection, first.id, working_seconds(first, 10))
+    second = begin_at(store, 5_000)
+    assert working_seconds(second, 5_003) == 13
+    end_process(store.connection, second.id, working_seconds(second, 5_003))
+    finish_run(store.connection, second.id, outcome="published", ended_by="finished", now=NOW)
+    assert working_seconds(begin_at(store, 9_000), 9_002) == 2
+
+
+def test_a_process_that_was_killed_has_worked_until_its_last_observation(store: Store) -> None:
+    run = begin_at(store, -30)
+    queue = queue_of(store, run.id)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1)  # at NOW
+    queue.flush()
+    assert working_seconds(begin_at(store, 5_000), 5_001) == 31
+    # The next one is killed before its first observation.
+    assert working_seconds(begin_at(store, 8_000), 8_001) == 31
+
+
+def test_a_run_that_an_earlier_release_began(store: Store) -> None:
+    run = begin_at(store, -30)
+    queue = queue_of(store, run.id)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1)
+    queue.flush()
+    with store.connection.begin():
+        store.connection.execute(meta.delete().where(meta.c.name == "working_time"))
+    assert working_seconds(begin_at(store, 5_000), 5_002) == 32
 
 
 def test_an_inventory_belongs_to_one_site(store: Store) -> None:
