@@ -48,7 +48,7 @@ ITEM_PIPELINES_BASE = {
 # in charge of timeouts, default headers, decompression, proxies and logins.
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.crawl.middlewares.robots.RobotsMiddleware": 100,
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
+    "sitemap_crawler.crawl.middlewares.retry.PageRetryMiddleware": 550,
     "sitemap_crawler.crawl.middlewares.cookies.LocalCookies": 700,
     # Nearest to the network, so that every request and every response passes it.
     "sitemap_crawler.crawl.middlewares.politeness.PolitenessMiddleware": 950,

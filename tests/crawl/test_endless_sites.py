@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -50,3 +51,30 @@ def test_a_limit_that_leaves_nothing_out_is_not_mentioned(program: Program, site
     result = program.crawl(site.url("/"), "--max-pages", "2")
     assert (result.code, result.report["notices"], result.report["waiting"]) == (0, [], 0)
     assert "--max-pages" not in result.out
+
+
+def test_urls_of_a_shape_that_keeps_failing_are_tried_once(program: Program, site: WebServer) -> None:
+    broken = [f"/show/{number}?raw=1" for number in range(40)]
+    site.pages["/"] = page(*broken, "/other/1", "/other/2")
+    for path in (*broken, "/other/1", "/other/2"):
+        site.pages[path] = Answer("broken", status=500)
+    result = program.crawl(site.url("/"), *FAST, "--concurrency", "1")
+    assert result.code == 0, result.err
+    requests = Counter(site.paths())
+    assert [requests[path] for path in broken[:15]] == [3] * 15
+    assert [requests[path] for path in broken[-15:]] == [1] * 15
+    assert [requests[path] for path in ("/other/1", "/other/2")] == [3, 3]
+    assert result.report["excluded"] == {"server-error": 42}
+
+
+def test_an_answer_brings_back_the_attempts(program: Program, site: WebServer) -> None:
+    broken = [f"/show/{number}" for number in range(60)]
+    site.pages["/"] = page(*broken)
+    site.pages.update(dict.fromkeys(broken, Answer("broken", status=500)))
+    site.pages[broken[30]] = page(title="It works again")
+    result = program.crawl(site.url("/"), *FAST, "--concurrency", "1")
+    assert result.code == 0, result.err
+    requests = Counter(site.paths())
+    assert requests[broken[28]] == 1
+    assert [requests[path] for path in broken[33:45]] == [3] * 12
+    assert requests[broken[-1]] == 1
