@@ -30,6 +30,8 @@ ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
 _WORKING_TIME = "working_time"
 """Row of `meta` with the time for which the processes of the latest run have worked, see `_begin_process`."""
+_GROWN = "grown_run"
+"""Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
 """Row of `meta` with the time before which the site must not be requested."""
 
@@ -241,6 +243,19 @@ def load_pause(connection: Connection) -> float:
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
     return float(value) if value is not None else 0.0
+
+
+def mark_grown(connection: Connection, run: int) -> None:
+    """Record that the queue of a run has grown for long, and that its user was told."""
+    with connection.begin():
+        connection.execute(delete(meta).where(meta.c.name == _GROWN))
+        connection.execute(insert(meta).values(name=_GROWN, value=str(run)))
+
+
+def has_grown(connection: Connection, run: int) -> bool:
+    """Return whether the queue of this run has grown for long, in this process or an earlier one."""
+    with connection.begin():
+        return connection.scalar(select(meta.c.value).where(meta.c.name == _GROWN)) == str(run)
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:

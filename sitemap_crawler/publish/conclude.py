@@ -27,7 +27,7 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
-from sitemap_crawler.inventory.frontier import count_frontier
+from sitemap_crawler.inventory.frontier import count_frontier, waiting_urls
 from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.publications import mark_unpublished
@@ -40,7 +40,9 @@ from sitemap_crawler.inventory.runs import (
     SAW_EVERYTHING,
     decision_backup,
     end_process,
+    fetched_in_run,
     finish_run,
+    has_grown,
     last_finished_run,
     lost_urls,
     run_totals,
@@ -59,7 +61,7 @@ from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
-from sitemap_crawler.report.waiting import limit_notice
+from sitemap_crawler.report.waiting import WaitingCount, interruption_notice, limit_notice, limit_remedy, shape_lines
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.replace import is_private
@@ -219,7 +221,7 @@ class _Conclusion:
             self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
         else:
             report.outcome = Outcome.INTERRUPTED
-            report.waiting = count_frontier(self._connection, leased=True)
+            self._note_interruption()
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
     def _note_limit(self) -> None:
@@ -229,6 +231,25 @@ class _Conclusion:
         if report.waiting:
             report.notices.append(limit_notice(report.waiting, max_pages=self._context.options.max_pages))
             logger.info("%s", report.notices[-1])
+            run = self._context.run.id
+            if report.waiting > fetched_in_run(self._connection, run) or has_grown(self._connection, run):
+                report.notices.append(limit_remedy())
+                self._note_shapes()
+
+    def _note_interruption(self) -> None:
+        """Say which URLs wait, if the queue of an interrupted run has grown."""
+        report = self._report
+        report.waiting = count_frontier(self._connection, leased=True)
+        if report.waiting and has_grown(self._connection, self._context.run.id):
+            report.notices.append(interruption_notice(report.waiting))
+            self._note_shapes()
+
+    def _note_shapes(self) -> None:
+        count = WaitingCount(self._context.rules.scope.prefix, waiting=self._report.waiting)
+        for urls in waiting_urls(self._connection, every=count.every):
+            count.add(urls)
+        self._report.waiting_shapes = count.shapes()
+        self._report.notices.extend(shape_lines(self._report.waiting_shapes))
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""

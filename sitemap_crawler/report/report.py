@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.config.options import Options
     from sitemap_crawler.report.url_groups.groups import UrlGroup
+    from sitemap_crawler.report.waiting import WaitingShape
 
 
 MAX_STORED_MESSAGE = 300
@@ -116,6 +117,8 @@ class Report:
     """Lines about a run that has not fetched all: what ended it, and what to do."""
     waiting: int = 0
     """Number of known URLs that the run was to request and has not, because a limit or an interruption ended it."""
+    waiting_shapes: list[WaitingShape] = field(default_factory=list)
+    """The shapes of which the most URLs wait. Empty unless the queue has grown."""
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
     rendering: dict[str, Any] | None = None
@@ -141,6 +144,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
+        values["waiting_shapes"] = [shape._asdict() for shape in self.waiting_shapes]
         values["changes"] = self.changes._asdict()
         values["shapes"] = {reason: [shape._asdict() for shape in shapes] for reason, shapes in self.shapes.items()}
         for name in ("started", "finished"):

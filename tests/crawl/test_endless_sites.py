@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import signal
+import subprocess
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from tests.support.postgres_server import needs_postgres
+from tests.support.program import Program
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
-    from tests.support.program import Program
+    from pathlib import Path
+
+    from tests.support.postgres_server import PostgresServer
 
 FAST = ("--no-adaptive", "--workers", "0")
 
@@ -44,6 +54,125 @@ def test_the_summary_says_that_max_pages_ended_the_run(program: Program, site: W
     again = program.run("write", "--state", "state.db")
     assert again.code == 0
     assert line.replace("--max-pages 20", "--max-pages") in again.out.splitlines()
+
+
+def test_the_shapes_of_what_waits_after_max_pages_have_patterns_that_work(program: Program, site: WebServer) -> None:
+    build_endless(site)
+    first = program.crawl(site.url("/"), *FAST, "--max-pages", "40")
+    shapes = {shape["pattern"]: shape for shape in first.report["waiting_shapes"]}
+    assert set(shapes) == {"/issues?sort=*", "/projects/*/issues?sort=*"}
+    assert sum(shape["urls"] for shape in shapes.values()) == first.report["waiting"]
+    _, remedy, *lines = first.report["notices"]
+    assert remedy.endswith("to leave out those that nobody needs, crawl with --exclude")
+    assert all(line in first.out.splitlines() for line in (remedy, *lines))
+    # The options as a user copies them.
+    options = [word for line in lines for word in shlex.split(line.partition(": ")[2])]
+    assert options[::2] == ["--exclude"] * 2
+    site.clear_log()
+    second = program.crawl(site.url("/"), *FAST, "--allow-shrink", *options)
+    assert (second.code, second.report["waiting"], second.report["notices"]) == (0, 0, [])
+    assert set(site.paths()) == {"/robots.txt", "/"}
+
+
+def started(program: Program, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        program.command("crawl", *arguments, "--report", "report.json", "--status", "status.json"),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+GROWING = ("-s", "GROWTH_AFTER_REQUESTS=100", "-s", "GROWTH_WINDOW=50")
+
+
+def interrupted(program: Program, *arguments: str, shapes: int = 2) -> tuple[list[str], dict[str, Any], str]:
+    """Interrupt a crawl when it has said what grows. Return these lines, the status of then, and the last output."""
+    process = started(program, *arguments, *GROWING)
+    try:
+        assert process.stderr is not None
+        lines: list[str] = []
+        while len(lines) < 1 + shapes:
+            line = process.stderr.readline()
+            assert line, "the crawl has ended"
+            if " like " in line or "the queue grows" in line:
+                lines.append(line.rstrip().partition("WARNING: ")[2])
+        status: dict[str, Any] = {"growing": None}
+        while status["growing"] is None:
+            assert process.poll() is None
+            status = json.loads((program.directory / "status.json").read_text(encoding="utf-8"))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 4, err
+    assert "the queue grows" not in err
+    return lines, status, out
+
+
+@pytest.mark.slow
+def test_a_crawl_that_grows_says_so_and_goes_on_without_what_grows(program: Program, site: WebServer) -> None:
+    build_endless(site)
+    lines, status, out = interrupted(program, site.url("/"), *FAST)
+    assert lines[0].startswith("the queue grows: over the last 50 requests more URLs were added than requested, and ")
+    remedy = "to go on without some of them, interrupt the crawl and run the same command with --exclude"
+    assert lines[0].endswith(f" wait; {remedy}")
+    assert [line.split()[2].rstrip(":") for line in lines[1:]] == [shape["pattern"] for shape in status["growing"]]
+    options = [word for line in lines[1:] for word in shlex.split(line.partition(": ")[2])]
+    assert options[1::2] == [shape["exclude"] for shape in status["growing"]]
+    assert {shape["pattern"] for shape in status["growing"]} == {"/issues?sort=*", "/projects/*/issues?sort=*"}
+
+    report = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
+    assert report["outcome"] == "interrupted"
+    assert report["notices"][0] == (
+        f"the queue has grown faster than it was requested, and {report['waiting']:,} URLs wait; to go on without some "
+        "of them, run the same command with --exclude"
+    )
+    assert all(notice in out.splitlines() for notice in report["notices"])
+    assert sorted(options) == sorted(
+        word for line in report["notices"][1:] for word in shlex.split(line.partition(": ")[2])
+    )
+
+    site.clear_log()
+    result = program.crawl(site.url("/"), *FAST, *options, *GROWING)
+    assert (result.code, result.report["run"], result.report["waiting"]) == (0, 1, 0)
+    assert [path for path in site.paths() if "sort" in path] == []
+    assert "the queue grows" not in result.err
+
+
+@pytest.mark.slow
+def test_a_resumed_run_is_told_once(program: Program, site: WebServer) -> None:
+    build_endless(site)
+    interrupted(program, site.url("/"), *FAST)
+    process = started(program, site.url("/"), *FAST, *GROWING)
+    try:
+        status: dict[str, Any] = {"growing": None, "pid": 0}
+        while status["growing"] is None or status["pid"] != process.pid:
+            assert process.poll() is None
+            status = json.loads((program.directory / "status.json").read_text(encoding="utf-8"))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 4, err
+    assert "the queue grows" not in err
+    report = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
+    assert len(report["notices"]) == 3
+
+
+@needs_postgres
+@pytest.mark.slow
+def test_of_several_processes_the_main_one_says_it(tmp_path: Path, site: WebServer, postgres: PostgresServer) -> None:
+    build_endless(site)
+    program = Program(tmp_path)
+    options = ("--state", postgres.url(), "--processes", "2")
+    lines, status, _ = interrupted(program, site.url("/"), *FAST, *options)
+    assert {shape["pattern"] for shape in status["growing"]} == {"/issues?sort=*", "/projects/*/issues?sort=*"}
+    assert len(lines) == 3
 
 
 def test_a_limit_that_leaves_nothing_out_is_not_mentioned(program: Program, site: WebServer) -> None:

@@ -21,6 +21,10 @@ IN_BOTH = frozenset(
     f"crawl/test_{module}.py::test_{test}"
     for module, tests in {
         "alternates": ("pages_and_a_sitemap_complete_each_other",),
+        "endless_sites": (
+            "the_summary_says_that_max_pages_ended_the_run",
+            "a_crawl_that_grows_says_so_and_goes_on_without_what_grows",
+        ),
         "explain": ("what_was_decided", "which_file_holds_a_page", "another_site"),
         "history": ("what_changed_on_a_site", "only_the_changes_of_the_newest_runs_are_kept"),
         "html_report": ("write_reports_what_it_decides", "the_hosts_of_a_domain_are_the_first_lines_of_the_tree"),

@@ -19,7 +19,7 @@ from sitemap_crawler.report.url_groups.groups import (
     shared,
     shorten,
 )
-from sitemap_crawler.report.url_groups.query_paths import QueryPaths
+from sitemap_crawler.report.url_groups.query_paths import FURTHER, QueryPaths
 from sitemap_crawler.report.url_groups.tree import Directory, directory_key
 from sitemap_crawler.urls.normalise import origin_of
 
@@ -204,7 +204,7 @@ def _common(patterns: set[str]) -> str:
         return next(iter(patterns))
     if all("?" in pattern for pattern in patterns):
         paths, queries = zip(*(pattern.split("?", 1) for pattern in patterns), strict=True)
-        path = paths[0] if len(set(paths)) == 1 else _common_start(set(paths), "/")
+        path = paths[0] if len(set(paths)) == 1 else _common_start(set(paths), "/")[:-1] + FURTHER
         return path + "?" + (queries[0] if len(set(queries)) == 1 else _common_start(set(queries), "&"))
     return _common_start(patterns, "/?&")
 

@@ -68,7 +68,7 @@ class QueryPaths:
             for tree in self._trees.values():
                 _merge_names(tree)
         elif before == len(self._trees):
-            self._trees = {1: {ANY: _union(query for _, query in _leaves(self._trees))}}
+            self._trees = {1: {FURTHER: _union(query for _, query in _leaves(self._trees))}}
         self._measure()
         return True
 

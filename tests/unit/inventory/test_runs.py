@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.exceptions import InventoryError
+from sitemap_crawler.inventory import frontier
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits
-from sitemap_crawler.inventory.runs import Run, begin_run, drop_unfinished_run, end_process, finish_run
+from sitemap_crawler.inventory.runs import (
+    Run,
+    begin_run,
+    drop_unfinished_run,
+    end_process,
+    finish_run,
+    has_grown,
+    mark_grown,
+)
 from sitemap_crawler.inventory.schema import meta
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
+from sitemap_crawler.policy.rules import UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +97,28 @@ def test_a_dropped_run_is_not_continued(store: Store) -> None:
     drop_unfinished_run(store.connection)
     run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (run.id, run.resumed) == (2, False)
+
+
+def test_waiting_urls_come_in_slices(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontier, "BATCH_ROWS", 40)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    queue = queue_of(store, run.id, max_depth=UNREACHED)
+    queue.add_from_sitemap(f"{SITE}{number}" for number in range(1_000))
+    queue.lease(10)
+    slices = list(frontier.waiting_urls(store.connection))
+    assert [len(urls) for urls in slices] == [40] * 25
+    assert {url for urls in slices for url in urls} == {f"{SITE}{number}" for number in range(1_000)}
+    # A part of them, whatever regular order they were found in.
+    chosen = [int(url.removeprefix(SITE)) for urls in frontier.waiting_urls(store.connection, every=5) for url in urls]
+    assert 150 < len(chosen) < 250
+    assert all(len([number for number in chosen if number % 5 == rest]) > 15 for rest in range(5))
+
+
+def test_growth_is_remembered_for_one_run(store: Store) -> None:
+    assert not has_grown(store.connection, 1)
+    mark_grown(store.connection, 1)
+    mark_grown(store.connection, 2)
+    assert [has_grown(store.connection, run) for run in (1, 2)] == [False, True]
 
 
 def begin_at(store: Store, seconds: float) -> Run:

@@ -229,7 +229,7 @@ def test_paging(paths: list[str], expected: list[tuple[str, int]]) -> None:
         ),
         (
             [*numbered("/x/{}", 90), "/x/1?a=1", "/x/2?b=1", "/x/3?c=1"],
-            [("/x/*", 90), ("/x/*?*", 3)],
+            [("/x/*", 90), ("/x/…?*", 3)],
         ),
         (
             [*numbered("/x/{}", 90), *(f"/x?id=1&{name}=1" for name in "abc")],
