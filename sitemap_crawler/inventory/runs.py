@@ -224,11 +224,22 @@ def drop_unfinished_run(connection: Connection) -> None:
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
 
 
-def unfinished_run_options(connection: Connection) -> dict[str, Any] | None:
-    """Return the stored options of the unfinished run, or None if there is none."""
+def unfinished_run(connection: Connection) -> Run | None:
+    """Return the run that is open, or None if there is none."""
     with connection.begin():
-        row = connection.execute(select(runs.c.options).where(runs.c.finished.is_(None)).limit(1)).first()
-    return None if row is None else row.options or {}
+        row = connection.execute(select(runs).where(runs.c.finished.is_(None)).limit(1)).first()
+    if row is None:
+        return None
+    return Run(
+        row.id,
+        row.requested_url,
+        row.start_url,
+        row.sitemap_url,
+        row.started,
+        resumed=False,
+        options=row.options or {},
+        planned=row.planned,
+    )
 
 
 def store_pause(connection: Connection, until: float) -> None:

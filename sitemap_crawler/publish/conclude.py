@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,6 +48,7 @@ from sitemap_crawler.inventory.runs import (
     lost_urls,
     run_totals,
     undo_run_marks,
+    unfinished_run,
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
@@ -61,7 +63,15 @@ from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
-from sitemap_crawler.report.waiting import WaitingCount, interruption_notice, limit_notice, limit_remedy, shape_lines
+from sitemap_crawler.report.waiting import (
+    WaitingCount,
+    interruption_notice,
+    limit_notice,
+    limit_remedy,
+    shape_lines,
+    unfinished_notice,
+    unfinished_problem,
+)
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.replace import is_private
@@ -72,6 +82,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sitemap_crawler.config.state_location import StateLocation
+    from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.policy.decide import Decision, Facts
     from sitemap_crawler.publish.context import Ending
 
@@ -188,7 +199,10 @@ class _Conclusion:
             context = self._context
             if context.options.priority and not has_inlinks(self._connection):
                 self._store_reach(proved=False)
-            if context.run.ended_by == ENDED_AT_LIMIT:
+            if (open_run := unfinished_run(self._connection)) is not None:
+                report.waiting = count_frontier(self._connection, leased=True)
+                report.notices.append(unfinished_notice(context.run.id, open_run.id, report.waiting))
+            elif context.run.ended_by == ENDED_AT_LIMIT:
                 self._note_limit()
             self._decide_and_publish(
                 proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
@@ -393,7 +407,7 @@ def write(path: StateLocation, given: Mapping[str, Any], *, config: Path | None)
     try:
         run = last_finished_run(store.connection)
         if run is None:
-            raise InventoryError(f"the inventory {path} has no finished run: run sitemap-crawler crawl first")
+            raise InventoryError(f"the inventory {path} has no finished run: {_unwritable(store, config)}")
         if run.options.get(TRUST_SUPPLIED):
             remedy = "give --urls and --trust-supplied again, or crawl"
             raise InventoryError(f"the inventory {path} was written from lists, without a crawl: {remedy}")
@@ -427,6 +441,19 @@ def write(path: StateLocation, given: Mapping[str, Any], *, config: Path | None)
         raise
     finally:
         store.close()
+
+
+def _unwritable(store: Store, config: Path | None) -> str:
+    """Return what to do about an inventory without a finished run."""
+    run = unfinished_run(store.connection)
+    if run is None or not run.planned:
+        return "run sitemap-crawler crawl first"
+    given = [run.requested_url, "--state", str(store.location)] if config is None else ["--config", str(config)]
+    output, default = run.options.get("output"), Options.model_fields["output"].default
+    if config is None and output is not None and Path(output).absolute() != default.absolute():
+        given += ["-o", output]
+    fetched, waiting = fetched_in_run(store.connection, run.id), count_frontier(store.connection, leased=True)
+    return unfinished_problem(fetched, waiting, command=shlex.join(["sitemap-crawler", "crawl", *given]))
 
 
 def _warn_of_edits(context: RunContext, config: Path, given: Mapping[str, Any]) -> None:

@@ -122,6 +122,22 @@ def interruption_notice(waiting: int) -> str:
     )
 
 
+def unfinished_notice(run: int, open_run: int, waiting: int) -> str:
+    """Return the line for files that are written by the decisions of a run while a later one is open."""
+    return (
+        f"run {open_run} is not finished, and {waiting:,} known URLs wait: the files show run {run}, and the pages "
+        f"that run {open_run} has fetched; run the same crawl command to go on, or once with --max-pages 1 to end it"
+    )
+
+
+def unfinished_problem(fetched: int, waiting: int, *, command: str) -> str:
+    """Return why nothing can be written before the first run has ended, with the command that publishes a part."""
+    return (
+        f"{fetched:,} URLs are fetched and {waiting:,} wait: run the same crawl command to go on, or once with "
+        f"--max-pages 1 to publish the pages that are fetched: {command} --max-pages 1"
+    )
+
+
 def limit_notice(waiting: int, *, max_pages: int | None) -> str:
     """Return the line for a run that --max-pages has ended while URLs waited. `max_pages` is None if it is unknown."""
     limit = "--max-pages" if max_pages is None else f"--max-pages {max_pages}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -162,6 +163,46 @@ def test_a_resumed_run_is_told_once(program: Program, site: WebServer) -> None:
     assert "the queue grows" not in err
     report = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
     assert len(report["notices"]) == 3
+
+
+@pytest.mark.slow
+def test_write_after_an_interruption_names_the_command_that_publishes(program: Program, site: WebServer) -> None:
+    build_endless(site)
+    options = (site.url("/"), *FAST, "--state", "state.db", "-o", "public")
+    interrupted(program, *options)
+    refused = program.run("write", "--state", "state.db")
+    assert refused.code == 1
+    told = re.fullmatch(
+        r"the inventory state\.db has no finished run: [0-9,]+ URLs are fetched and [0-9,]+ wait: run the same crawl "
+        r"command to go on, or once with --max-pages 1 to publish the pages that are fetched: sitemap-crawler (.*)",
+        refused.last_line,
+    )
+    assert told is not None, refused.last_line
+    site.clear_log()
+    published = program.run(*shlex.split(told[1]), "--report", "report.json")
+    assert published.code == 0, published.err
+    assert [path for path in site.paths() if path != "/robots.txt"] == []
+    assert published.report["listed"] > 100
+    assert published.report["notices"][0].startswith("--max-pages 1 ended the run: ")
+    listed = (program.directory / "public" / "sitemap.xml").read_bytes()
+    assert listed.count(b"<loc>") == published.report["listed"]
+
+    # Nothing has changed: another `write` says the same.
+    again = program.run("write", "--state", "state.db", "--report", "report.json")
+    assert (again.code, again.report["notices"][0][:27]) == (0, "--max-pages ended the run: ")
+    # A later run is open: the files are those of the run before, and `write` says what is missing.
+    interrupted(program, *options)
+    later = program.run("write", "--state", "state.db", "--report", "report.json")
+    assert later.code == 0
+    [notice] = later.report["notices"]
+    assert notice in later.out.splitlines()
+    assert notice == (
+        f"run 2 is not finished, and {later.report['waiting']:,} known URLs wait: the files show run 1, and the pages "
+        "that run 2 has fetched; run the same crawl command to go on, or once with --max-pages 1 to end it"
+    )
+    assert set(re.findall(rb"<loc>.*?</loc>", listed)) <= set(
+        re.findall(rb"<loc>.*?</loc>", (program.directory / "public" / "sitemap.xml").read_bytes())
+    )
 
 
 @needs_postgres

@@ -92,6 +92,7 @@ FILE_ONLY = {
             "crawl_and_commands_on_a_damaged_inventory": _DAMAGE,
             "a_damaged_url_that_is_due_ends_the_crawl_with_one_line": _DAMAGE,
         },
+        "endless_sites": {"write_after_an_interruption_names_the_command_that_publishes": _NAMED},
         "explain": {
             "a_damaged_inventory": _DAMAGE,
             "several_inventories": "the order is that of the names of the files",
