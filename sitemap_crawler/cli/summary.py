@@ -59,7 +59,7 @@ def _numbers(report: Report, *, width: int) -> Table:
         table.add_row("    kept while their server fails", f"{report.kept:,}")
     _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED, width=left)
     _add_reasons(table, report, width=left)
-    table.add_row("added, changed, removed", changed)
+    table.add_row("added, changed, removed", plain(changed))
     for row in report.hosts[:MAX_HOSTS]:
         table.add_row(plain(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
     if len(report.hosts) > MAX_HOSTS:

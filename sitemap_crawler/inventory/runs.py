@@ -15,6 +15,7 @@ from sitemap_crawler.inventory.frontier import give_back_all
 from sitemap_crawler.inventory.publications import is_unpublished, mark_published
 from sitemap_crawler.inventory.schema import decisions, frontier, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,7 @@ def _begin_process(connection: Connection, run: int, *, now: float, begun: float
     seconds = 0.0
     if begun is not None:
         stored = connection.scalar(select(meta.c.value).where(meta.c.name == _WORKING_TIME))
-        before = {} if stored is None else json.loads(stored)
+        before = {} if stored is None else read_json(stored)
         if before.get("run") != run:
             # An earlier release began the run.
             before = {"seconds": 0.0, "since": begun}
