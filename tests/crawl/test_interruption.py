@@ -15,24 +15,31 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.gated_site import PAGES, Gate, build
+from tests.support.program import Program
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.program import Program
-
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def undisturbed_crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """Address and sitemap of the site, of a crawl that nothing interrupts."""
+    program = Program(tmp_path_factory.mktemp("undisturbed"))
+    with WebServer() as site:
+        build(site)
+        result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite")
+        assert result.report["listed"] == PAGES
+        return site.url(), (program.output / "sitemap.xml").read_bytes()
+
+
 @pytest.fixture
-def undisturbed(program: Program, site: WebServer) -> bytes:
-    build(site)
-    result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite", "-o", "undisturbed")
-    assert result.report["listed"] == PAGES
-    site.clear_log()
-    return (program.directory / "undisturbed" / "sitemap.xml").read_bytes()
+def undisturbed(undisturbed_crawl: tuple[str, bytes], site: WebServer) -> bytes:
+    address, sitemap = undisturbed_crawl
+    return sitemap.replace(address.encode(), site.url().encode())
 
 
 @pytest.fixture
