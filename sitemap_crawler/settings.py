@@ -48,7 +48,7 @@ ITEM_PIPELINES_BASE = {
 # in charge of timeouts, default headers, decompression, proxies and logins.
 DOWNLOADER_MIDDLEWARES_BASE = {
     "sitemap_crawler.crawl.middlewares.robots.RobotsMiddleware": 100,
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
+    "sitemap_crawler.crawl.middlewares.retry.PageRetryMiddleware": 550,
     "sitemap_crawler.crawl.middlewares.cookies.LocalCookies": 700,
     # Nearest to the network, so that every request and every response passes it.
     "sitemap_crawler.crawl.middlewares.politeness.PolitenessMiddleware": 950,
@@ -60,6 +60,7 @@ EXTENSIONS_BASE = {
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "sitemap_crawler.crawl.extensions.progress.Progress": 500,
+    "sitemap_crawler.crawl.extensions.growth.Growth": 550,
     "sitemap_crawler.crawl.extensions.soft_404_probe.Soft404Probe": 600,
     "sitemap_crawler.crawl.extensions.exporter.Exporter": 900,
 }
@@ -89,6 +90,10 @@ ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
 # This check reads the source code of the callbacks and delays the first page.
 WARN_ON_GENERATOR_RETURN_VALUE = False
+# A crawl whose queue grows is told so after as many requests or seconds, if the queue has grown over the window.
+GROWTH_AFTER_REQUESTS = 5_000
+GROWTH_AFTER_SECONDS = 300
+GROWTH_WINDOW = 1_000
 # Both run code for every client that reaches their port.
 REMOTE_CONTROL_ENABLED = False
 TELNETCONSOLE_ENABLED = False

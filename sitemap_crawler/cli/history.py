@@ -28,7 +28,7 @@ MAX_DIGITS = 18
 """Maximum number of digits of a run's number, which fits the 64 bits of the database."""
 _LIKE_A_URL = re.compile(r"[./:]|^localhost$")
 """Characters that tell a host or URL from the number of a run and from a word."""
-NUMERIC = frozenset({"run", "added", "changed", "removed"})
+NUMERIC = frozenset({"run", "seconds", "added", "changed", "removed"})
 """Columns of the table that are right-aligned."""
 
 
@@ -105,6 +105,7 @@ def _run_row(run: PastRun) -> dict[str, Any]:
         "finished": None if run.finished is None else _time(run.finished),
         "outcome": run.outcome or UNFINISHED,
         "ended_by": run.ended_by,
+        "seconds": run.seconds,
         "added": changes and changes.added,
         "changed": changes and changes.changed,
         "removed": changes and changes.removed,

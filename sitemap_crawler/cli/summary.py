@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from sitemap_crawler.policy.reasons import Reason, ReasonGroup
+from sitemap_crawler.report.url_groups.groups import shorten
 from sitemap_crawler.utils.runtime import console, plain
 from sitemap_crawler.utils.text import printable
 
@@ -24,14 +25,20 @@ MAX_HOSTS = 50
 """Maximum number of hosts shown."""
 WIDTH = 120
 """Columns of the summary where standard output is no terminal."""
+BORDERS = 7
+"""Columns that the table needs next to its cells."""
+MIN_CELL = 20
+"""Minimum width of a group of URLs, even on a terminal that is narrower."""
 
 
 def print_summary(report: Report) -> None:
-    """Print the counts by decision, the files, the duration, the hints, and one example of each kind of warning."""
+    """Print the numbers, the notices, the hints, and one example of each kind of warning."""
     output = console(soft_wrap=True)
     if not output.is_terminal:
         output = console(soft_wrap=True, width=WIDTH)
-    output.print(_numbers(report))
+    output.print(_numbers(report, width=output.width))
+    for notice in report.notices:
+        output.print(plain(notice))
     for hint in report.hints:
         output.print(plain(f"Few pages were found: {hint}"))
     for line in _warnings(report):
@@ -40,17 +47,19 @@ def print_summary(report: Report) -> None:
         output.print(plain(f"Search engines: {report.submission['message']}"))
 
 
-def _numbers(report: Report) -> Table:
+def _numbers(report: Report, *, width: int) -> Table:
+    changes = report.changes
+    changed = f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}"
+    left = max(MIN_CELL, width - BORDERS - max(len(changed), len(f"{report.requests:,}"), len(f"{report.listed:,}")))
     table = Table(title=plain(f"Sitemap of {report.start_url}"), title_justify="left", show_header=False)
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_row("listed", f"{report.listed:,}")
     if report.kept:
         table.add_row("    kept while their server fails", f"{report.kept:,}")
-    _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED)
-    _add_reasons(table, report)
-    changes = report.changes
-    table.add_row("added, changed, removed", f"{changes.added:,}, {changes.changed:,}, {changes.removed:,}")
+    _add_groups(table, report.shapes.get(Reason.LISTED, []), limit=MAX_GROUPS_LISTED, width=left)
+    _add_reasons(table, report, width=left)
+    table.add_row("added, changed, removed", plain(changed))
     for row in report.hosts[:MAX_HOSTS]:
         table.add_row(plain(f"{row['host']}: {row['outcome']}"), f"{row['listed']:,}")
     if len(report.hosts) > MAX_HOSTS:
@@ -60,7 +69,7 @@ def _numbers(report: Report) -> Table:
     table.add_row("requests", f"{report.requests:,}")
     if report.rendering is not None:
         _add_renderings(table, report.rendering)
-    table.add_row("seconds", f"{(report.finished - report.started).total_seconds():,.1f}")
+    table.add_row("seconds", f"{report.seconds:,.1f}")
     if report.other_hosts:
         table.add_row("links to other hosts", f"{report.other_hosts:,}", style="dim")
     return table
@@ -79,7 +88,7 @@ def _add_renderings(table: Table, numbers: dict[str, Any]) -> None:
         table.add_row("requests of scripts refused", f"{sum(numbers['refused'].values()):,}")
 
 
-def _add_reasons(table: Table, report: Report) -> None:
+def _add_reasons(table: Table, report: Report, *, width: int) -> None:
     """Add the reasons of URLs that are not listed, by group. What needs a person comes first."""
     counts = {reason: report.excluded[reason] for reason in Reason if reason in report.excluded}
     if Reason.OUT_OF_SCOPE in counts:
@@ -94,7 +103,8 @@ def _add_reasons(table: Table, report: Report) -> None:
         for reason, count in sorted(of_group, key=lambda item: -item[1]):
             table.add_row(plain(f"{before}{_in_line(reason.traits.title)} ({reason})"), f"{count:,}")
             if reason is not Reason.OUT_OF_SCOPE or not report.other_hosts:
-                _add_groups(table, report.shapes.get(reason, []), limit=MAX_GROUPS_EXCLUDED, indent=2 * INDENT)
+                groups = report.shapes.get(reason, [])
+                _add_groups(table, groups, limit=MAX_GROUPS_EXCLUDED, width=width, indent=2 * INDENT)
 
 
 def _in_line(title: str) -> str:
@@ -102,11 +112,15 @@ def _in_line(title: str) -> str:
     return title[0].lower() + title[1:]
 
 
-def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int, indent: str = INDENT) -> None:
-    """Add a row for each group of URLs. A single group adds nothing: the row above has its number."""
+def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int, width: int, indent: str = INDENT) -> None:
+    """Add a row for each group of URLs. A single group adds nothing: the row above has its number.
+
+    Patterns that are longer than a cell of `width` columns are cut, and stay different.
+    """
     if len(shapes) > 1:
-        for shape in shapes[:limit]:
-            table.add_row(plain(f"{indent}{printable(shape.pattern)}"), f"{shape.urls:,}")
+        patterns = shorten([printable(shape.pattern) for shape in shapes[:limit]], width - len(indent))
+        for shape, pattern in zip(shapes[:limit], patterns, strict=True):
+            table.add_row(plain(f"{indent}{pattern}"), f"{shape.urls:,}")
         if others := sum(shape.urls for shape in shapes[limit:]):
             table.add_row(plain(f"{indent}(others)"), f"{others:,}")
 

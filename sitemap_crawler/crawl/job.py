@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.policy.rules import Rules
     from sitemap_crawler.policy.warning_kinds import WarningKind
     from sitemap_crawler.report.report import Report
+    from sitemap_crawler.report.waiting import WaitingShape
     from sitemap_crawler.utils.shortage import Shortage
 
 logger = logging.getLogger(__name__)
@@ -113,6 +114,10 @@ class Job:
         self.report: Report | None = None
         self.read_probe: Callable[[Response], Awaitable[Observation | None]] | None = None
         """Function that renders a response that is no page of the crawl; None without `--render`."""
+        self.growing: list[WaitingShape] | None = None
+        """The shapes of which the most URLs wait, once the queue has grown for long."""
+        self.show_line: Callable[[str], None] | None = None
+        """Function that prints a line above the progress line of a terminal; None without a progress line."""
         self.find_failing: Callable[[float], FailingPages | None] = lambda _now: None
         """Function of the scheduler that returns the pages for which the run only waits at a time."""
 

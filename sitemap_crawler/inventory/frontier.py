@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, exists, func, select, update
+from sqlalchemy import bindparam, delete, exists, func, select, true, update
 
 from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.schema import TRAPPED, frontier, urls
-from sitemap_crawler.inventory.sql import RowStatement, chunks
+from sitemap_crawler.inventory.sql import BATCH_ROWS, RowStatement, chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, Select
 
@@ -65,6 +65,31 @@ def give_back_all(connection: Connection) -> None:
     refused = select(urls.c.id).where(urls.c.id == frontier.c.url_id, urls.c.state.in_(TRAPPED))
     connection.execute(delete(frontier).where(~_WAITS, exists(refused)))
     connection.execute(update(frontier).where(~_WAITS).values(owner=None))
+
+
+def count_frontier(connection: Connection, *, leased: bool) -> int:
+    """Return the number of URLs that wait, with `leased` also of those that a process has leased."""
+    query = select(func.count()).select_from(frontier)
+    with connection.begin():
+        return connection.scalar(query if leased else query.where(_WAITS)) or 0
+
+
+def waiting_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:
+    """Yield the URLs that wait or are leased, in slices. The crawl may go on between two slices.
+
+    Of `every` URLs one is chosen, as if by chance: links of pages of one kind have ids in a regular order.
+    """
+    last = 0
+    chosen = frontier.c.url_id * 40_503 % 65_536 % every == 0
+    query = select(frontier.c.url_id, urls.c.url).join(urls, urls.c.id == frontier.c.url_id)
+    query = query.where(chosen if every > 1 else true()).order_by(frontier.c.url_id).limit(BATCH_ROWS)
+    while True:
+        with connection.begin():
+            rows = connection.execute(query.where(frontier.c.url_id > last)).all()
+        if not rows:
+            return
+        last = rows[-1].url_id
+        yield [row.url for row in rows]
 
 
 class Frontier:

@@ -39,6 +39,8 @@ class PastRun(NamedTuple):
     """None while the run is open."""
     ended_by: str | None
     sitemap_url: str
+    seconds: float | None
+    """Time for which its processes have worked; None before the first of them has ended, and of earlier releases."""
     changes: Changes | None
     """None if they are no longer stored."""
 
@@ -109,11 +111,19 @@ def past_runs(connection: Connection) -> list[PastRun]:
     """Return all runs, the newest first."""
     forgotten = forgotten_run(connection)
     counts = _counts(connection)
-    columns = (runs.c.id, runs.c.started, runs.c.finished, runs.c.outcome, runs.c.ended_by, runs.c.sitemap_url)
+    columns = (
+        runs.c.id, runs.c.started, runs.c.finished, runs.c.outcome, runs.c.ended_by, runs.c.sitemap_url, runs.c.totals
+    )  # fmt: skip
+    rows = connection.execute(select(*columns).order_by(runs.c.id.desc()))
     return [
-        PastRun(*row, None if row.id <= forgotten else counts.get(row.id, Changes()))
-        for row in connection.execute(select(*columns).order_by(runs.c.id.desc()))
+        PastRun(*row[:-1], _seconds_of(row.totals), None if row.id <= forgotten else counts.get(row.id, Changes()))
+        for row in rows
     ]
+
+
+def _seconds_of(totals: dict[str, Any] | None) -> float | None:
+    milliseconds = (totals or {}).get("milliseconds")
+    return None if milliseconds is None else milliseconds / 1_000
 
 
 def find_differences(connection: Connection, *numbers: int) -> Differences:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-OF_CRAWL = ("requests", "not_modified", "bytes", "errors", "rendering", "refused")
+OF_CRAWL = ("milliseconds", "requests", "not_modified", "bytes", "errors", "rendering", "refused")
 """Totals that only a crawl has. Those of the crawl stay when `write` concludes its run again."""
 LISTED_REASONS = (Reason.LISTED, Reason.KEPT_AFTER_ERROR)
 _ADD_WARNING = RowStatement(insert(warnings), ("id", "run", "kind", "url", "message"))

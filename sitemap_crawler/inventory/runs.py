@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ from sitemap_crawler.inventory.frontier import give_back_all
 from sitemap_crawler.inventory.publications import is_unpublished, mark_published
 from sitemap_crawler.inventory.schema import decisions, frontier, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,10 @@ SAW_EVERYTHING = "finished"
 """Value of `ended_by` for a run that saw the whole site. Absence is judged by such runs only."""
 ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
+_WORKING_TIME = "working_time"
+"""Row of `meta` with the time for which the processes of the latest run have worked, see `_begin_process`."""
+_GROWN = "grown_run"
+"""Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
 """Row of `meta` with the time before which the site must not be requested."""
 
@@ -50,6 +56,14 @@ class Run:
     """The stored options. A resumed run has those of the process before."""
     planned: bool = False
     """Whether every known URL has its state for this run."""
+    earlier_seconds: float = 0.0
+    """Time for which earlier processes have worked on the run, without the pauses between them."""
+    process_started: float = 0.0
+    """Start of this process, in seconds since 1970."""
+
+    def working_seconds(self, now: datetime) -> float:
+        """Return the time for which the processes of the run have worked. Helpers of a process add none."""
+        return self.earlier_seconds + max(0.0, now.timestamp() - self.process_started)
 
 
 def begin_run(
@@ -74,6 +88,7 @@ def begin_run(
                 )
             connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
             _end_earlier_processes(connection, last.id, resumed=True)
+            earlier_seconds = _begin_process(connection, last.id, now=now.timestamp(), begun=last.started)
             return Run(
                 last.id,
                 requested_url,
@@ -83,13 +98,50 @@ def begin_run(
                 resumed=True,
                 options=last.options or {},
                 planned=last.planned,
+                earlier_seconds=earlier_seconds,
+                process_started=now.timestamp(),
             )
         run_id = last.id + 1 if last is not None else 1
-        run = Run(run_id, requested_url, requested_url, sitemap_url, now.timestamp(), resumed=False)
+        started = now.timestamp()
+        run = Run(run_id, requested_url, requested_url, sitemap_url, started, resumed=False, process_started=started)
         row = {"requested_url": requested_url, "start_url": run.start_url, "sitemap_url": run.sitemap_url}
         connection.execute(insert(runs).values(id=run.id, started=run.started, options=options, **row))
         _end_earlier_processes(connection, run.id, resumed=False)
+        _begin_process(connection, run.id, now=started)
         return run
+
+
+def _begin_process(connection: Connection, run: int, *, now: float, begun: float | None = None) -> float:
+    """Record that a process works on the run from `now` on. Return the seconds for which earlier ones have worked.
+
+    `begun` is the start of a run that is resumed. A process that was killed has worked until its last observation.
+    """
+    seconds = 0.0
+    if begun is not None:
+        stored = connection.scalar(select(meta.c.value).where(meta.c.name == _WORKING_TIME))
+        before = {} if stored is None else read_json(stored)
+        if before.get("run") != run:
+            # An earlier release began the run.
+            before = {"seconds": 0.0, "since": begun}
+        seconds = before["seconds"]
+        if before["since"] is not None:
+            last = connection.scalar(select(func.max(observations.c.fetched)).where(observations.c.run == run))
+            seconds += max(0.0, min(last or 0.0, now) - before["since"])
+    _store_working_time(connection, run, seconds, since=now)
+    return seconds
+
+
+def end_process(connection: Connection, run: int, seconds: float) -> None:
+    """Record for how long the processes of the run have worked, now that this one ends."""
+    with connection.begin():
+        _store_working_time(connection, run, seconds, since=None)
+
+
+def _store_working_time(connection: Connection, run: int, seconds: float, *, since: float | None) -> None:
+    """Store the working time of the processes that have ended, and the start of the process that works now."""
+    connection.execute(delete(meta).where(meta.c.name == _WORKING_TIME))
+    value = json.dumps({"run": run, "seconds": seconds, "since": since})
+    connection.execute(insert(meta).values(name=_WORKING_TIME, value=value))
 
 
 def _end_earlier_processes(connection: Connection, run: int, *, resumed: bool) -> None:
@@ -173,11 +225,22 @@ def drop_unfinished_run(connection: Connection) -> None:
         connection.execute(update(runs).where(unfinished).values(finished=runs.c.started, outcome="dropped"))
 
 
-def unfinished_run_options(connection: Connection) -> dict[str, Any] | None:
-    """Return the stored options of the unfinished run, or None if there is none."""
+def unfinished_run(connection: Connection) -> Run | None:
+    """Return the run that is open, or None if there is none."""
     with connection.begin():
-        row = connection.execute(select(runs.c.options).where(runs.c.finished.is_(None)).limit(1)).first()
-    return None if row is None else row.options or {}
+        row = connection.execute(select(runs).where(runs.c.finished.is_(None)).limit(1)).first()
+    if row is None:
+        return None
+    return Run(
+        row.id,
+        row.requested_url,
+        row.start_url,
+        row.sitemap_url,
+        row.started,
+        resumed=False,
+        options=row.options or {},
+        planned=row.planned,
+    )
 
 
 def store_pause(connection: Connection, until: float) -> None:
@@ -192,6 +255,19 @@ def load_pause(connection: Connection) -> float:
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
     return float(value) if value is not None else 0.0
+
+
+def mark_grown(connection: Connection, run: int) -> None:
+    """Record that the queue of a run has grown for long, and that its user was told."""
+    with connection.begin():
+        connection.execute(delete(meta).where(meta.c.name == _GROWN))
+        connection.execute(insert(meta).values(name=_GROWN, value=str(run)))
+
+
+def has_grown(connection: Connection, run: int) -> bool:
+    """Return whether the queue of this run has grown for long, in this process or an earlier one."""
+    with connection.begin():
+        return connection.scalar(select(meta.c.value).where(meta.c.name == _GROWN)) == str(run)
 
 
 def move_run(connection: Connection, run: int, *, start_url: str, sitemap_url: str) -> None:

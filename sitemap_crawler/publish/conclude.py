@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ from sitemap_crawler.inventory.alternates import store_clusters
 from sitemap_crawler.inventory.damage import check_before_publication, damage_message
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.diagnostics import Diagnostics
+from sitemap_crawler.inventory.frontier import count_frontier, waiting_urls
 from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.publications import mark_unpublished
@@ -38,11 +40,15 @@ from sitemap_crawler.inventory.runs import (
     PUBLISHED,
     SAW_EVERYTHING,
     decision_backup,
+    end_process,
+    fetched_in_run,
     finish_run,
+    has_grown,
     last_finished_run,
     lost_urls,
     run_totals,
     undo_run_marks,
+    unfinished_run,
 )
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
@@ -57,6 +63,15 @@ from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.waiting import (
+    WaitingCount,
+    interruption_notice,
+    limit_notice,
+    limit_remedy,
+    shape_lines,
+    unfinished_notice,
+    unfinished_problem,
+)
 from sitemap_crawler.report.warnings import few_pages_hints, review
 from sitemap_crawler.traps.url_checks import TrapTally
 from sitemap_crawler.utils.replace import is_private
@@ -67,6 +82,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sitemap_crawler.config.state_location import StateLocation
+    from sitemap_crawler.inventory.store import Store
     from sitemap_crawler.policy.decide import Decision, Facts
     from sitemap_crawler.publish.context import Ending
 
@@ -97,8 +113,11 @@ def conclude(
         report.inventory = {"urls": count, "bytes": size, "bytes_per_url": round(size / max(count, 1))}
     report.message = printable(report.message)
     report.hints = [printable(hint) for hint in report.hints]
+    report.notices = [printable(notice) for notice in report.notices]
     report.warnings, report.warning_counts = context.sorted_warnings()
     report.finished = datetime.now(UTC)
+    seconds = (report.finished - report.started).total_seconds()
+    report.seconds = round(seconds if ending is None else context.run.working_seconds(report.finished), 1)
     _store_results(context, report, crawled=ending is not None)
     return report
 
@@ -152,6 +171,8 @@ def _store_results(context: RunContext, report: Report, *, crawled: bool) -> Non
     found = report.warnings if report.has_decided else None
     try:
         store_results(context.store.connection, context.run.id, report.totals(), found, crawled=crawled)
+        if crawled:
+            end_process(context.store.connection, context.run.id, report.seconds)
     except SQLAlchemyError as error:
         if report.outcome is not Outcome.FAILED:
             _fail(report, inventory_failure(context.store.location, error))
@@ -178,6 +199,11 @@ class _Conclusion:
             context = self._context
             if context.options.priority and not has_inlinks(self._connection):
                 self._store_reach(proved=False)
+            if (open_run := unfinished_run(self._connection)) is not None:
+                report.waiting = count_frontier(self._connection, leased=True)
+                report.notices.append(unfinished_notice(context.run.id, open_run.id, report.waiting))
+            elif context.run.ended_by == ENDED_AT_LIMIT:
+                self._note_limit()
             self._decide_and_publish(
                 proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
             )
@@ -201,13 +227,43 @@ class _Conclusion:
             proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):
                 forget_unnamed(self._connection, self._context.run.id)
+            if not saw_everything:
+                self._note_limit()
             self._store_reach(proved=proved)
             settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
             self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
         else:
             report.outcome = Outcome.INTERRUPTED
+            self._note_interruption()
             report.message = ending.interruption or "interrupted; run the same command to continue"
+
+    def _note_limit(self) -> None:
+        """Say that a limit of pages has ended the run, if URLs were left waiting."""
+        report = self._report
+        report.waiting = count_frontier(self._connection, leased=False)
+        if report.waiting:
+            report.notices.append(limit_notice(report.waiting, max_pages=self._context.options.max_pages))
+            logger.info("%s", report.notices[-1])
+            run = self._context.run.id
+            if report.waiting > fetched_in_run(self._connection, run) or has_grown(self._connection, run):
+                report.notices.append(limit_remedy())
+                self._note_shapes()
+
+    def _note_interruption(self) -> None:
+        """Say which URLs wait, if the queue of an interrupted run has grown."""
+        report = self._report
+        report.waiting = count_frontier(self._connection, leased=True)
+        if report.waiting and has_grown(self._connection, self._context.run.id):
+            report.notices.append(interruption_notice(report.waiting))
+            self._note_shapes()
+
+    def _note_shapes(self) -> None:
+        count = WaitingCount(self._context.rules.scope.prefix, waiting=self._report.waiting)
+        for urls in waiting_urls(self._connection, every=count.every):
+            count.add(urls)
+        self._report.waiting_shapes = count.shapes()
+        self._report.notices.extend(shape_lines(self._report.waiting_shapes))
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""
@@ -351,7 +407,7 @@ def write(path: StateLocation, given: Mapping[str, Any], *, config: Path | None)
     try:
         run = last_finished_run(store.connection)
         if run is None:
-            raise InventoryError(f"the inventory {path} has no finished run: run sitemap-crawler crawl first")
+            raise InventoryError(f"the inventory {path} has no finished run: {_unwritable(store, config)}")
         if run.options.get(TRUST_SUPPLIED):
             remedy = "give --urls and --trust-supplied again, or crawl"
             raise InventoryError(f"the inventory {path} was written from lists, without a crawl: {remedy}")
@@ -385,6 +441,19 @@ def write(path: StateLocation, given: Mapping[str, Any], *, config: Path | None)
         raise
     finally:
         store.close()
+
+
+def _unwritable(store: Store, config: Path | None) -> str:
+    """Return what to do about an inventory without a finished run."""
+    run = unfinished_run(store.connection)
+    if run is None or not run.planned:
+        return "run sitemap-crawler crawl first"
+    given = [run.requested_url, "--state", str(store.location)] if config is None else ["--config", str(config)]
+    output, default = run.options.get("output"), Options.model_fields["output"].default
+    if config is None and output is not None and Path(output).absolute() != default.absolute():
+        given += ["-o", output]
+    fetched, waiting = fetched_in_run(store.connection, run.id), count_frontier(store.connection, leased=True)
+    return unfinished_problem(fetched, waiting, command=shlex.join(["sitemap-crawler", "crawl", *given]))
 
 
 def _warn_of_edits(context: RunContext, config: Path, given: Mapping[str, Any]) -> None:

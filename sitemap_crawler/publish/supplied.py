@@ -23,7 +23,7 @@ from sitemap_crawler.inventory.damage import check_before_publication
 from sitemap_crawler.inventory.decisions import DecisionStore
 from sitemap_crawler.inventory.location import state_location
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, unfinished_run_options
+from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, unfinished_run
 from sitemap_crawler.inventory.store import inventory_failure, open_store
 from sitemap_crawler.inventory.supplied import SuppliedUrl, forget_unnamed, observe_supplied, supplied_urls
 from sitemap_crawler.policy.decide import Decision
@@ -106,10 +106,10 @@ def _options_of(given: Mapping[str, Any]) -> Options:
 
 def _drop_own_unfinished_run(store: Store, path: StateLocation) -> None:
     """Drop the run of a `write --trust-supplied` that was interrupted. Raises InventoryError for that of a crawl."""
-    unfinished = unfinished_run_options(store.connection)
+    unfinished = unfinished_run(store.connection)
     if unfinished is None:
         return
-    if TRUST_SUPPLIED not in unfinished:
+    if TRUST_SUPPLIED not in unfinished.options:
         raise InventoryError(
             f"the inventory {path} has an unfinished crawl: finish it, or give a --state of its own for the lists"
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.config.options import Options
     from sitemap_crawler.report.url_groups.groups import UrlGroup
+    from sitemap_crawler.report.waiting import WaitingShape
 
 
 MAX_STORED_MESSAGE = 300
@@ -86,6 +87,8 @@ class Report:
     run: int
     started: datetime
     finished: datetime
+    seconds: float = 0.0
+    """Time for which the processes of the run have worked, without the pauses between them; to a tenth."""
     listed: int = 0
     """Number of listed pages."""
     kept: int = 0
@@ -110,6 +113,12 @@ class Report:
     """At most MAX_WARNINGS of each kind. `warning_counts` counts all."""
     warning_counts: dict[str, int] = field(default_factory=dict)
     hints: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    """Lines about a run that has not fetched all: what ended it, and what to do."""
+    waiting: int = 0
+    """Number of known URLs that the run was to request and has not, because a limit or an interruption ended it."""
+    waiting_shapes: list[WaitingShape] = field(default_factory=list)
+    """The shapes of which the most URLs wait. Empty unless the queue has grown."""
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
     rendering: dict[str, Any] | None = None
@@ -135,6 +144,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
+        values["waiting_shapes"] = [shape._asdict() for shape in self.waiting_shapes]
         values["changes"] = self.changes._asdict()
         values["shapes"] = {reason: [shape._asdict() for shape in shapes] for reason, shapes in self.shapes.items()}
         for name in ("started", "finished"):
@@ -145,6 +155,7 @@ class Report:
         """Return the numbers of the run for the inventory: about 500 bytes as JSON, less without decisions."""
         names = ["requests", "not_modified", "bytes", "errors"]
         totals: dict[str, Any] = {"outcome": str(self.outcome), "message": self.message[:MAX_STORED_MESSAGE]}
+        totals["milliseconds"] = round(self.seconds * 1_000)
         if self.has_decided:
             names += ["listed", "kept", "excluded", "other_hosts", "warning_counts"]
             totals |= {"files": len(self.files), "files_written": sum(file["written"] for file in self.files)}

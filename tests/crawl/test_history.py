@@ -183,6 +183,7 @@ def test_runs_as_json(crawled: tuple[Program, WebServer]) -> None:
     times = [datetime.fromisoformat(row.pop(name)) for row in reversed(rows) for name in ("started", "finished")]
     assert times == sorted(times)
     assert all(moment.utcoffset() is not None and not moment.microsecond for moment in times)
+    assert all(row.pop("seconds") > 0 for row in rows)
     done = {"outcome": "published", "ended_by": "finished"}
     assert rows == [
         {"run": 5, **done, "added": 1, "changed": 0, "removed": 0},
@@ -370,6 +371,15 @@ def test_runs_that_there_are_not(program: Program, arguments: list[str], words: 
     assert words in refusal(program, "diff", *STATE, *arguments)
 
 
+HOW_RUNS_ENDED = """\
+run  started                    finished                   outcome     ended by  seconds  added  changed  removed
+  4  2023-11-18T22:13:20+00:00  -                          unfinished  -               -      0        0        0
+  3  2023-11-17T22:13:20+00:00  2023-11-17T22:14:20+00:00  refused     refused         -      0        0        0
+  2  2023-11-16T22:13:20+00:00  2023-11-16T22:13:20+00:00  dropped     -               -      0        0        0
+  1  2023-11-14T22:13:20+00:00  2023-11-14T22:14:20+00:00  published   finished        -      1        0        0
+"""
+
+
 def test_how_runs_ended(program: Program) -> None:
     made(program.directory, (1, 1, 1, ADDED, None, None), runs=4)
     change(
@@ -381,13 +391,7 @@ def test_how_runs_ended(program: Program) -> None:
     lines = told(program, "runs", *STATE).splitlines()
     head, *places = [line.rpartition("  ")[2] for line in lines]
     assert (head, places) == ("sitemap url", [f"{URL}sitemap.xml"] * 4)
-    assert [line.rpartition("  ")[0] for line in lines] == [
-        "run  started                    finished                   outcome     ended by  added  changed  removed",
-        "  4  2023-11-18T22:13:20+00:00  -                          unfinished  -             0        0        0",
-        "  3  2023-11-17T22:13:20+00:00  2023-11-17T22:14:20+00:00  refused     refused       0        0        0",
-        "  2  2023-11-16T22:13:20+00:00  2023-11-16T22:13:20+00:00  dropped     -             0        0        0",
-        "  1  2023-11-14T22:13:20+00:00  2023-11-14T22:14:20+00:00  published   finished      1        0        0",
-    ]
+    assert [line.rpartition("  ")[0] for line in lines] == HOW_RUNS_ENDED.splitlines()
     row = json.loads(told(program, "runs", *STATE, "--json"))[0]
     assert (row["finished"], row["outcome"], row["ended_by"]) == (None, "unfinished", None)
     # The last publication is that of the last run that published.
@@ -413,8 +417,8 @@ def test_only_the_changes_of_the_newest_runs_are_kept(program: Program) -> None:
         (2, None, None),
         (1, None, None),
     ]
-    assert [line.split()[-5:-1] for line in told(program, "runs", *STATE).splitlines()[-2:]] == [
-        ["finished", "-", "-", "-"]
+    assert [line.split()[-6:-1] for line in told(program, "runs", *STATE).splitlines()[-2:]] == [
+        ["finished", "-", "-", "-", "-"]
     ] * 2
     assert diff(program, 2, 5)[:-1] == [f"added {URL}a 2024-01-03", f"removed {URL}b"]
     assert diff(program, 3)[:-1] == []

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import signal
+import sqlite3
 import subprocess
 import threading
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.gated_site import PAGES, Gate, build
+from tests.support.program import Program
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.program import Program
-
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module")
+def undisturbed_crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """Address and sitemap of the site, of a crawl that nothing interrupts."""
+    program = Program(tmp_path_factory.mktemp("undisturbed"))
+    with WebServer() as site:
+        build(site)
+        result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite")
+        assert result.report["listed"] == PAGES
+        return site.url(), (program.output / "sitemap.xml").read_bytes()
+
+
 @pytest.fixture
-def undisturbed(program: Program, site: WebServer) -> bytes:
-    build(site)
-    result = program.crawl(site.url("/"), "--state", "undisturbed.sqlite", "-o", "undisturbed")
-    assert result.report["listed"] == PAGES
-    site.clear_log()
-    return (program.directory / "undisturbed" / "sitemap.xml").read_bytes()
+def undisturbed(undisturbed_crawl: tuple[str, bytes], site: WebServer) -> bytes:
+    address, sitemap = undisturbed_crawl
+    return sitemap.replace(address.encode(), site.url().encode())
 
 
 @pytest.fixture
@@ -41,9 +52,9 @@ def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate()
 
 
-def start(program: Program, url: str, started: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
+def start(program: Program, url: str, started: list[subprocess.Popen[str]], *options: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        program.command("crawl", url, "--report", "report.json"),
+        program.command("crawl", url, "--report", "report.json", *options),
         cwd=program.directory,
         env=program.environment(),
         stdout=subprocess.PIPE,
@@ -384,3 +395,26 @@ def test_what_was_read_by_other_options_is_read_again(program: Program, site: We
     assert result.listed() == [site.url(path) for path in ("/", "/hidden", "/slow")]
     [warning] = [found for found in result.report["warnings"] if found["kind"] == "options-changed"]
     assert "follow_nofollow was False, is True" in warning["message"]
+
+
+def test_the_pause_of_an_interrupted_run_is_not_among_its_seconds(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    gate = Gate(90)
+    build(site, gate)
+    process = start(program, site.url("/"), started, "--state", "state.db")
+    assert gate.reached.wait(60)
+    process.send_signal(signal.SIGINT)
+    gate.open()
+    process.communicate(timeout=60)
+    assert process.returncode == 4
+    with contextlib.closing(sqlite3.connect(program.directory / "state.db")) as database, database:
+        database.execute("UPDATE runs SET started = started - 86400")
+    result = program.crawl(site.url("/"), "--state", "state.db")
+    assert result.code == 0, result.err
+    started_at, finished = (datetime.fromisoformat(result.report[name]) for name in ("started", "finished"))
+    assert (finished - started_at).days == 1
+    assert 0 < result.report["seconds"] < 3_600
+    [row] = json.loads(program.run("runs", "--state", "state.db", "--json").out)
+    assert row["seconds"] == result.report["seconds"]
+    assert re.search(rf"│ seconds +│ +{result.report['seconds']:,.1f} │", result.out)

@@ -1,7 +1,8 @@
 """Politeness as a server sees it: the times of requests, and the effect of Retry-After and failures.
 
-Times are those at which the server has read a request, as the owner of a site would measure them. A busy machine makes
-them later, so they prove that the program waits long enough; its plans prove that it waits no longer.
+A pause that begins with a response is measured by the times at which the server has read the requests, as the owner of
+a site would measure it: a busy machine makes only the second one later. The delay between two requests begins with the
+first one if its response is late, so it is measured by the clock of the program. Plans prove that it waits no longer.
 """
 
 from __future__ import annotations
@@ -62,6 +63,11 @@ def gaps(site: WebServer) -> list[float]:
     return [later.time - earlier.time for earlier, later in pairwise(site.requests)]
 
 
+def sent_gaps(program: Program) -> list[float]:
+    """Return the seconds between requests, by the clock of the program."""
+    return [later.begin - earlier.begin for earlier, later in pairwise(recorded_plans(program).of("sent"))]
+
+
 def times_of(site: WebServer, path: str) -> list[float]:
     return [request.time for request in site.requests if request.path == path]
 
@@ -89,8 +95,8 @@ def test_requests_are_a_delay_apart(
     site.pages["/robots.txt"] = robots(rules)
     result = program.crawl(site.url("/"), *options)
     assert_all_listed(result, 5)
-    assert len(gaps(site)) == 5
-    assert min(gaps(site)) >= delay
+    assert len(sent_gaps(program)) == len(gaps(site)) == 5
+    assert min(sent_gaps(program)) >= delay
     # No wait is longer than the delay, either.
     waits = recorded_plans(program).waits_before_requests()
     assert len(waits) == 5
@@ -103,8 +109,10 @@ def test_a_delay_applies_when_all_is_queued_from_the_start(program: Program, sit
     program.crawl(site.url("/"))
     site.clear_log()
     site.pages["/robots.txt"] = robots("Crawl-delay: 0.4")
+    record_plans(program)
     assert_all_listed(program.crawl(site.url("/")), 7)
-    assert min(gaps(site)) >= 0.4
+    assert len(sent_gaps(program)) == len(gaps(site)) == 7
+    assert min(sent_gaps(program)) >= 0.4
 
 
 def test_a_slow_answer_does_not_add_to_a_long_delay(program: Program, site: WebServer) -> None:
@@ -127,7 +135,7 @@ def test_a_slow_answer_does_not_add_to_a_long_delay(program: Program, site: WebS
     site.pages.update({f"/{number}": answer for number in range(4)})
     assert_all_listed(program.crawl(site.url("/"), "--delay", "0.3"), 5)
     assert came_in_time == [True] * 3
-    assert min(gaps(site)) >= 0.3
+    assert min(sent_gaps(program)) >= 0.3
     waits = recorded_plans(program).waits_before_requests()
     assert max(waits[:2]) <= 0.3 + ROUNDING
     assert max(waits[2:]) <= 0.6 + ROUNDING

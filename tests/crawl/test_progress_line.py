@@ -24,12 +24,12 @@ FAILING = rb"only 1 page that keeps failing is left, next request in \d+ s, at \
 
 
 def shown_on_terminal(
-    program: Program, url: str, *, until: bytes | None = None, then: threading.Event | None = None
+    program: Program, url: str, *options: str, until: bytes | None = None, then: threading.Event | None = None
 ) -> bytes:
     """Return all that a crawl shows on a terminal. Set the event when the terminal shows the expression `until`."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        program.command("crawl", url),
+        program.command("crawl", url, *options),
         cwd=program.directory,
         env={**program.environment(), "TERM": "xterm", "COLUMNS": "250"},
         stdout=subprocess.DEVNULL,
@@ -113,3 +113,20 @@ def test_the_log_says_that_only_failing_pages_are_left(program: Program, site: W
         process.stderr.close()
     assert process.wait(60) == 0
     assert re.search(rb"INFO: 2 done, 1 queued, .*" + FAILING, logged)
+
+
+def test_a_queue_that_grows_is_told_above_the_line(program: Program, site: WebServer) -> None:
+    told = threading.Event()
+
+    def numbered(request: LoggedRequest) -> Answer:
+        number = int(request.path.rpartition("=")[2])
+        links = [] if told.is_set() else [f"/list?n={2 * number + 1}", f"/list?n={2 * number + 2}"]
+        return Answer(page(*links, title=f"Number {number}"))
+
+    site.pages.update({"/": page("/list?n=0"), "/list": numbered})
+    options = ("-s", "GROWTH_AFTER_REQUESTS=50", "-s", "GROWTH_WINDOW=20", "--max-pages", "20000")
+    until = rb"[0-9,]+ like /list\?n=\*: --exclude '\^http://127[^ ]*'\r\n"
+    shown = shown_on_terminal(program, site.url("/"), *options, until=until, then=told)
+    assert shown.count(b"the queue grows: over the last 20 requests more URLs were added than requested, and ") == 1
+    assert re.search(until, shown)
+    assert b"WARNING" not in shown

@@ -32,8 +32,9 @@ GIVEN = ("--render", "auto", "--browser", "/bin/true", "--browser-no-sandbox", "
 
 @pytest.fixture
 def program(program: Program) -> Program:
-    log = str(program.directory / "renderings.log")
-    program.variables |= {"FAKE_RENDERER_LOG": log, "PYTHONPATH": str(ROOT)}
+    program.variables["FAKE_RENDERER_LOG"] = str(program.directory / "renderings.log")
+    # The renderer is imported from the directory of the run: with PYTHONPATH each run would import the program anew.
+    (program.directory / "tests").symlink_to(ROOT / "tests")
     return program
 
 

@@ -55,7 +55,7 @@ class Site:
         """Until it is set, only the first pages are answered."""
         self.at: dict[int, Callable[[], object]] = {}
         """What is done at the request with this number."""
-        self._pause = pause
+        self.pause = pause
         self.requested: Counter[str] = Counter()
         self.expected: set[str] = set()
         """What one process has requested."""
@@ -72,7 +72,7 @@ class Site:
             assert self.gate.wait(100)
         if count in self.at:
             self.at[count]()
-        time.sleep(self._pause)
+        time.sleep(self.pause)
         number = int(request.path.removeprefix("/") or 0)
         if number % 41 == 7:
             return Answer(status=404)
@@ -130,10 +130,13 @@ def sitemap(program: Program, output: str) -> bytes:
 
 
 def crawl_alone(program: Program, site: Site, *options: str) -> bytes:
+    """Crawl with one process, which has no need of slow answers, and return its sitemap."""
     site.gate.set()
+    pause, site.pause = site.pause, 0.0
     result = program.crawl(site.server.url(), "--state", "alone.sqlite", "-o", "alone", *CONCURRENCY, *options)
     assert result.code == 0, result.err
     site.gate.clear()
+    site.pause = pause
     site.expected = set(site.requested)
     site.requested.clear()
     return sitemap(program, "alone")

@@ -21,6 +21,10 @@ IN_BOTH = frozenset(
     f"crawl/test_{module}.py::test_{test}"
     for module, tests in {
         "alternates": ("pages_and_a_sitemap_complete_each_other",),
+        "endless_sites": (
+            "the_summary_says_that_max_pages_ended_the_run",
+            "a_crawl_that_grows_says_so_and_goes_on_without_what_grows",
+        ),
         "explain": ("what_was_decided", "which_file_holds_a_page", "another_site"),
         "history": ("what_changed_on_a_site", "only_the_changes_of_the_newest_runs_are_kept"),
         "html_report": ("write_reports_what_it_decides", "the_hosts_of_a_domain_are_the_first_lines_of_the_tree"),
@@ -88,6 +92,7 @@ FILE_ONLY = {
             "crawl_and_commands_on_a_damaged_inventory": _DAMAGE,
             "a_damaged_url_that_is_due_ends_the_crawl_with_one_line": _DAMAGE,
         },
+        "endless_sites": {"write_after_an_interruption_names_the_command_that_publishes": _NAMED},
         "explain": {
             "a_damaged_inventory": _DAMAGE,
             "several_inventories": "the order is that of the names of the files",
@@ -112,6 +117,7 @@ FILE_ONLY = {
         "interruption": {
             "another_sitemap_url_in_the_middle_of_a_run_is_refused": _FILE,
             "the_state_is_one_file_for_each_site": _FILE,
+            "the_pause_of_an_interrupted_run_is_not_among_its_seconds": _FILE,
         },
         "monitor": {
             "offline_needs_no_credentials_and_no_network": _COMMAND,

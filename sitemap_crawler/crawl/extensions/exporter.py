@@ -139,4 +139,5 @@ def helper_report(job: Job, ending: Ending) -> Report:
         message = f"helped with {pages}: nothing is left to request"
     report = Report(outcome, message, job.start_url, job.sitemap_url, run=job.run.id, started=job.started, finished=now)
     report.requests = job.throttles.requests_sent
+    report.seconds = round((now - job.started).total_seconds(), 1)
     return report

@@ -50,6 +50,7 @@ class Progress:
 
             self._live = Live(console=console(stderr=True), auto_refresh=False, transient=True)
             self._live.start()
+            self._job.show_line = self._show_line
         self._loop.start(TERMINAL_INTERVAL_SECONDS if self._live else LOG_INTERVAL_SECONDS, now=True)
         throttle, now = self._job.throttles.for_url(self._job.start_url), time.monotonic()
         if throttle.is_paused(now):
@@ -60,6 +61,7 @@ class Progress:
         if self._loop.running:
             self._loop.stop()
         if self._live is not None:
+            self._job.show_line = None
             self._live.stop()
 
     def _show(self) -> None:
@@ -69,6 +71,11 @@ class Progress:
             self._live.update(plain(line), refresh=True)
         elif len(self._rates.samples) > 1:
             logger.info(line)
+
+    def _show_line(self, line: str) -> None:
+        """Print a line that stays, above the progress line."""
+        if self._live is not None:
+            self._live.console.print(plain(line), soft_wrap=True)
 
     def _line(self) -> str:
         job, rates = self._job, self._rates

@@ -27,6 +27,7 @@ from sitemap_crawler.report.html.history import (
     pending_changes,
     read_changes,
     read_history,
+    working_seconds,
 )
 from sitemap_crawler.report.html.scan import scan
 from sitemap_crawler.report.html.site_facts import read_dates, read_links, read_server
@@ -187,7 +188,7 @@ def collect(
         change_lists=read_changes(connection, run.id, changes, texts) if ending.has_published else [],
         history=history,
         chart=line_chart([run.listed or 0 for run in history.points]) if len(history.points) > 1 else None,
-        requests=_requests(inventory, results.totals, None if finished is None else finished - run.started),
+        requests=_requests(inventory, results.totals, working_seconds(history.latest)),
         rendering=_rendering(results.totals),
         dates=read_dates(connection, moment),
         links=read_links(inventory, texts),

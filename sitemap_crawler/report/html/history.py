@@ -101,11 +101,18 @@ def read_history(connection: Connection) -> History:
     rows: list[RunRow] = []
     past = past_runs(connection)
     for run in past:
-        seconds = None if run.finished is None else run.finished - run.started
+        seconds = working_seconds(run)
         rows.append(RunRow(run.id, run.started, seconds, run.outcome, run.ended_by, listed, run.changes))
         listed = None if listed is None or run.changes is None else listed - run.changes.added + run.changes.removed
     published_before = any(run.outcome in PUBLISHED for run in past[1:])
     return History(live, rows, past[0], past[1] if len(past) > 1 else None, published_before)
+
+
+def working_seconds(run: PastRun) -> float | None:
+    """Return the time for which the processes of a run have worked; of earlier releases, that until its end."""
+    if run.seconds is not None or run.finished is None:
+        return run.seconds
+    return run.finished - run.started
 
 
 def read_changes(connection: Connection, run: int, counts: Changes, texts: PageTexts) -> list[ChangeList]:

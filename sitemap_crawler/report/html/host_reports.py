@@ -141,6 +141,8 @@ def _host_run(totals: dict[str, Any], host: str, *, is_start: bool) -> HostRun:
     if outcome is None:
         return HostRun(None, None)
     values = {"outcome": outcome, "message": message}
+    if "milliseconds" in totals:
+        values["milliseconds"] = totals["milliseconds"]
     if is_start and "hints" in totals:
         values["hints"] = totals["hints"]
     return HostRun(outcome, values)

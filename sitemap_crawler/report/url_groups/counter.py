@@ -17,8 +17,9 @@ from sitemap_crawler.report.url_groups.groups import (
     count,
     cut,
     shared,
+    shorten,
 )
-from sitemap_crawler.report.url_groups.queries import Query
+from sitemap_crawler.report.url_groups.query_paths import FURTHER, QueryPaths
 from sitemap_crawler.report.url_groups.tree import Directory, directory_key
 from sitemap_crawler.urls.normalise import origin_of
 
@@ -52,7 +53,7 @@ class UrlGroups:
         self._urls = 0
         self._directories: dict[str, GroupCount] = {}
         self._origins: dict[str, GroupCount] = {}
-        self._queries: dict[str, Query] = {}
+        self._queries: dict[str, QueryPaths] = {}
         self._combinations = 0
 
     def add(self, url: str) -> None:
@@ -109,29 +110,26 @@ class UrlGroups:
         if len(names) > MAX_PATTERN:
             names = names[:MAX_PATTERN] + "…"
             parts = []
-        group = self._queries.get(names)
-        if group is None:
-            group = self._queries[names] = Query(path, [set() for _ in parts])
-        before = len(group.combinations)
-        group.add(path, [value for _, _, value in parts], example)
-        self._combinations += len(group.combinations) - before
+        paths = self._queries.get(names)
+        if paths is None:
+            paths = self._queries[names] = QueryPaths(len(parts))
+        before = paths.size
+        # The root ends with the slash that begins the path.
+        paths.add(path[len(self._root) - 1 :], [value for _, _, value in parts], example)
+        self._combinations += paths.size - before
         if self._combinations > _MAX_QUERIES:
             self._prune_queries()
 
     def _prune_queries(self) -> None:
-        """Halve the number of groups. Rare values of parameters are merged first, then rare names."""
+        """Halve the number of groups. Rare values of parameters are merged first, then paths, then rare names."""
         few = 1
         while self._combinations > _MAX_QUERIES // 2:
-            for names, group in list(self._queries.items()):
-                total = group.total()
-                if names == _OTHER_NAMES or total.urls > few * len(group.combinations):
+            for names, paths in list(self._queries.items()):
+                if paths.total_urls() > few * paths.size or paths.shrink() or names == _OTHER_NAMES:
                     continue
-                if len(group.combinations) > 1:
-                    group.forget(range(len(group.values)))
-                else:
-                    del self._queries[names]
-                    self._queries.setdefault(_OTHER_NAMES, Query(group.path, [])).absorb(group.path, total)
-            self._combinations = sum(len(group.combinations) for group in self._queries.values())
+                del self._queries[names]
+                self._queries.setdefault(_OTHER_NAMES, QueryPaths(0)).absorb(paths)
+            self._combinations = sum(paths.size for paths in self._queries.values())
             few *= 2
 
     def _directory_groups(self, small: int) -> tuple[list[UrlGroup], list[UrlGroup]]:
@@ -186,9 +184,12 @@ def _limited(groups: list[UrlGroup], rest: list[UrlGroup], limit: int) -> list[U
 
 def _merged(groups: list[UrlGroup]) -> list[UrlGroup]:
     """Return the groups, the largest first, one for each pattern. Hostile or cut patterns can be equal."""
+    patterns = sorted({group.pattern for group in groups})
+    short = dict(zip(patterns, shorten(patterns, MAX_PATTERN), strict=True))
     by_pattern: dict[str, list[UrlGroup]] = {}
     for group in groups:
-        by_pattern.setdefault(group.pattern, []).append(group)
+        pattern = short[group.pattern]
+        by_pattern.setdefault(pattern, []).append(group._replace(pattern=pattern))
     return sorted(map(_joined, by_pattern.values()), key=lambda group: (-group.urls, group.pattern))
 
 
@@ -201,8 +202,15 @@ def _common(patterns: set[str]) -> str:
     """Return the pattern that all patterns match."""
     if len(patterns) == 1:
         return next(iter(patterns))
-    if len({pattern.partition("?")[0] for pattern in patterns}) > 1 and all("?" in pattern for pattern in patterns):
-        return "?*"
+    if all("?" in pattern for pattern in patterns):
+        paths, queries = zip(*(pattern.split("?", 1) for pattern in patterns), strict=True)
+        path = paths[0] if len(set(paths)) == 1 else _common_start(set(paths), "/")[:-1] + FURTHER
+        return path + "?" + (queries[0] if len(set(queries)) == 1 else _common_start(set(queries), "&"))
+    return _common_start(patterns, "/?&")
+
+
+def _common_start(texts: set[str], separators: str) -> str:
+    """Return the common beginning of texts up to one of the separators, and `*`."""
     # The common beginning of the first and the last in alphabetical order is common to all between them.
-    start = "".join(shared(min(patterns), max(patterns)))
-    return start[: max(map(start.rfind, "/?&")) + 1] + "*"
+    start = "".join(shared(min(texts), max(texts)))
+    return start[: max(map(start.rfind, separators)) + 1] + "*"

@@ -68,7 +68,7 @@ class GroupCount:
         return "/" + "".join([(next(dates) if name in TOKENS else name) + "/" for name in self.place])
 
     def as_group(self, pattern: str) -> UrlGroup:
-        return UrlGroup(cut(pattern), self.urls, self.example)
+        return UrlGroup(pattern, self.urls, self.example)
 
 
 def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
@@ -80,8 +80,42 @@ def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
 
 
 def cut(pattern: str) -> str:
-    """Return the pattern in at most MAX_PATTERN characters."""
-    return pattern if len(pattern) <= MAX_PATTERN else pattern[: MAX_PATTERN - 1] + "…"
+    """Return the beginning of a pattern, in at most MAX_PATTERN characters."""
+    return _without_end(pattern, MAX_PATTERN)
+
+
+def shorten(patterns: Sequence[str], width: int) -> list[str]:
+    """Return the patterns, each in at most `width` characters (8 or more).
+
+    A long one loses its middle. If several are then equal, each shows the place where they begin to differ.
+    """
+    short = [_without_middle(pattern, width) for pattern in patterns]
+    alike: dict[str, set[str]] = {}
+    for pattern, text in zip(patterns, short, strict=True):
+        alike.setdefault(text, set()).add(pattern)
+    return [
+        text if len(alike[text]) == 1 else _around_difference(pattern, alike[text], width)
+        for pattern, text in zip(patterns, short, strict=True)
+    ]
+
+
+def _without_middle(pattern: str, width: int) -> str:
+    if len(pattern) <= width:
+        return pattern
+    end = (width - 1) // 2
+    return pattern[: width - 1 - end] + "…" + pattern[-end:]
+
+
+def _around_difference(pattern: str, alike: set[str], width: int) -> str:
+    """Return the beginning of a pattern, and the part from where it differs from those with the same ends."""
+    difference = len(shared(min(alike), max(alike)))
+    start = width // 4
+    rest = pattern[max(start, difference - start) :]
+    return pattern[:start] + "…" + _without_end(rest, width - start - 1)
+
+
+def _without_end(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def shared(first: Sequence[str], second: Sequence[str]) -> list[str]:

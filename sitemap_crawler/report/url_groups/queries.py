@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE, GroupCount, UrlGroup, count
-from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.report.url_groups.groups import GroupCount, UrlGroup, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,28 +21,40 @@ _MIN_URLS_FOR_VALUES = 20
 
 @dataclass(slots=True)
 class Query:
-    """The URLs with the same parameter names."""
+    """The URLs with the same path and parameter names."""
 
-    path: str | None
-    """None if there are several paths."""
     values: list[set[str] | None]
     """The values of each parameter; None if there are too many."""
     combinations: dict[tuple[str | None, ...], GroupCount] = field(default_factory=dict)
     """Groups by the values of all parameters; None for a parameter with too many values."""
 
-    def add(self, path: str, values: list[str], example: str) -> None:
-        if path != self.path or len(path) > MAX_EXAMPLE:
-            self.path = None
+    def add(self, values: list[str], example: str) -> None:
         key = self._key(values)
         if key not in self.combinations:
             self._learn(values)
             key = self._key(values)
         count(self.combinations, key, example)
 
-    def absorb(self, path: str | None, group: GroupCount) -> None:
-        if path != self.path:
-            self.path = None
+    def add_count(self, group: GroupCount) -> None:
+        """Add URLs without their values."""
         self.combinations.setdefault((), GroupCount()).absorb(group)
+
+    def absorb(self, other: Query) -> None:
+        """Add the URLs of another path with the same parameter names."""
+        for position, (mine, its) in enumerate(zip(self.values, other.values, strict=False)):
+            if mine is None:
+                continue
+            if its is None or len(mine | its) > _MAX_VALUES:
+                self.forget((position,))
+            else:
+                mine |= its
+        for key, group in other.combinations.items():
+            self.combinations.setdefault(self._key(key), GroupCount()).absorb(group)
+
+    def copy(self) -> Query:
+        copied = Query([None if seen is None else set(seen) for seen in self.values])
+        copied.absorb(self)
+        return copied
 
     def forget(self, positions: Iterable[int]) -> None:
         """Merge the groups that differ only in the values of these parameters."""
@@ -63,18 +74,18 @@ class Query:
             total.absorb(group)
         return total
 
-    def groups(self, names: str, small: int) -> list[UrlGroup]:
+    def groups(self, path: str, names: str, small: int) -> list[UrlGroup]:
         """Return the groups by values that have at least `small` URLs, and one group of all other URLs."""
         large: list[UrlGroup] = []
         rest = GroupCount()
         split = self.total().urls >= _MIN_URLS_FOR_VALUES
         for values, group in self.combinations.items():
             if split and group.urls >= small:
-                large.append(group.as_group(self._pattern(names, values)))
+                large.append(group.as_group(_pattern(path, names, values)))
             else:
                 rest.absorb(group)
         if rest.urls:
-            large.append(rest.as_group(self._pattern(names, ())))
+            large.append(rest.as_group(_pattern(path, names, ())))
         return large
 
     def _key(self, values: Iterable[str | None]) -> tuple[str | None, ...]:
@@ -90,10 +101,10 @@ class Query:
             else:
                 seen.add(value)
 
-    def _pattern(self, names: str, values: tuple[str | None, ...]) -> str:
-        path = "" if self.path is None else self.path[len(origin_of(self.path)) :]
-        shown = []
-        for position, name in enumerate(names.split("&")):
-            value = values[position] if position < len(values) else None
-            shown.append(name + ("*" if value is None else value) if name.endswith("=") else name)
-        return path + "?" + "&".join(shown)
+
+def _pattern(path: str, names: str, values: tuple[str | None, ...]) -> str:
+    shown = []
+    for position, name in enumerate(names.split("&")):
+        value = values[position] if position < len(values) else None
+        shown.append(name + ("*" if value is None else value) if name.endswith("=") else name)
+    return path + "?" + "&".join(shown)

@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.exceptions import InventoryError
+from sitemap_crawler.inventory import frontier
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits
-from sitemap_crawler.inventory.runs import begin_run, drop_unfinished_run, finish_run
+from sitemap_crawler.inventory.runs import (
+    Run,
+    begin_run,
+    drop_unfinished_run,
+    end_process,
+    finish_run,
+    has_grown,
+    mark_grown,
+)
+from sitemap_crawler.inventory.schema import meta
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation
+from sitemap_crawler.policy.rules import UNREACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +97,71 @@ def test_a_dropped_run_is_not_continued(store: Store) -> None:
     drop_unfinished_run(store.connection)
     run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
     assert (run.id, run.resumed) == (2, False)
+
+
+def test_waiting_urls_come_in_slices(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontier, "BATCH_ROWS", 40)
+    run = begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=NOW)
+    queue = queue_of(store, run.id, max_depth=UNREACHED)
+    queue.add_from_sitemap(f"{SITE}{number}" for number in range(1_000))
+    queue.lease(10)
+    slices = list(frontier.waiting_urls(store.connection))
+    assert [len(urls) for urls in slices] == [40] * 25
+    assert {url for urls in slices for url in urls} == {f"{SITE}{number}" for number in range(1_000)}
+    # A part of them, whatever regular order they were found in.
+    chosen = [int(url.removeprefix(SITE)) for urls in frontier.waiting_urls(store.connection, every=5) for url in urls]
+    assert 150 < len(chosen) < 250
+    assert all(len([number for number in chosen if number % 5 == rest]) > 15 for rest in range(5))
+
+
+def test_growth_is_remembered_for_one_run(store: Store) -> None:
+    assert not has_grown(store.connection, 1)
+    mark_grown(store.connection, 1)
+    mark_grown(store.connection, 2)
+    assert [has_grown(store.connection, run) for run in (1, 2)] == [False, True]
+
+
+def begin_at(store: Store, seconds: float) -> Run:
+    now = datetime.fromtimestamp(NOW.timestamp() + seconds, UTC)
+    return begin_run(store.connection, requested_url=SITE, sitemap_url=f"{SITE}sitemap.xml", options={}, now=now)
+
+
+def working_seconds(run: Run, seconds: float) -> float:
+    return round(run.working_seconds(datetime.fromtimestamp(NOW.timestamp() + seconds, UTC)), 3)
+
+
+def test_the_pause_before_a_run_goes_on_is_no_working_time(store: Store) -> None:
+    first = begin_at(store, 0)
+    end_process(store.connection, first.id, working_seconds(first, 10))
+    second = begin_at(store, 5_000)
+    assert working_seconds(second, 5_003) == 13
+    end_process(store.connection, second.id, working_seconds(second, 5_003))
+    finish_run(store.connection, second.id, outcome="published", ended_by="finished", now=NOW)
+    assert working_seconds(begin_at(store, 9_000), 9_002) == 2
+
+
+def test_a_process_that_was_killed_has_worked_until_its_last_observation(store: Store) -> None:
+    run = begin_at(store, -30)
+    queue = queue_of(store, run.id)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1)  # at NOW
+    queue.flush()
+    assert working_seconds(begin_at(store, 5_000), 5_001) == 31
+    # The next one is killed before its first observation.
+    assert working_seconds(begin_at(store, 8_000), 8_001) == 31
+
+
+def test_a_run_that_an_earlier_release_began(store: Store) -> None:
+    run = begin_at(store, -30)
+    queue = queue_of(store, run.id)
+    queue.add_start_page(SITE)
+    queue.lease(1)
+    observe(queue, 1)
+    queue.flush()
+    with store.connection.begin():
+        store.connection.execute(meta.delete().where(meta.c.name == "working_time"))
+    assert working_seconds(begin_at(store, 5_000), 5_002) == 32
 
 
 def test_an_inventory_belongs_to_one_site(store: Store) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.report.url_groups.counter import UrlGroups
-from sitemap_crawler.report.url_groups.groups import UrlGroup
+from sitemap_crawler.report.url_groups.groups import UrlGroup, shorten
 
 SITE = "https://example.com"
 
@@ -196,16 +196,16 @@ def test_paging(paths: list[str], expected: list[tuple[str, int]]) -> None:
         # One path, and several.
         (numbered("/doku.php?id=p{}", 30), [("/doku.php?id=*", 30)]),
         (numbered("/?p={}", 30), [("/?p=*", 30)]),
-        (numbered("/post-{0}/?replytocom={0}", 30), [("?replytocom=*", 30)]),
+        (numbered("/post-{0}/?replytocom={0}", 30), [("/*/?replytocom=*", 30)]),
         # The order of names counts.
         (
             [*numbered("/s?a={0}&b={0}", 5), *numbered("/s?b={0}&a={0}", 4)],
             [("/s?a=*&b=*", 5), ("/s?b=*&a=*", 4)],
         ),
         # Parameters without a value.
-        (numbered("/{}?print", 5), [("?print", 5)]),
-        (numbered("/{0}?id={0}&print", 5), [("?id=*&print", 5)]),
-        (numbered("/{}?", 5), [("?", 5)]),
+        (numbered("/{}?print", 5), [("/*?print", 5)]),
+        (numbered("/{0}?id={0}&print", 5), [("/*?id=*&print", 5)]),
+        (numbered("/{}?", 5), [("/*?", 5)]),
         # Few values in at least 20 URLs.
         (numbered("/w?title={}&action=edit", 20), [("/w?title=*&action=edit", 20)]),
         (numbered("/w?title={}&action=edit", 19), [("/w?title=*&action=*", 19)]),
@@ -213,10 +213,10 @@ def test_paging(paths: list[str], expected: list[tuple[str, int]]) -> None:
             [f"/w?title={n}&action={action}" for action in ("edit", "history") for n in range(10)],
             [("/w?title=*&action=edit", 10), ("/w?title=*&action=history", 10)],
         ),
-        ([f"/p{n}?lang={n % 8}" for n in range(40)], [(f"?lang={n}", 5) for n in range(8)]),
-        ([f"/p{n}?lang={n % 9}" for n in range(45)], [("?lang=*", 45)]),
-        ([f"/p{n}?u={'x' * 41}" for n in range(20)], [("?u=*", 20)]),
-        ([f"/p{n}?sort=" for n in range(20)], [("?sort=", 20)]),
+        ([f"/p{n}?lang={n % 8}" for n in range(40)], [(f"/*?lang={n}", 5) for n in range(8)]),
+        ([f"/p{n}?lang={n % 9}" for n in range(45)], [("/*?lang=*", 45)]),
+        ([f"/p{n}?u={'x' * 41}" for n in range(20)], [("/*?u=*", 20)]),
+        ([f"/p{n}?sort=" for n in range(20)], [("/*?sort=", 20)]),
         # Values too rare to be shown one by one.
         (
             [*numbered("/w?title={}&do=edit", 98), "/w?title=x&do=a", "/w?title=x&do=b", "/w?title=x&do=c"],
@@ -229,17 +229,16 @@ def test_paging(paths: list[str], expected: list[tuple[str, int]]) -> None:
         ),
         (
             [*numbered("/x/{}", 90), "/x/1?a=1", "/x/2?b=1", "/x/3?c=1"],
-            [("/x/*", 90), ("?*", 3)],
+            [("/x/*", 90), ("/x/…?*", 3)],
         ),
         (
             [*numbered("/x/{}", 90), *(f"/x?id=1&{name}=1" for name in "abc")],
             [("/x/*", 90), ("/x?id=*&*", 3)],
         ),
         ([*numbered("/x/{}", 90), "/x?a=1"], [("/x/*", 90), ("/x?a=*", 1)]),
-        # A path that is not shared makes no directory.
         (
             [*numbered("/a/{}?q=1", 5), *numbered("/a/{}", 5)],
-            [("/a/*", 5), ("?q=*", 5)],
+            [("/a/*", 5), ("/a/*?q=*", 5)],
         ),
         # At most eight parameters.
         (
@@ -279,8 +278,9 @@ def test_wordpress() -> None:
         ("/YYYY/MM/DD/", 151),
         ("/YYYY/MM/DD/*", 151),
         ("/tag/*", 66),
-        ("?replytocom=*", 64),
+        ("/2023/01/03/post-0/?replytocom=*", 40),
         ("/page/*", 30),
+        ("/2023/01/06/post-1/?replytocom=*", 24),
         ("/category/*", 20),
         ("/YYYY/MM/", 19),
         # The three single pages and two years: a fiftieth of 506 would be eleven.
@@ -348,14 +348,16 @@ def test_shop() -> None:
         *(f"{shelf}?sort={order}" for shelf in shelves for order in ("price", "-price", "new", "name")),
         *(f"/search?q={n}" for n in range(12)),
     ]
-    # 557 in all: a fiftieth is twelve. Eighteen URLs are too few to show their three colours.
+    # 557 in all: a fiftieth is twelve. Nine URLs of one sex are too few.
     assert counts(paths) == [
         ("/product/*", 400),
-        ("?color=red&size=*", 96),
-        # Four orders of six each are too little, together they are enough.
-        ("?sort=*", 24),
-        ("?color=*", 18),
+        ("/men/*/?color=red&size=*", 48),
+        ("/women/*/?color=red&size=*", 48),
+        ("/*/*/?color=*", 18),
+        # Four orders of three each are too little, together they are enough.
+        ("/men/*/?sort=*", 12),
         ("/search?q=*", 12),
+        ("/women/*/?sort=*", 12),
         ("/*", 7),
     ]
 
@@ -484,7 +486,53 @@ def test_long_urls_have_short_patterns(url: str) -> None:
 def test_a_long_pattern_is_cut() -> None:
     urls = [f"{SITE}/{'a' * 150}.php?{'b' * 100}={n}" for n in range(3)]
     (group,) = groups_of(urls)
-    assert group.pattern == f"/{'a' * 150}.php?{'b' * 43}…"
+    assert group.pattern == f"/{'a' * 99}…{'b' * 97}=*"
+
+
+def test_patterns_that_are_cut_stay_different() -> None:
+    head, tail = "a" * 150, "b" * 150
+    paths = [f"/{head}?{name}={n}&{tail}=" for name in ("issues", "issue", "pulls") for n in range(3)]
+    patterns = [group.pattern for group in groups_of([SITE + path for path in paths])]
+    assert [len(pattern) for pattern in patterns] == [200] * 3
+    assert [name for name in ("issue=", "issues=", "pulls=") if sum(name in pattern for pattern in patterns) == 1] == [
+        "issue=",
+        "issues=",
+        "pulls=",
+    ]
+
+
+@pytest.mark.parametrize("width", [8, 20, 40, 200])
+def test_shortened_patterns(width: int) -> None:
+    patterns = [f"/projects/*/{'x' * 60}/{name}?sort=*" for name in ("issues", "pulls")] + ["/a", "/projects/*"]
+    short = shorten(patterns, width)
+    assert all(len(text) <= width for text in short)
+    assert len(set(short)) == len(patterns)
+    assert short[2] == "/a"
+
+
+def test_queries_keep_their_paths() -> None:
+    paths = [
+        *numbered("/issues?sort={}", 30),
+        *numbered("/projects/p{0}/issues?sort={0}", 40),
+        *numbered("/projects/p{0}/pulls?sort={0}", 20),
+        *numbered("/projects/p{0}/wiki/{0}?sort={0}", 10),
+        *numbered("/projects/p{0}/commits?sort={0}", 6),
+        *numbered("/projects/p{0}/branches?sort={0}", 5),
+    ]
+    expected = [
+        ("/projects/*/issues?sort=*", 40),
+        ("/projects/*/*?sort=*", 31),
+        ("/issues?sort=*", 30),
+        ("/projects/*/wiki/*?sort=*", 10),
+    ]
+    assert counts(paths) == expected
+    random.Random(1).shuffle(paths)
+    assert counts(paths) == expected
+
+
+def test_a_path_that_goes_on() -> None:
+    names = "/".join("abcdefghij")
+    assert counts(numbered(f"/{names}/x?n={{}}", 5)) == [("/a/b/c/d/e/f/g/h/…?n=*", 5)]
 
 
 def size_of(value: object) -> int:
