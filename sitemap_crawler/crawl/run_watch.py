@@ -53,6 +53,7 @@ class RunWatch:
         self._wake_at = wake_at
         self._next_look = 0.0
         self._are_depths_settled = False
+        self._done_at_sampling = -1
         self._job = job
         self._engine = engine
         if job.membership is None or not isinstance(job.queue, SharedQueue):
@@ -112,7 +113,7 @@ class RunWatch:
                 if self.end_as(phase):
                     return False
             if not waits and not others:
-                return self._find_lost() or self._settle_depths()
+                return self._find_lost() or self._settle_depths() or self._sample_refused()
             self._are_depths_settled = False
             self._next_look = now + (LOOK_SECONDS if waits else IDLE_LOOK_SECONDS)
         self._wake_at(self._next_look)
@@ -134,6 +135,20 @@ class RunWatch:
             return False
         self._guarded(self._queue.update_depths)
         self._are_depths_settled = True
+        if self._queue.may_lease:
+            self._wake_at(time.monotonic())
+        return self._queue.may_lease
+
+    def _sample_refused(self) -> bool:
+        """Queue some of the URLs whose pages seem to repeat others. Return whether there are any."""
+        job = self._job
+        done = job.done + job.others.fetched
+        if job.is_helper or self._queue.is_exhausted or not job.shared.traps.yields.refused:
+            return False
+        if done == self._done_at_sampling:
+            return False
+        self._done_at_sampling = done
+        self._guarded(self._queue.sample_refused)
         if self._queue.may_lease:
             self._wake_at(time.monotonic())
         return self._queue.may_lease

@@ -117,11 +117,9 @@ class FrontierScheduler(BaseScheduler):
         if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.shared.fetched:
             self._guarded(job.queue.update_depths)
             self._fetched_at_depth_update = job.shared.fetched
-        if not is_over and job.shared.traps.yields.has_parameters and self._fetched_at_sampling != job.shared.fetched:
+        if not is_over and job.shared.traps.yields.refused and self._fetched_at_sampling != job.shared.fetched:
             self._fetched_at_sampling = job.shared.fetched
             self._guarded(job.queue.sample_refused)
-            if not job.queue.may_lease:
-                self._guarded(job.queue.settle_repeats)
         return self._may_lease_now()
 
     def _may_lease_now(self) -> bool:

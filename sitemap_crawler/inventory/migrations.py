@@ -190,13 +190,15 @@ ALTER TABLE frontier ADD COLUMN turn SMALLINT DEFAULT '0' NOT NULL;
 DROP INDEX frontier_due;
 CREATE INDEX frontier_due ON frontier (turn, depth, url_id) WHERE owner IS NULL;
 CREATE TABLE shown_texts (hash BIGINT NOT NULL, run {id} NOT NULL, pages INTEGER NOT NULL, url_id {id} NOT NULL,
-    PRIMARY KEY (hash))
+    PRIMARY KEY (hash));
+CREATE TABLE page_texts (url_id {id} NOT NULL, run {id} NOT NULL, blocks {blob} NOT NULL, PRIMARY KEY (url_id))
 """
 
 
 def _add_turns(connection: Connection) -> None:
     """Let the shapes of URLs take turns, and add the table of the texts that pages have shown."""
-    types = {"id": "BIGINT" if connection.dialect.name == "postgresql" else "INTEGER"}
+    on_server = connection.dialect.name == "postgresql"
+    types = {"id": "BIGINT", "blob": "BYTEA"} if on_server else {"id": "INTEGER", "blob": "BLOB"}
     for statement in _TURNS.format(**types).split(";"):
         connection.execute(text(statement))
 

@@ -231,20 +231,21 @@ class Queue:
         A group whose samples show anything new is no longer refused. Then its URLs are queued, too.
         """
         self.flush()
+        reopened = set(self._traps.yields.reopened)
         with self._connection.begin():
-            if self._traps.yields.reopened:
-                self._sampled_groups -= self._traps.yields.reopened
-                self._traps.yields.reopened.clear()
+            if reopened:
                 readmit_repeating(self._connection, self._traps)
                 store_learnt_traps(self._connection, self._traps)
-            ids, groups = sample_repeating(self._connection, self._traps, known=self._sampled_groups)
-            self._samples.update(ids)
-            self._sampled_groups |= groups
+            known = self._sampled_groups - reopened
+            ids, groups = sample_repeating(self._connection, self._traps, known=known)
             self._admit(ids, (int(UrlState.REPEATS),))
             self.queued = self._count_queued()
+        self._traps.yields.reopened -= reopened
+        self._samples.update(ids)
+        self._sampled_groups = known | groups
 
     def settle_repeats(self) -> None:
-        """Refuse the fetched pages that only repeat others. Called when nothing is left to fetch."""
+        """Refuse the fetched pages that only repeat others. Called when the run ends."""
         with self._connection.begin():
             refuse_repeating(self._connection, self._traps)
             refuse_same(self._connection, self._traps)
@@ -380,11 +381,11 @@ class Queue:
             self._write_nofollow()
             if self._traps.has_unsaved_counts and self.stores_trap_counts:
                 store_trap_counts(self._connection, self._traps, run=self._run)
-                store_shown_texts(self._connection, self._traps, run=self._run)
+            store_shown_texts(self._connection, self._traps, run=self._run)
             places = self.shared_traps.exchange_places() if self.shared_traps is not None else []
         self._traps.facets.forget_changes(places)
         self._traps.has_unsaved_counts = False
-        self._traps.yields.unsaved = {}
+        self._traps.yields.unsaved, self._traps.yields.unsaved_pages = {}, {}
         self._buffer, self._buffered_links = [], 0
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:

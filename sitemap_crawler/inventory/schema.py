@@ -366,6 +366,15 @@ shown_texts = Table(
     Column("url_id", RowId, nullable=False),
 )
 
+# The texts of pages with parameters that the run has read: hashes and weights, see `extract/content/blocks.py`.
+page_texts = Table(
+    "page_texts",
+    metadata,
+    Column("url_id", RowId, primary_key=True, autoincrement=False),
+    Column("run", RowId, nullable=False),
+    Column("blocks", LargeBinary, nullable=False),
+)
+
 # Images that are left out because nearly all pages have them.
 template_images = Table("template_images", metadata, Column("url", SortedText, primary_key=True))
 

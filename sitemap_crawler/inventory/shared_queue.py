@@ -126,6 +126,14 @@ class SharedQueue(Queue):
         self._held.difference_update(queued.id for queued in held)
         self.has_waiting = True
 
+    def sample_refused(self) -> None:
+        self._repeated(super().sample_refused)
+        self._shared.expect()
+        self.has_waiting = self.queued > 0
+
+    def settle_repeats(self) -> None:
+        self._repeated(super().settle_repeats)
+
     def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
         self._repeated(lambda: super(SharedQueue, self).load_traps(held, version=version))
         self._held.difference_update(queued.id for queued in held)

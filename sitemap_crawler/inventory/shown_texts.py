@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from sitemap_crawler.inventory.dialects import insert
-from sitemap_crawler.inventory.schema import UrlState, observations, shown_texts, urls
+from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, shown_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
 from sitemap_crawler.traps.yields import MAX_LINKS, MAX_TITLES, Text, owner_of, title_number
 
@@ -27,13 +28,26 @@ _SAVE = RowStatement(
 )
 
 
+_page = insert(page_texts)
+_SAVE_PAGE = RowStatement(
+    _page.on_conflict_do_update(
+        index_elements=[page_texts.c.url_id], set_={name: _page.excluded[name] for name in ("run", "blocks")}
+    ),
+    ("url_id", "run", "blocks"),
+    joins=True,
+)
+
+
 def store_shown_texts(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     """Store the texts that pages have shown since the last call."""
+    pages = traps.yields.unsaved_pages.items()
+    _SAVE_PAGE.execute(connection, [{"url_id": page, "run": run, "blocks": blocks} for page, blocks in pages])
     _SAVE.execute(
         connection,
         [
+            # All processes lock the rows in the same order.
             {"hash": block, "run": run, "pages": text.pages, "url_id": text.owner.id}
-            for block, text in traps.yields.unsaved.items()
+            for block, text in sorted(traps.yields.unsaved.items(), key=itemgetter(0))
         ],
     )
 
@@ -45,6 +59,7 @@ def load_shown(connection: Connection, traps: TrapDetector, *, run: int, resumed
     for (block,) in stream.execute(select(shown_texts.c.hash).where(shown_texts.c.run != run)):
         yields.earlier.add(block)
     if not resumed:
+        connection.execute(delete(page_texts))
         return
     shown = shown_texts.c
     query = select(shown.hash, shown.pages, urls.c.id, urls.c.url).join(urls, urls.c.id == shown.url_id)

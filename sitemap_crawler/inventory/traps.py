@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, delete, insert, or_, select, update
 
 from sitemap_crawler.inventory.frontier import add_waiting, remove_waiting
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, frontier, meta, observations, urls
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, frontier, meta, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
-from sitemap_crawler.traps.yields import SHOWN_BY_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -216,9 +215,10 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
     The simplest URL of a content has the fewest parameters, then the fewest characters.
     """
     seen = observations.c
-    columns = (urls.c.id, urls.c.url, urls.c.key, seen.fingerprint, seen.notes)
+    columns = (urls.c.id, urls.c.url, seen.fingerprint, page_texts.c.blocks)
     usable = (seen.status == 200) & ~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == urls.c.id)
     pages = select(*columns).join(observations, seen.url_id == urls.c.id)
+    pages = pages.outerjoin(page_texts, page_texts.c.url_id == urls.c.id)
     pages = pages.where(usable, urls.c.state == int(UrlState.ADMITTED))
     same: list[int] = []
     rows = connection.execute(pages.where(urls.c.url.contains("?"), urls.c.named.is_(None)).order_by(urls.c.url)).all()
@@ -232,8 +232,8 @@ def _same_pages(plain: Any, rows: Iterable[Any], traps: TrapDetector) -> Iterato
     """Yield the ids of those pages of one path, from the simplest to the longest, that a simpler one has shown."""
     shown = {plain.fingerprint} if plain is not None else set()
     for row in rows:
-        repeats = row.notes is not None and row.notes.get(NoteKind.REPEATS) == SHOWN_BY_PATH
-        if (row.fingerprint in shown or (repeats and shown)) and traps.applies(row.url):
+        repeats = row.blocks is not None and traps.yields.is_shown_by_path(row.id, row.url, row.blocks)
+        if (row.fingerprint in shown or repeats) and traps.applies(row.url):
             yield row.id
         shown.add(row.fingerprint)
 

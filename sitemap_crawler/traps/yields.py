@@ -44,8 +44,6 @@ MIN_NEW_TITLED = 0.1
 """The same for a page whose title is new. Titles that name a selection are no content."""
 MAX_ELSEWHERE = 0.02
 """Share of the weight of a page's texts that simpler URLs of its path need not have shown for the same content."""
-SHOWN_BY_PATH = -1
-"""In the place of the percentage: simpler URLs of the same path have shown all of the page."""
 COMMON_SHARE = 0.1
 """Share of the pages that show a text, from which on the text belongs to the template."""
 MIN_COMMON = 5
@@ -54,6 +52,8 @@ SETTLED_SAMPLES = 50
 """Number of samples of a shape, most of which yield, after which only some of its pages are compared."""
 SAMPLED_SHARE = 8
 """One in so many pages of such a shape is compared."""
+FIRST_PAGES = 100
+"""Number of pages of a run that are compared in any case: the links with parameters may come later."""
 PLAIN_URLS = 200
 """Number of URLs without parameters of one shape, from which on they are compared on a site without parameters."""
 TURN_URLS, PLAIN_TURN_URLS = 30, 200
@@ -73,6 +73,8 @@ MAX_LINKS = 200_000
 """Maximum number of links that are remembered. Later ones are not new."""
 MAX_REFUSED = 10_000
 """Maximum number of refused groups."""
+MAX_STORED_PAGES = 50_000
+"""Maximum number of pages with parameters whose texts are kept until the end of the run."""
 MAX_STORED = 1_000
 """Maximum number of groups whose counts outlive the process."""
 MIN_WINDOW = 1_000
@@ -162,6 +164,9 @@ class Yields:
         """Number of pages that had yielded after each MARK_PAGES pages."""
         self.unsaved: dict[int, Text] = {}
         """Texts that were shown since they were last stored."""
+        self.unsaved_pages: dict[int, bytes] = {}
+        """Texts of pages with parameters that were read since they were last stored."""
+        self._stored_pages = 0
         self.earlier: set[int] = set()
         """Texts that an earlier run has seen. A refused group has to show others to be requested again."""
 
@@ -182,7 +187,7 @@ class Yields:
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
         shape = shape_of(url)
-        if not shape.names and not self.has_parameters:
+        if not shape.names and not self.has_parameters and self.pages >= FIRST_PAGES:
             count = self._admitted.get(shape.groups[0]) if shape.is_variable else None
             if count is None or count[0] < PLAIN_URLS:
                 return False
@@ -202,6 +207,9 @@ class Yields:
         shape = shape_of(url)
         is_sample = self.refused and self.refusing_group(url) is not None
         percent, is_new = self._show(blocks, title, owner_of(url_id, url), earlier=self.earlier if is_sample else ())
+        if shape.names and self._stored_pages < MAX_STORED_PAGES:
+            self._stored_pages += 1
+            self.unsaved_pages[url_id] = blocks
         leads_on = self._lead(links)
         is_new = is_new or (leads_on and bool(shape.names))
         self.pages += 1
@@ -283,13 +291,10 @@ class Yields:
         return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
 
     def _show(self, blocks: bytes, title: str | None, page: Owner, *, earlier: Container[int]) -> tuple[int, bool]:
-        """Remember the texts of a page. Return the percentage that is new, and whether it is enough.
-
-        The percentage is SHOWN_BY_PATH if simpler URLs of the same path have shown all of them.
-        """
+        """Remember the texts of a page. Return the percentage that is new, and whether it is enough."""
         common = max(MIN_COMMON, COMMON_SHARE * self.pages)
         numbers = array("I", blocks)
-        weight = new = elsewhere = 0
+        weight = new = 0
         titled = title_number(title)
         is_titled = title is not None and titled not in self.titles
         for block, letters in zip(numbers[::2], numbers[1::2], strict=True):
@@ -301,8 +306,6 @@ class Yields:
                     new += letters
             elif text.pages < common:
                 weight += letters
-                if not text.owner.is_simpler(page):
-                    elsewhere += letters
             text.count(page)
             if len(self._texts) >= MAX_BLOCKS:
                 self._texts, self._older_texts = {}, self._texts
@@ -311,10 +314,20 @@ class Yields:
         if is_titled and len(self.titles) < MAX_TITLES:
             self.titles.add(titled)
         least = MIN_NEW_TITLED if is_titled else MIN_NEW
-        percent = -(-100 * new // weight) if weight else 0
-        if weight and new + elsewhere <= MAX_ELSEWHERE * weight:
-            percent = SHOWN_BY_PATH
-        return percent, new > 0 and new >= least * weight
+        return -(-100 * new // weight) if weight else 0, new > 0 and new >= least * weight
+
+    def is_shown_by_path(self, url_id: int, url: str, blocks: bytes) -> bool:
+        """Return whether simpler URLs of the same path show all texts of a page."""
+        page, common = owner_of(url_id, url), max(MIN_COMMON, COMMON_SHARE * self.pages)
+        shown = elsewhere = 0
+        numbers = array("I", blocks)
+        for block, letters in zip(numbers[::2], numbers[1::2], strict=True):
+            text = self._texts.get(block) or self._older_texts.get(block)
+            if text is not None and text.owner.is_simpler(page):
+                shown += letters
+            elif text is None or text.pages < common:
+                elsewhere += letters
+        return shown > 0 and elsewhere <= MAX_ELSEWHERE * (shown + elsewhere)
 
     @property
     def counts(self) -> dict[str, list[Any]]:

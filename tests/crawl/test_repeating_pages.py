@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.endless_sites import EndlessSite, forum, shop, tracker
+from tests.support.paths import ROOT
+from tests.support.program import Program, Result
 
 if TYPE_CHECKING:
-    from tests.support.program import Program, Result
+    from pathlib import Path
+
     from tests.support.webserver import WebServer
 
+ONE = ("--concurrency", "1", "--workers", "0", "--no-adaptive")
+KILLED = -signal.SIGKILL
 MAX_SAMPLES = 700
 """Number of requests beyond those of the content that a made site of a few kinds of parameters may take."""
 
@@ -88,3 +95,21 @@ def test_no_traps_lists_the_sorted_lists_too(program: Program, site: WebServer) 
     result = program.crawl(site.url("/"), "-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$")
     assert result.code == 0, result.err
     assert {"/catalogue/?sort=title", "/catalogue/?sort=price"} <= listed_paths(result, site)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("commits", [5, 8, 12])
+def test_a_killed_crawl_goes_on_as_if_nothing_had_happened(site: WebServer, tmp_path: Path, commits: int) -> None:
+    """With one request at a time, so that the order of the answers is the same."""
+    serve(site, shop())
+    programs = {}
+    for name in ("calm", "killed"):
+        (tmp_path / name).mkdir()
+        programs[name] = Program(tmp_path / name)
+    calm, killed = programs["calm"], programs["killed"]
+    assert calm.crawl(site.url("/"), *ONE).code == 0
+    killer = (sys.executable, str(ROOT / "tests" / "support" / "killed_at.py"), str(commits))
+    assert killed.execute(*killer, "crawl", site.url("/"), *ONE).code == KILLED
+    result = killed.crawl(site.url("/"), *ONE)
+    assert result.code == 0, result.err
+    assert (killed.output / "sitemap.xml").read_bytes() == (calm.output / "sitemap.xml").read_bytes()

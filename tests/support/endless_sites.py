@@ -89,7 +89,9 @@ def shop(products: int = 60) -> EndlessSite:
             shown.sort(key=lambda name: words_of(name + given["sort"], 1))
         pages = _pages(shown, PER_PAGE) or [[]]
         number = int(given.get("page", 1))
-        rows = "".join(f'<li><a href="/catalogue/{name}/">{name} {words_of(name, 3)}</a></li>' for name in pages[number - 1])
+        rows = "".join(
+            f'<li><a href="/catalogue/{name}/">{name} {words_of(name, 3)}</a></li>' for name in pages[number - 1]
+        )
         others = [pair for pair in parameters if pair[0] != "page"]
         links = [_with("/catalogue/", [*others, ("facet", value)]) for value in (*COLOURS, *SIZES)]
         links += [_with("/catalogue/", [*[p for p in others if p[0] != "sort"], ("sort", value)]) for value in SORTS]
@@ -157,7 +159,9 @@ def forum(topics: int = 150) -> EndlessSite:
         if path == "/viewforum.php":
             board = int(given["f"])
             links = [
-                _with("/viewtopic.php", [("f", str(board)), ("t", str(t))]) for t in range(topics) if t % boards == board
+                _with("/viewtopic.php", [("f", str(board)), ("t", str(t))])
+                for t in range(topics)
+                if t % boards == board
             ]
             return page(*_shuffled(links, order), title=f"Board {words_of(f'board{board}', 3)}")
         if path == "/viewtopic.php":

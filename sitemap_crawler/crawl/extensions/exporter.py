@@ -73,6 +73,8 @@ class Exporter:
             self._status.write_writing(job)
         if job.membership is not None:
             ending = self._end_for_others(job.membership, ending)
+        if ending.finished and ending.failure is None and not job.is_helper:
+            ending = self._settle(ending)
         if job.together is not None and not job.is_helper:
             job.together.gather_warnings()
         job.report = report = helper_report(job, ending) if job.is_helper else self._conclude(ending)
@@ -111,6 +113,15 @@ class Exporter:
             return ending._replace(failure=failure)
         further = 0 if membership.beat is None else membership.beat.others.further
         return ending._replace(further_requests=self._count_further_requests() + further)
+
+    def _settle(self, ending: Ending) -> Ending:
+        """Have the pages left out that only repeat others."""
+        try:
+            self._job.queue.settle_repeats()
+        except Exception as error:
+            self._job.inventory_failed(error)
+            return ending._replace(failure=self._job.ending.failure)
+        return ending
 
     def _conclude(self, ending: Ending) -> Report:
         """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""

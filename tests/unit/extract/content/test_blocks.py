@@ -1,0 +1,54 @@
+"""The texts of the main content, by which pages are compared."""
+
+from __future__ import annotations
+
+from array import array
+
+from sitemap_crawler.extract.content.blocks import MAX_BLOCKS, MAX_WEIGHT, MEDIA_WEIGHT, block_hash, text_blocks
+from sitemap_crawler.extract.document import parse_document
+from sitemap_crawler.urls.normalise import Resolver
+
+
+def blocks_of(body: str) -> dict[int, int]:
+    html = f"<!DOCTYPE html><html lang=en><head><title>T</title></head><body>{body}</body></html>".encode()
+    document = parse_document(
+        html, url="https://a.example/", content_type="text/html", resolver=Resolver(()), max_references=10_000
+    )
+    assert document is not None
+    numbers = array("I", text_blocks(document))
+    return dict(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def expected(*texts: str) -> dict[int, int]:
+    return {block_hash(text.split()): len("".join(text.split())) for text in texts}
+
+
+def test_each_text_between_tags_is_a_block() -> None:
+    assert blocks_of("<h1>A  title</h1><p>Some <b>bold words</b> here\n</p>tail") == expected(
+        "A title", "Some", "bold words", "here", "tail"
+    )
+
+
+def test_menus_scripts_and_comments_do_not_count() -> None:
+    body = "<nav>menu of all</nav><main><p>content</p><script>code</script><!-- remark -->more</main><p>outside</p>"
+    assert blocks_of(body) == expected("content", "more")
+
+
+def test_short_texts_do_not_count() -> None:
+    assert blocks_of("<td>12</td><td>a b</td><p>word</p>") == expected("word")
+
+
+def test_the_order_of_texts_does_not_matter() -> None:
+    rows = ["<li>first row</li>", "<li>second row</li>", "<li>third row</li>"]
+    assert blocks_of("".join(rows)) == blocks_of("".join(reversed(rows)))
+
+
+def test_a_picture_counts_by_its_address() -> None:
+    assert blocks_of('<img src="/a.png"><img src="data:x,y">') == {block_hash(["/a.png"]): MEDIA_WEIGHT}
+
+
+def test_weights_and_numbers_are_bounded() -> None:
+    long = blocks_of(f"<p>{'word ' * 10_000}</p>")
+    assert list(long.values()) == [MAX_WEIGHT]
+    many = "".join(f"<p>text number {number}</p>" for number in range(2 * MAX_BLOCKS))
+    assert len(blocks_of(many)) == MAX_BLOCKS

@@ -1,0 +1,207 @@
+"""What the pages of a shape yield, and which groups are refused for it."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import count
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.traps.yields import (
+    FEW_SAMPLES,
+    MIN_WINDOW,
+    NAME_TURNS,
+    PLAIN_SAMPLES,
+    SAMPLES,
+    TURN_URLS,
+    Yields,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HOST = "https://www.example.com"
+_ids = count(1)
+
+
+def blocks_of(*texts: int) -> bytes:
+    """Return a page that shows these texts, each of ten characters."""
+    return array("I", [number for text in texts for number in (text, 10)]).tobytes()
+
+
+def show(yields: Yields, path: str, *texts: int, links: Iterable[str] = ()) -> int | None:
+    """Show a page, put what it proves into effect, and return the percentage that is new; None if it yields."""
+    percent, refused = yields.add(next(_ids), HOST + path, blocks_of(*texts), "Title", links)
+    yields.refuse(refused)
+    return percent
+
+
+def test_a_page_yields_by_its_texts() -> None:
+    yields = Yields()
+    assert show(yields, "/a", 1, 2, 3, 4) is None
+    assert show(yields, "/b", 1, 2, 3, 5) == 25
+    assert show(yields, "/c", 1, 2, 6, 7) is None
+    assert show(yields, "/d", 7, 1, 6, 2) == 0
+
+
+def test_a_page_with_a_new_title_needs_less() -> None:
+    yields = Yields()
+    show(yields, "/a", *range(10))
+    [percent, _] = yields.add(next(_ids), f"{HOST}/b", blocks_of(*range(9), 11), "Another title", ())
+    assert percent is None
+    [percent, _] = yields.add(next(_ids), f"{HOST}/c", blocks_of(*range(9)), "A third title", ())
+    assert percent == 0
+
+
+def test_texts_of_the_template_do_not_count() -> None:
+    yields = Yields()
+    for page in range(20):
+        show(yields, f"/page-{page}", *range(10), 100 + page)
+    assert show(yields, "/another", *range(10), 200) is None
+
+
+def test_a_shape_that_only_repeats_is_refused_after_its_samples() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES - 1):
+        show(yields, f"/list?sort={number}", 3, 2, 1)
+        assert not yields.refuses(f"{HOST}/list?sort=x")
+    show(yields, "/list?sort=z", 3, 2, 1)
+    assert yields.refuses(f"{HOST}/list?sort=x")
+    assert not yields.refuses(f"{HOST}/list?page=2")
+    assert not yields.refuses(f"{HOST}/list")
+    assert not yields.refuses(f"{HOST}/other?sort=x")
+
+
+def test_lists_of_several_directories_are_judged_together() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES):
+        show(yields, f"/{'abc'[number % 3]}/list?sort={number}", 1, 2)
+    assert yields.refuses(f"{HOST}/never/seen?sort=x")
+
+
+def test_one_directory_does_not_speak_for_others() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(2 * SAMPLES):
+        show(yields, f"/a/list?sort={number}", 1, 2)
+    assert yields.refuses(f"{HOST}/a/list?sort=x")
+    assert not yields.refuses(f"{HOST}/b/list?sort=x")
+
+
+def test_a_shape_that_yields_speaks_for_itself() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    text = count(1_000)
+    for number in range(2 * SAMPLES):
+        show(yields, f"/topic?id={number}", next(text), next(text))
+        for name in "abc":
+            show(yields, f"/{name}/copy?id={number}", 1, 2)
+    assert yields.refuses(f"{HOST}/d/copy?id=1")
+    assert not yields.refuses(f"{HOST}/topic?id=999")
+
+
+def test_one_more_parameter_than_a_refused_shape_has_few_samples() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES):
+        show(yields, f"/list?sort={number}", 1, 2)
+    for number in range(FEW_SAMPLES):
+        assert not yields.refuses(f"{HOST}/list?sort=1&order=9")
+        show(yields, f"/list?sort={number}&order=1", 1, 2)
+    assert yields.refuses(f"{HOST}/list?sort=1&order=9")
+
+
+def test_a_refused_shape_that_yields_is_opened_again() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES):
+        show(yields, f"/list?sort={number}", 1, 2)
+    assert show(yields, "/list?sort=last", 8, 9) is None
+    assert not yields.refuses(f"{HOST}/list?sort=x")
+    assert yields.reopened == {f"{HOST}/list?sort"}
+
+
+def test_pages_without_parameters_are_refused_after_many_samples_only() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for number in range(PLAIN_SAMPLES):
+        assert not yields.refuses(f"{HOST}/day/x1")
+        show(yields, f"/day/{number}", 1, 2)
+    assert yields.refuses(f"{HOST}/day/x1")
+
+
+def test_new_pages_that_only_a_list_with_parameters_leads_to_are_a_yield() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3, links=[f"{HOST}/a"])
+    assert show(yields, "/list?page=2", 1, 2, links=[f"{HOST}/b", f"{HOST}/list?page=3"]) is None
+    assert show(yields, "/list?page=3", 1, 2, links=[f"{HOST}/b", f"{HOST}/list?page=4"]) == 0
+    # A file with a number may be one of an endless row.
+    assert show(yields, "/list?page=4", 1, 2, links=[f"{HOST}/files/archive-77.zip"]) == 0
+
+
+def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
+    yields = Yields()
+    yields.refuse([f"{HOST}/list?sort"])
+    yields.earlier = {1, 2}
+    assert show(yields, "/list?sort=a", 1, 2) == 0
+    assert show(yields, "/other?sort=a", 1, 2) == 0
+    assert show(yields, "/list?sort=b", 8, 9) is None
+
+
+def test_simpler_urls_of_the_path_show_all_of_a_page() -> None:
+    yields = Yields()
+    identity = next(_ids)
+    yields.add(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3), "Title", ())
+    assert not yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3))
+    # The simpler URL comes later, and takes its texts.
+    show(yields, "/list", 1, 2, 3)
+    assert yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3))
+    assert not yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3, 4))
+
+
+def test_other_paths_do_not_show_a_page() -> None:
+    yields = Yields()
+    show(yields, "/glossary", 1, 2, 3)
+    identity = next(_ids)
+    yields.add(identity, f"{HOST}/term?id=1", blocks_of(1), "Title", ())
+    assert not yields.is_shown_by_path(identity, f"{HOST}/term?id=1", blocks_of(1))
+
+
+def test_shapes_take_turns() -> None:
+    yields = Yields()
+    assert [yields.turn_of(f"{HOST}/page-about-{'abc'[n]}") for n in range(3)] == [0, 0, 0]
+    turns = [yields.turn_of(f"{HOST}/list?page={number}") for number in range(3 * TURN_URLS)]
+    assert turns == sorted(turns)
+    assert len(set(turns)) > 2
+    assert min(turns) >= NAME_TURNS > 0
+    assert yields.turn_of(f"{HOST}/list?page=1&sort=a") > max(turns)
+    assert yields.turn_of(f"{HOST}/list/deeper?page=1") > yields.turn_of(f"{HOST}/other?page=1")
+
+
+def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
+    yields = Yields()
+    for page in range(100):
+        show(yields, f"/page?id={page}", 10 * page, 10 * page + 1)
+    assert not yields.is_exhausted
+    for page in range(MIN_WINDOW + 100):
+        assert not yields.is_exhausted or page >= MIN_WINDOW
+        show(yields, f"/page?id={page}", 0, 1)
+    assert yields.is_exhausted
+    for _ in range(100):
+        yields.count_uncompared()
+    assert not yields.is_exhausted
+
+
+def test_counts_outlive_the_process() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES - 1):
+        show(yields, f"/list?sort={number}", 1, 2)
+    later = Yields()
+    later.restore(yields.counts, pages=yields.pages, yielded=yields.yielded)
+    for block, text in yields.unsaved.items():
+        later.restore_text(block, text)
+    later.titles = set(yields.titles)
+    assert show(later, "/list?sort=z", 1, 2) == 0
+    assert later.refuses(f"{HOST}/list?sort=x")
