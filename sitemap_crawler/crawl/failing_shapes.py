@@ -6,28 +6,14 @@ rest of the crawl.
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
-from urllib.parse import urlsplit
+
+from sitemap_crawler.traps.shapes import shape_of
 
 MAX_FAILURES = 20
 """Number of URLs of a shape that fail at every attempt, after which its further URLs are tried once."""
 MAX_SHAPES = 1_000
 """Maximum number of shapes that are remembered. That whose last failure is the oldest is forgotten."""
-MAX_LENGTH = 2_000
-"""Maximum number of characters of a URL that count for its shape."""
-_DIGIT = re.compile("[0-9]")
-
-
-def shape_of(url: str) -> str:
-    """Return what URLs of one kind have in common: host, path with `0` for each segment with a digit, parameter names.
-
-    The names are a sorted set.
-    """
-    parts = urlsplit(url[:MAX_LENGTH])
-    path = "/".join("0" if _DIGIT.search(name) else name for name in parts.path.split("/"))
-    names = sorted({pair.partition("=")[0] for pair in parts.query.split("&")})
-    return f"{parts.netloc}{path}?{'&'.join(names)}"
 
 
 class FailingShapes:
@@ -55,4 +41,4 @@ class FailingShapes:
 
 
 def _key(url: str) -> bytes:
-    return blake2b(shape_of(url).encode(errors="replace"), digest_size=8).digest()
+    return blake2b(shape_of(url).groups[0].encode(errors="replace"), digest_size=8).digest()

@@ -5,24 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sitemap_crawler.crawl import failing_shapes
-from sitemap_crawler.crawl.failing_shapes import MAX_FAILURES, FailingShapes, shape_of
+from sitemap_crawler.crawl.failing_shapes import MAX_FAILURES, FailingShapes
 
 SITE = "https://www.example.com"
-
-
-@pytest.mark.parametrize(
-    ("path", "shape"),
-    [
-        ("/", "/?"),
-        ("/item/123/edit", "/item/0/edit?"),
-        ("/item/a1b2/", "/item/0/?"),
-        ("/find?sort=1&q=x&sort=2", "/find?q&sort"),
-        ("/find?q=y&sort=", "/find?q&sort"),
-        ("/find?print", "/find?print"),
-    ],
-)
-def test_what_urls_of_one_kind_have_in_common(path: str, shape: str) -> None:
-    assert shape_of(SITE + path) == "www.example.com" + shape
 
 
 def test_a_shape_is_given_up_after_lasting_failures_and_taken_up_after_an_answer() -> None:
@@ -47,7 +32,3 @@ def test_the_number_of_shapes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         shapes.failed(f"{SITE}/{name}")
     # The last failure of b and c is older than that of a.
     assert [name for name in "abcde" if shapes.gives_up(f"{SITE}/{name}")] == ["a"]
-
-
-def test_a_long_url_has_a_short_shape() -> None:
-    assert len(shape_of(f"{SITE}/{'x' * 100_000}?{'y' * 100_000}")) < 2_100
