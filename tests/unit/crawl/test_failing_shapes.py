@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl import failing_shapes
 from sitemap_crawler.crawl.failing_shapes import MAX_FAILURES, FailingShapes
+
+if TYPE_CHECKING:
+    import pytest
 
 SITE = "https://www.example.com"
 
