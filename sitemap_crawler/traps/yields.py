@@ -7,6 +7,7 @@ lists, tabs, and parameters without a meaning are cases of this one rule.
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -52,8 +53,10 @@ SETTLED_SAMPLES = 50
 """Number of samples of a shape, most of which yield, after which only some of its pages are compared."""
 SAMPLED_SHARE = 8
 """One in so many pages of such a shape is compared."""
-FIRST_PAGES = 100
+FIRST_PAGES = 20
 """Number of pages of a run that are compared in any case: the links with parameters may come later."""
+MANY_PARAMETERS = 20
+"""Number of URLs with parameters from which on all pages of the site are compared."""
 PLAIN_URLS = 200
 """Number of URLs without parameters of one shape, from which on they are compared on a site without parameters."""
 TURN_URLS, PLAIN_TURN_URLS = 30, 200
@@ -83,6 +86,8 @@ MARK_PAGES = 100
 """Number of pages after which the number of those that yielded is noted."""
 MAX_WINDOW_YIELD = 0.01
 """Share of the pages in that number that may still yield something."""
+
+_NUMBER = re.compile("[0-9]")
 
 
 @dataclass(slots=True)
@@ -148,8 +153,8 @@ class Yields:
     def __init__(self) -> None:
         self.refused: set[str] = set()
         """Groups whose URLs are not requested."""
-        self.has_parameters = False
-        """Whether any URL with parameters was admitted: then pages without them are compared, too."""
+        self._parameters = 0
+        """Number of URLs with parameters that were admitted."""
         self.reopened: set[str] = set()
         """Groups that were refused and have yielded since."""
         self._counts = Recent[GroupCounts](MAX_GROUPS)
@@ -173,10 +178,10 @@ class Yields:
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
         if "?" in url:
-            self.has_parameters = True
-        shape = shape_of(url)
-        if not shape.names and not shape.is_variable:
+            self._parameters += 1
+        elif _NUMBER.search(url, url.find("/", 8)) is None:
             return 0
+        shape = shape_of(url)
         count = self._admitted.get_or_create(shape.groups[0], lambda: [0])
         count[0] += 1
         if not shape.names:
@@ -186,9 +191,12 @@ class Yields:
 
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
+        has_few = self._parameters < MANY_PARAMETERS and self.pages >= FIRST_PAGES
+        if has_few and "?" not in url and _NUMBER.search(url, url.find("/", 8)) is None:
+            return False
         shape = shape_of(url)
-        if not shape.names and not self.has_parameters and self.pages >= FIRST_PAGES:
-            count = self._admitted.get(shape.groups[0]) if shape.is_variable else None
+        if has_few and not shape.names:
+            count = self._admitted.get(shape.groups[0])
             if count is None or count[0] < PLAIN_URLS:
                 return False
         counts = self._counts.get(shape.groups[0])
