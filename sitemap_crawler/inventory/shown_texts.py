@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -55,20 +56,20 @@ def store_shown_texts(connection: Connection, traps: TrapDetector, *, run: int) 
 def load_shown(connection: Connection, traps: TrapDetector, *, run: int, resumed: bool) -> None:
     """Load what earlier runs have seen and, for a run that is resumed, what its earlier processes have seen."""
     yields = traps.yields
-    stream = connection.execution_options(yield_per=STREAM_ROWS)
-    for (block,) in stream.execute(select(shown_texts.c.hash).where(shown_texts.c.run != run)):
+    stream = partial(connection.execute, execution_options={"yield_per": STREAM_ROWS})
+    for (block,) in stream(select(shown_texts.c.hash).where(shown_texts.c.run != run)):
         yields.earlier.add(block)
     if not resumed:
         connection.execute(delete(page_texts))
         return
     shown = shown_texts.c
     query = select(shown.hash, shown.pages, urls.c.id, urls.c.url).join(urls, urls.c.id == shown.url_id)
-    for block, pages, url_id, url in stream.execute(query.where(shown.run == run).order_by(shown.hash)):
+    for block, pages, url_id, url in stream(query.where(shown.run == run).order_by(shown.hash)):
         yields.restore_text(block, Text(owner_of(url_id, url), pages))
     titles = select(observations.c.title).where(observations.c.run == run, observations.c.title.is_not(None))
-    yields.titles.update(title_number(title) for (title,) in stream.execute(titles.limit(MAX_TITLES)))
+    yields.titles.update(title_number(title) for (title,) in stream(titles.limit(MAX_TITLES)))
     plain = select(urls.c.url).where(~urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
-    yields.restore_links(url for (url,) in stream.execute(plain))
+    yields.restore_links(url for (url,) in stream(plain))
     admitted = select(urls.c.url).where(urls.c.state == int(UrlState.ADMITTED), urls.c.depth > 0)
-    for (url,) in stream.execute(admitted.order_by(urls.c.id)):
+    for (url,) in stream(admitted.order_by(urls.c.id)):
         traps.turn_of(url)

@@ -74,6 +74,8 @@ MAX_TITLES = 50_000
 """Maximum number of titles that are remembered. Later ones are not new."""
 MAX_LINKS = 200_000
 """Maximum number of links that are remembered. Later ones are not new."""
+MAX_PATHS = 200_000
+"""Maximum number of paths whose first URL is remembered. URLs of further paths are never refused for parameters."""
 MAX_REFUSED = 10_000
 """Maximum number of refused groups."""
 MAX_STORED_PAGES = 50_000
@@ -143,6 +145,10 @@ def owner_of(url_id: int, url: str) -> Owner:
     return Owner(url_id, path, query.count("&") + 1 if query else 0, len(url))
 
 
+def _path_number(url: str) -> int:
+    return hash(url.partition("?")[0])
+
+
 def title_number(title: str | None) -> int:
     return crc32((title or "").encode())
 
@@ -153,6 +159,8 @@ class Yields:
     def __init__(self) -> None:
         self.refused: set[str] = set()
         """Groups whose URLs are not requested."""
+        self._paths: dict[int, int] = {}
+        """By path, the first URL that was admitted."""
         self._parameters = 0
         """Number of URLs with parameters that were admitted."""
         self.reopened: set[str] = set()
@@ -177,6 +185,8 @@ class Yields:
 
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
+        if len(self._paths) < MAX_PATHS:
+            self._paths.setdefault(_path_number(url), hash(url))
         if "?" in url:
             self._parameters += 1
         elif _NUMBER.search(url, url.find("/", 8)) is None:
@@ -223,6 +233,9 @@ class Yields:
         self.pages += 1
         self._yielded += is_new
         self._mark()
+        if not is_new and self._is_first(url):
+            # It is not refused, whatever is known of its shape.
+            return percent, []
         number = crc32(shape.groups[0].encode())
         refused: list[str] = []
         for index, group in enumerate(shape.groups):
@@ -263,8 +276,15 @@ class Yields:
         return any(shape.without(number)[index] in self.refused for number in range(len(shape.names)))
 
     def refuses(self, url: str) -> bool:
-        """Return whether a URL is not to be requested, as its group only repeats other pages."""
-        return bool(self.refused) and self.refusing_group(url) is not None
+        """Return whether a URL is not to be requested, as its group only repeats other pages.
+
+        The first URL of a path is never refused for its parameters: it may be the only address of its content.
+        """
+        return bool(self.refused) and not self._is_first(url) and self.refusing_group(url) is not None
+
+    def _is_first(self, url: str) -> bool:
+        """Return whether a URL has parameters and no other URL of its path was admitted before."""
+        return "?" in url and self._paths.get(_path_number(url), hash(url)) == hash(url)
 
     def refusing_group(self, url: str) -> str | None:
         """Return the narrowest refused group that speaks for a URL."""

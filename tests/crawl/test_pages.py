@@ -267,7 +267,7 @@ def test_links_of_a_crawled_site(program: Program, site: WebServer) -> None:
             (
                 "unknown reason nosuch: give one of listed, kept-after-error, out-of-scope, excluded-by-rule, "
                 "blocked-by-robots, noindex, canonical-elsewhere, redirect, client-error, server-error, unreachable, "
-                "not-a-page, duplicate-index-file, too-long, limit, orphan"
+                "not-a-page, duplicate-index-file, too-long, duplicate-parameters, limit, orphan"
             ),
         ),
         (["--decision", "maybe"], "'maybe' is not one of 'listed', 'excluded', 'unknown'"),

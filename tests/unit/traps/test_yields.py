@@ -29,7 +29,12 @@ def blocks_of(*texts: int) -> bytes:
 
 
 def show(yields: Yields, path: str, *texts: int, links: Iterable[str] = ()) -> int | None:
-    """Show a page, put what it proves into effect, and return the percentage that is new; None if it yields."""
+    """Show a page, put what it proves into effect, and return the percentage that is new; None if it yields.
+
+    A URL is admitted before it is shown, and so is its path.
+    """
+    for url in (HOST + path.partition("?")[0], HOST + path):
+        yields.turn_of(url)
     percent, refused = yields.add(next(_ids), HOST + path, blocks_of(*texts), "Title", links)
     yields.refuse(refused)
     return percent
@@ -77,7 +82,20 @@ def test_lists_of_several_directories_are_judged_together() -> None:
     show(yields, "/list", 1, 2, 3)
     for number in range(SAMPLES):
         show(yields, f"/{'abc'[number % 3]}/list?sort={number}", 1, 2)
+    yields.turn_of(f"{HOST}/never/seen")
     assert yields.refuses(f"{HOST}/never/seen?sort=x")
+
+
+def test_the_first_url_of_a_path_is_requested_whatever_its_parameters_are() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    for number in range(SAMPLES):
+        show(yields, f"/{'abc'[number % 3]}/list?sort={number}", 1, 2)
+    first = f"{HOST}/never/seen?sort=x"
+    assert not yields.refuses(first)
+    yields.turn_of(first)
+    assert not yields.refuses(first)
+    assert yields.refuses(f"{HOST}/never/seen?sort=y")
 
 
 def test_one_directory_does_not_speak_for_others() -> None:
@@ -97,6 +115,7 @@ def test_a_shape_that_yields_speaks_for_itself() -> None:
         show(yields, f"/topic?id={number}", next(text), next(text))
         for name in "abc":
             show(yields, f"/{name}/copy?id={number}", 1, 2)
+    yields.turn_of(f"{HOST}/d/copy")
     assert yields.refuses(f"{HOST}/d/copy?id=1")
     assert not yields.refuses(f"{HOST}/topic?id=999")
 
@@ -142,6 +161,7 @@ def test_new_pages_that_only_a_list_with_parameters_leads_to_are_a_yield() -> No
 
 def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
     yields = Yields()
+    show(yields, "/list", 7)
     yields.refuse([f"{HOST}/list?sort"])
     yields.earlier = {1, 2}
     assert show(yields, "/list?sort=a", 1, 2) == 0
@@ -203,5 +223,6 @@ def test_counts_outlive_the_process() -> None:
     for block, text in yields.unsaved.items():
         later.restore_text(block, text)
     later.titles = set(yields.titles)
+    later.turn_of(f"{HOST}/list")
     assert show(later, "/list?sort=z", 1, 2) == 0
     assert later.refuses(f"{HOST}/list?sort=x")
