@@ -24,7 +24,8 @@ _MAX_NAME = 40  # characters
 _MAX_LEVELS = 6  # directories whose groups are told apart
 _MAX_PATH = 300  # characters
 
-_NUMBER = re.compile(r"[0-9]+")
+_DIGIT = re.compile("[0-9]")
+_DIGIT_RUN = re.compile("[0-9]+")
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
 _SEPARATOR = re.compile("[&;]")
 
@@ -76,7 +77,7 @@ def _names(query: str) -> tuple[str, ...]:
     """Return the names of the parameters of a query, sorted, each at most MAX_SAME_NAME times."""
     names: list[str] = []
     for part in _SEPARATOR.split(query):
-        name = _NUMBER.sub(VARIABLE, part.partition("=")[0][:_MAX_NAME])
+        name = _DIGIT_RUN.sub(VARIABLE, part.partition("=")[0][:_MAX_NAME])
         if names.count(name) < MAX_SAME_NAME and len(names) < _MAX_NAMES:
             names.append(name)
     return tuple(sorted(names))
@@ -90,4 +91,4 @@ def _masked(segment: str) -> str:
     if "%" in segment:
         # The digits of an escape are no number.
         segment = _ESCAPE.sub("%", segment)
-    return segment if _NUMBER.search(segment) is None else VARIABLE
+    return segment if _DIGIT.search(segment) is None else VARIABLE

@@ -89,7 +89,7 @@ MARK_PAGES = 100
 MAX_WINDOW_YIELD = 0.01
 """Share of the pages in that number that may still yield something."""
 
-_NUMBER = re.compile("[0-9]")
+_DIGIT = re.compile("[0-9]")
 
 
 @dataclass(slots=True)
@@ -189,7 +189,7 @@ class Yields:
             self._paths.setdefault(_path_number(url), hash(url))
         if "?" in url:
             self._parameters += 1
-        elif _NUMBER.search(url, url.find("/", 8)) is None:
+        elif _DIGIT.search(url, url.find("/", 8)) is None:
             return 0
         shape = shape_of(url)
         count = self._admitted.get_or_create(shape.groups[0], lambda: [0])
@@ -202,7 +202,7 @@ class Yields:
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
         has_few = self._parameters < MANY_PARAMETERS and self.pages >= FIRST_PAGES
-        if has_few and "?" not in url and _NUMBER.search(url, url.find("/", 8)) is None:
+        if has_few and "?" not in url and _DIGIT.search(url, url.find("/", 8)) is None:
             return False
         shape = shape_of(url)
         if has_few and not shape.names:
