@@ -13,7 +13,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.inventory.robots import store_robots
 from sitemap_crawler.inventory.runs import store_pause
-from sitemap_crawler.inventory.traps import is_exhausted
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import host_of
 
@@ -74,11 +73,7 @@ class RunState:
     @property
     def is_limited(self) -> bool:
         """Whether a limit may have kept pages from being fetched, so that a missing page proves nothing."""
-        if self.budget == 0 or self.context.options.max_depth is not None:
-            return True
-        connection = self.context.store.connection
-        with connection.begin():
-            return is_exhausted(connection)
+        return self.budget == 0 or self.context.options.max_depth is not None
 
     def refuse(self, message: str, *, ends_run: bool) -> None:
         """Have all processes end the run, which was refused."""

@@ -23,6 +23,7 @@ from sitemap_crawler.inventory.shown_texts import store_shown_texts
 from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
 from sitemap_crawler.inventory.traps import (
     exhaust,
+    is_exhausted,
     load_admitted_sessions,
     load_learnt_traps,
     readmit_repeating,
@@ -244,11 +245,15 @@ class Queue:
         self._samples.update(ids)
         self._sampled_groups = known | groups
 
-    def settle_repeats(self) -> None:
-        """Refuse the fetched pages that only repeat others. Called when the run ends."""
+    def settle_repeats(self) -> bool:
+        """Refuse the fetched pages that only repeat others. Called when the run ends.
+
+        Return whether the run has left URLs out because its last pages had shown nothing new.
+        """
         with self._connection.begin():
             refuse_repeating(self._connection, self._traps)
             refuse_same(self._connection, self._traps)
+            return is_exhausted(self._connection)
 
     def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
         """Load the traps that other processes have learnt. `held` are leased URLs, which return to the queue."""

@@ -131,8 +131,8 @@ class SharedQueue(Queue):
         self._shared.expect()
         self.has_waiting = self.queued > 0
 
-    def settle_repeats(self) -> None:
-        self._repeated(super().settle_repeats)
+    def settle_repeats(self) -> bool:
+        return self._repeated(super().settle_repeats)
 
     def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
         self._repeated(lambda: super(SharedQueue, self).load_traps(held, version=version))

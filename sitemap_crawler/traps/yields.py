@@ -7,7 +7,6 @@ lists, tabs, and parameters without a meaning are cases of this one rule.
 
 from __future__ import annotations
 
-import re
 from array import array
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -26,8 +25,6 @@ SAMPLES = 30
 """Number of pages with parameters without anything new, after which their group is refused."""
 MAX_PATIENCE = 50
 """The same for a group that has yielded. Each page that yields adds two, up to this number."""
-PLAIN_SAMPLES = 200
-"""The same for pages without parameters."""
 REPEATED_SAMPLES = 10
 """The same for pages with several parameters of one name."""
 FEW_SAMPLES = 3
@@ -57,10 +54,8 @@ FIRST_PAGES = 20
 """Number of pages of a run that are compared in any case: the links with parameters may come later."""
 MANY_PARAMETERS = 20
 """Number of URLs with parameters from which on all pages of the site are compared."""
-PLAIN_URLS = 200
-"""Number of URLs without parameters of one shape, from which on they are compared on a site without parameters."""
-TURN_URLS, PLAIN_TURN_URLS = 30, 200
-"""Number of URLs of a shape, with and without parameters, that are requested before those of other shapes go on."""
+TURN_URLS = 30
+"""Number of URLs of a shape with parameters that are requested before those of other shapes go on."""
 NAME_TURNS = 1_000
 """Number of turns of the URLs with the same number of parameters, before those with one more."""
 SEGMENT_TURNS = 20
@@ -88,8 +83,6 @@ MARK_PAGES = 100
 """Number of pages after which the number of those that yielded is noted."""
 MAX_WINDOW_YIELD = 0.01
 """Share of the pages in that number that may still yield something."""
-
-_DIGIT = re.compile("[0-9]")
 
 
 @dataclass(slots=True)
@@ -187,28 +180,20 @@ class Yields:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
         if len(self._paths) < MAX_PATHS:
             self._paths.setdefault(_path_number(url), hash(url))
-        if "?" in url:
-            self._parameters += 1
-        elif _DIGIT.search(url, url.find("/", 8)) is None:
+        if "?" not in url:
             return 0
+        self._parameters += 1
         shape = shape_of(url)
         count = self._admitted.get_or_create(shape.groups[0], lambda: [0])
         count[0] += 1
-        if not shape.names:
-            return min(count[0] // PLAIN_TURN_URLS, NAME_TURNS - 1)
         turn = SEGMENT_TURNS * shape.path.rstrip("/").count("/") + count[0] // TURN_URLS
         return NAME_TURNS * len(shape.names) + min(turn, NAME_TURNS - 1)
 
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
-        has_few = self._parameters < MANY_PARAMETERS and self.pages >= FIRST_PAGES
-        if has_few and "?" not in url and _DIGIT.search(url, url.find("/", 8)) is None:
+        if self._parameters < MANY_PARAMETERS and self.pages >= FIRST_PAGES and "?" not in url:
             return False
         shape = shape_of(url)
-        if has_few and not shape.names:
-            count = self._admitted.get(shape.groups[0])
-            if count is None or count[0] < PLAIN_URLS:
-                return False
         counts = self._counts.get(shape.groups[0])
         if counts is None or counts.samples < SETTLED_SAMPLES or 2 * counts.yields < counts.samples:
             return True
@@ -233,15 +218,14 @@ class Yields:
         self.pages += 1
         self._yielded += is_new
         self._mark()
+        if not shape.names:
+            return None if is_new else percent, []
         if not is_new and self._is_first(url):
             # It is not refused, whatever is known of its shape.
             return percent, []
         number = crc32(shape.groups[0].encode())
         refused: list[str] = []
         for index, group in enumerate(shape.groups):
-            if not index and not shape.names and not shape.is_variable:
-                # A single page.
-                continue
             counts = self._counts.get_or_create(group, GroupCounts)
             counts.samples += 1
             if len(counts.shapes) < MIN_SHAPES:
@@ -263,8 +247,6 @@ class Yields:
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:
         if index and len(counts.shapes) < MIN_SHAPES:
             return False
-        if not shape.names:
-            return counts.dry >= PLAIN_SAMPLES
         if len(shape.names) > 1 and self._is_narrower(shape, index):
             least = FEW_SAMPLES
         else:

@@ -117,11 +117,11 @@ class Exporter:
     def _settle(self, ending: Ending) -> Ending:
         """Have the pages left out that only repeat others."""
         try:
-            self._job.queue.settle_repeats()
+            is_exhausted = self._job.queue.settle_repeats()
         except Exception as error:
             self._job.inventory_failed(error)
             return ending._replace(failure=self._job.ending.failure)
-        return ending
+        return ending._replace(saw_everything=ending.saw_everything and not is_exhausted)
 
     def _conclude(self, ending: Ending) -> Report:
         """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""
