@@ -207,6 +207,8 @@ class Observation:
     """Time from which the page counts as noindex."""
     fingerprint: bytes | None = None
     """Hash of the main content, independent of the rest of the body."""
+    texts: bytes | None = None
+    """Hashes and weights of the texts of the main content; None for a page that is not compared with others."""
     page_date: PageDate | None = None
     """Date of modification that the page states."""
     last_modified: datetime | None = None
@@ -265,8 +267,6 @@ class Page:
     """Reasons to suspect that the URL belongs to a crawler trap."""
     likeness: bytes | None = None
     """Signature of the content, to compare pages of a suspected trap."""
-    blocks: bytes | None = None
-    """Hashes and weights of the texts, to find out whether other pages have shown them."""
     scripts: ScriptFacts | None = None
     """The facts by which the page is rendered or not; None without `--render`."""
 

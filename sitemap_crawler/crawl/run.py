@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.exceptions import RetryLaterError
+from sitemap_crawler.inventory.page_texts import load_known_pages
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, reapply_rules, requeue_other_readers
 from sitemap_crawler.inventory.runs import (
     Run,
@@ -23,7 +24,6 @@ from sitemap_crawler.inventory.runs import (
     load_pause,
     mark_planned,
 )
-from sitemap_crawler.inventory.shown_texts import load_shown
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import host_of
@@ -92,7 +92,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
     changes = _changed_options(run.options, options.remembered()) if run.planned else []
     with connection.begin():
         load_traps(connection, traps, run=run.id)
-        load_shown(connection, traps, run=run.id, resumed=run.planned)
+        load_known_pages(connection, traps, run=run.id, resumed=run.planned)
         if not run.planned:
             plan_revisits(
                 connection,

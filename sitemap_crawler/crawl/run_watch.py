@@ -143,7 +143,7 @@ class RunWatch:
         """Queue some of the URLs whose pages seem to repeat others. Return whether there are any."""
         job = self._job
         done = job.done + job.others.fetched
-        if job.is_helper or self._queue.is_exhausted or not job.shared.traps.yields.refused:
+        if job.is_helper or self._queue.is_exhausted or not job.shared.traps.yields.leaves_out:
             return False
         if done == self._done_at_sampling:
             return False

@@ -117,7 +117,7 @@ class FrontierScheduler(BaseScheduler):
         if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.shared.fetched:
             self._guarded(job.queue.update_depths)
             self._fetched_at_depth_update = job.shared.fetched
-        if not is_over and job.shared.traps.yields.refused and self._fetched_at_sampling != job.shared.fetched:
+        if not is_over and job.shared.traps.yields.leaves_out and self._fetched_at_sampling != job.shared.fetched:
             self._fetched_at_sampling = job.shared.fetched
             self._guarded(job.queue.sample_refused)
         return self._may_lease_now()

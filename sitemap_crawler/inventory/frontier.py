@@ -134,6 +134,12 @@ class Frontier:
         """Let leased URLs wait again."""
         self._set_owner(list(ids), None)
 
+    def postpone(self, ids: Collection[int], turn: int) -> None:
+        """Let leased URLs wait again, until all URLs of earlier turns have been leased."""
+        for chunk in chunks(sorted(ids)):
+            self._connection.execute(update(frontier).where(frontier.c.url_id.in_(chunk)).values(turn=turn))
+        self.give_back(ids)
+
     def drop(self, ids: Iterable[int]) -> None:
         """Remove leased URLs that are not to be fetched."""
         for chunk in chunks(list(ids)):

@@ -203,6 +203,21 @@ def _add_turns(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+_PAGE_TEXTS = """
+DROP TABLE shown_texts;
+ALTER TABLE page_texts RENAME COLUMN blocks TO texts;
+ALTER TABLE page_texts ADD COLUMN fingerprint {blob};
+UPDATE page_texts SET fingerprint = (SELECT fingerprint FROM observations WHERE observations.url_id = page_texts.url_id)
+"""
+
+
+def _keep_page_texts(connection: Connection) -> None:
+    """Keep the texts of each page for later runs, in the place of a table of the texts of all pages."""
+    blob = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    for statement in _PAGE_TEXTS.format(blob=blob).split(";"):
+        connection.execute(text(statement))
+
+
 STEPS: dict[int, Callable[[Connection], None]] = {
     4: _add_named_dates,
     5: _add_supplied,
@@ -212,6 +227,7 @@ STEPS: dict[int, Callable[[Connection], None]] = {
     9: _add_frontier,
     10: _add_renderings,
     11: _add_turns,
+    12: _keep_page_texts,
 }
 """By schema version, the function that makes the next version of it. The caller has begun the transaction."""
 OLDEST_VERSION = 4

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import BigInteger, Text, bindparam, false, func, null, select, true, update
 
 from sitemap_crawler.inventory.dialects import insert
+from sitemap_crawler.inventory.page_texts import PageTextsWriter
 from sitemap_crawler.inventory.schema import observations
 from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
 from sitemap_crawler.items import RenderState, is_transient
@@ -108,6 +109,7 @@ class ObservationWriter:
         self._connection = connection
         self._run = run
         self._readers = readers
+        self._page_texts = PageTextsWriter(connection, run)
         # The first run finds no stored observations, so it need not look for them.
         self._compares = run > 1 if compares is None else compares
         self._failing_since = run if failing_since is None else failing_since
@@ -117,6 +119,7 @@ class ObservationWriter:
         """Store observations, each with the ids of its links. `ids` has all URLs that they name."""
         stored = self._stored([observation.url_id for observation, _ in observed]) if self._compares else {}
         rows: list[dict[str, Any]] = []
+        read: list[Observation] = []
         confirmed: list[dict[str, Any]] = []
         failed: list[dict[str, Any]] = []
         for observation, links in observed:
@@ -131,7 +134,9 @@ class ObservationWriter:
                 )
             else:
                 rows.append(self._row(observation, links, ids, known))
+                read.append(observation)
         _UPSERT.execute(self._connection, rows)
+        self._page_texts.write(read)
         self._confirm(confirmed)
         self._mark_failed(failed)
 

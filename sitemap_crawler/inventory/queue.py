@@ -17,27 +17,29 @@ from sitemap_crawler.inventory.frontier import Frontier, add_waiting, move_waiti
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
-from sitemap_crawler.inventory.schema import frontier as due
-from sitemap_crawler.inventory.shown_texts import store_shown_texts
-from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
-from sitemap_crawler.inventory.traps import (
+from sitemap_crawler.inventory.repeats import (
     exhaust,
     is_exhausted,
-    load_admitted_sessions,
-    load_learnt_traps,
     readmit_repeating,
-    refuse_learnt_traps,
-    refuse_leased,
     refuse_repeating,
     refuse_same,
     sample_repeating,
+)
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls
+from sitemap_crawler.inventory.schema import frontier as due
+from sitemap_crawler.inventory.sql import RowStatement, chunks, update_urls, url_key
+from sitemap_crawler.inventory.traps import (
+    load_admitted_sessions,
+    load_learnt_traps,
+    refuse_learnt_traps,
+    refuse_leased,
     store_learnt_traps,
     store_trap_counts,
 )
 from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import Trap, TrapDetector
+from sitemap_crawler.traps.yields import LAST_TURN
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -239,7 +241,7 @@ class Queue:
                 store_learnt_traps(self._connection, self._traps)
             known = self._sampled_groups - reopened
             ids, groups = sample_repeating(self._connection, self._traps, known=known)
-            self._admit(ids, (int(UrlState.REPEATS),))
+            self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
             self.queued = self._count_queued()
         self._traps.yields.reopened -= reopened
         self._samples.update(ids)
@@ -336,17 +338,24 @@ class Queue:
                 if rows and rows[0].turn and self._traps.yields.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])
                     exhaust(self._connection)
-                    rows = []
-                leased = [leased_url(row) for row in rows]
+                    # Known pages are left, and those that a sitemap names.
+                    rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
+                postponed = {row.id for row in rows if row.turn < LAST_TURN and self._is_postponed(row)}
+                if postponed:
+                    self._frontier.postpone(postponed, LAST_TURN)
+                leased = [leased_url(row) for row in rows if row.id not in postponed]
                 if self._traps.yields.refused or (self.shared_traps is not None and self.shared_traps.version):
                     # They were discovered before the trap was learnt, perhaps by another process.
                     refused = refuse_leased(self._connection, self._traps, leased, exempt=self._samples)
                     self._frontier.drop(refused)
                     leased = [queued for queued in leased if queued.id not in refused]
-            self.queued = self.queued - len(rows) if len(rows) == limit else 0
+            self.queued = (self.queued - len(rows) if len(rows) == limit else 0) + len(postponed)
             self._leased += len(leased)
             if leased or not rows:
                 return leased
+
+    def _is_postponed(self, row: Any) -> bool:
+        return 0 < row.depth < UNREACHED and self._traps.is_postponed(row.url)
 
     def flush(self) -> None:
         """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""
@@ -386,11 +395,9 @@ class Queue:
             self._write_nofollow()
             if self._traps.has_unsaved_counts and self.stores_trap_counts:
                 store_trap_counts(self._connection, self._traps, run=self._run)
-            store_shown_texts(self._connection, self._traps, run=self._run)
             places = self.shared_traps.exchange_places() if self.shared_traps is not None else []
         self._traps.facets.forget_changes(places)
         self._traps.has_unsaved_counts = False
-        self._traps.yields.unsaved, self._traps.yields.unsaved_pages = {}, {}
         self._buffer, self._buffered_links = [], 0
         self._nofollow = {}
         if len(self._nofollow_seen) > SEEN_GENERATION:

@@ -63,6 +63,9 @@ def _planned_state(row: Any, admits: Callable[[str, int], bool], trap: Callable[
     if row.state != UrlState.KNOWN and row.state not in TRAPPED:
         return UrlState.ADMITTED
     refused = trap(row.url)
+    if refused is None and row.state == UrlState.EXHAUSTED:
+        # Samples tell whether its shape is worth more requests.
+        return UrlState.EXHAUSTED
     return UrlState.ADMITTED if refused is None else UrlState(refused)
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from sitemap_crawler.traps.detector import Trap
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 metadata = MetaData()
 # Only a column declared INTEGER is SQLite's row id, which takes no bytes of its own.
@@ -355,24 +355,16 @@ rendering_counts = Table(
     Column("count", BigInteger, nullable=False),
 )
 
-# The texts that pages of the site have shown, as hashes, for `traps/yields.py`.
-shown_texts = Table(
-    "shown_texts",
-    metadata,
-    Column("hash", BigInteger, primary_key=True, autoincrement=False),
-    # The latest run in which a page showed it, the number of such pages, and the simplest of them.
-    Column("run", RowId, nullable=False),
-    Column("pages", Integer, nullable=False),
-    Column("url_id", RowId, nullable=False),
-)
-
-# The texts of pages with parameters that the run has read: hashes and weights, see `extract/content/blocks.py`.
+# The texts of pages that were compared with others: hashes and weights, see `extract/content/blocks.py`.
 page_texts = Table(
     "page_texts",
     metadata,
     Column("url_id", RowId, primary_key=True, autoincrement=False),
+    # The run that has read the page, which may be earlier than that of the observation.
     Column("run", RowId, nullable=False),
-    Column("blocks", LargeBinary, nullable=False),
+    Column("texts", LargeBinary, nullable=False),
+    # The texts are those of the observation with the same fingerprint.
+    Column("fingerprint", LargeBinary),
 )
 
 # Images that are left out because nearly all pages have them.

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, insert, or_, select, update
+from sqlalchemy import and_, delete, insert, or_, select
 
-from sitemap_crawler.inventory.frontier import add_waiting, remove_waiting
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, frontier, meta, observations, page_texts, urls
-from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, url_key
-from sitemap_crawler.items import NoteKind
+from sitemap_crawler.inventory.frontier import remove_waiting
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
+from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
@@ -33,10 +31,6 @@ With them a run that is killed again and again ends, too.
 """
 MAX_PAGES = 20_000
 """Maximum number of pages of each of the two runs that are compared for session ids that last for a run."""
-MAX_GROUP_SAMPLES = 5
-"""Number of further samples of a refused group before a run ends."""
-MAX_SAMPLES = 1_000
-"""Maximum number of such samples of all groups at a time."""
 MIN_PAGES_PER_TOKEN = 10
 """Minimum number of pages of such a session id, on average. A token of a single page identifies the page."""
 _NOT_FAILED = or_(observations.c.status.is_(None), observations.c.status < 400)
@@ -55,6 +49,8 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
         traps.restore_counts(counted)
     for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count_admitted(row.url)
+    for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.EXHAUSTED))):
+        traps.yields.add_exhausted(row.url)
     load_admitted_sessions(connection, traps)
 
 
@@ -141,105 +137,6 @@ def refuse_leased(
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(trap)} for url_id in sorted(mine)])
         refused |= mine
     return refused
-
-
-def readmit_repeating(connection: Connection, traps: TrapDetector) -> None:
-    """Let those URLs wait that were refused as repeating, and whose group is not refused any more."""
-    refused = select(urls.c.id, urls.c.url, urls.c.depth).where(urls.c.state == int(UrlState.REPEATS))
-    for rows in batches_of_urls(connection, refused):
-        again = [row for row in rows if traps.learnt_refusal(row.url) is None]
-        SET_STATE.execute(connection, [{"b_id": row.id, "b_state": int(UrlState.ADMITTED)} for row in again])
-        add_waiting(
-            connection,
-            [{"url_id": row.id, "depth": row.depth, "turn": traps.turn_of(row.url)} for row in again],
-        )
-
-
-def sample_repeating(
-    connection: Connection, traps: TrapDetector, *, known: Container[str]
-) -> tuple[list[int], set[str]]:
-    """Return the ids of some URLs of each refused group that is not among the `known` ones, and these groups.
-
-    The groups with the most URLs come first. The samples are spread over the URLs of a group.
-    """
-    samples: dict[str, list[int]] = {}
-    sizes: dict[str, int] = defaultdict(int)
-    for row in _all_rows(connection, _observed().where(_is_refused_unseen())):
-        group = traps.yields.refusing_group(row.url)
-        if group is None or group in known:
-            continue
-        sizes[group] += 1
-        # A power of two more URLs, one more sample: early ones and late ones.
-        if sizes[group] & (sizes[group] - 1) == 0:
-            samples.setdefault(group, []).append(row.id)
-    ids: list[int] = []
-    groups: set[str] = set()
-    for group in sorted(samples, key=lambda group: (-sizes[group], group)):
-        ids += samples[group][-MAX_GROUP_SAMPLES:]
-        groups.add(group)
-    return ids[:MAX_SAMPLES], groups
-
-
-def exhaust(connection: Connection) -> None:
-    """Refuse all URLs that wait: the last pages have shown nothing new."""
-    waiting = select(frontier.c.url_id).where(frontier.c.owner.is_(None))
-    connection.execute(update(urls).where(urls.c.id.in_(waiting)).values(state=int(UrlState.EXHAUSTED)))
-    connection.execute(delete(frontier).where(frontier.c.owner.is_(None)))
-
-
-def is_exhausted(connection: Connection) -> bool:
-    """Return whether the run has left URLs out because its last pages had shown nothing new."""
-    left = select(urls.c.id).where(urls.c.state == int(UrlState.EXHAUSTED)).limit(1)
-    return connection.scalar(left) is not None
-
-
-def _is_refused_unseen() -> ColumnElement[bool]:
-    return (urls.c.state == int(UrlState.REPEATS)) & observations.c.url_id.is_(None)
-
-
-def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
-    """Refuse the fetched pages that have shown nothing new and whose group is refused."""
-    if not traps.yields.refused:
-        return
-    exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
-    noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
-    query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
-    for rows in batches_of_urls(connection, query.where(noted)):
-        repeating = [row for row in rows if NoteKind.REPEATS in row.notes and traps.yields.refuses(row.url)]
-        SET_STATE.execute(connection, [{"b_id": row.id, "b_state": int(UrlState.REPEATS)} for row in repeating])
-
-
-def refuse_same(connection: Connection, traps: TrapDetector) -> None:
-    """Refuse the fetched pages with parameters that show what a simpler URL of the same path shows.
-
-    The simplest URL of a content has the fewest parameters, then the fewest characters.
-    """
-    seen = observations.c
-    columns = (urls.c.id, urls.c.url, seen.fingerprint, page_texts.c.blocks)
-    usable = (seen.status == 200) & ~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == urls.c.id)
-    pages = select(*columns).join(observations, seen.url_id == urls.c.id)
-    pages = pages.outerjoin(page_texts, page_texts.c.url_id == urls.c.id)
-    pages = pages.where(usable, urls.c.state == int(UrlState.ADMITTED))
-    same: list[int] = []
-    rows = connection.execute(pages.where(urls.c.url.contains("?"), urls.c.named.is_(None)).order_by(urls.c.url)).all()
-    for path, group in groupby(rows, key=lambda row: row.url.partition("?")[0]):
-        plain = connection.execute(pages.where(urls.c.key == url_key(path))).first()
-        same += _same_pages(plain, sorted(group, key=lambda row: _simplicity(row.url)), traps)
-    SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in same])
-
-
-def _same_pages(plain: Any, rows: Iterable[Any], traps: TrapDetector) -> Iterator[int]:
-    """Yield the ids of those pages of one path, from the simplest to the longest, that a simpler one has shown."""
-    shown = {plain.fingerprint} if plain is not None else set()
-    for row in rows:
-        repeats = row.blocks is not None and traps.yields.is_shown_by_path(row.id, row.url, row.blocks)
-        if (row.fingerprint in shown or repeats) and traps.applies(row.url):
-            yield row.id
-        shown.add(row.fingerprint)
-
-
-def _simplicity(url: str) -> tuple[int, int, str]:
-    return url.count("&"), len(url), url
 
 
 def load_admitted_sessions(connection: Connection, traps: TrapDetector) -> None:

@@ -10,7 +10,7 @@ from sitemap_crawler.traps.learner import TrapLearner
 from sitemap_crawler.traps.nesting import is_nested, last_segment, repeated_names
 from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.url_checks import TRAP
+from sitemap_crawler.traps.url_checks import COMBINATIONS, TRAP
 from sitemap_crawler.traps.yields import Yields
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Trap(IntEnum):
 def trap_evidence(trap: int, url: str) -> str:
     """Return the evidence against a refused URL. All URLs of one trap share it."""
     if trap == Trap.FACETS:
-        return f"{TRAP}too many combinations of parameters at {facets_place(url)}"
+        return f"{COMBINATIONS} at {facets_place(url)}"
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} continues without end, and its pages are alike"
     if trap == Trap.REPEATS:
@@ -77,8 +77,8 @@ class Suspect(NamedTuple):
     """Names that the path has more than once."""
     needs_content: bool
     """Whether the content of the page is needed."""
-    needs_blocks: bool = False
-    """Whether the texts of the page are compared with those of other pages."""
+    needs_texts: bool = False
+    """Whether the page is to be compared with other pages by its texts."""
 
     def tokens(self, links: Iterable[str]) -> set[str]:
         """Return the tokens to compare the content without: those of the page and, up to a limit, of its links."""
@@ -137,14 +137,16 @@ class TrapDetector:
     @property
     def counts(self) -> dict[str, Any]:
         """The counts of pages, for JSON."""
-        groups = {"groups": self.yields.counts, "pages_seen": self.yields.pages, "pages_new": self.yields.yielded}
-        return {**self._learner.counts, **groups}
+        yields = self.yields
+        pages = {"pages_seen": yields.pages, "pages_new": yields.yielded, "marks": yields.marks}
+        return {**self._learner.counts, "groups": yields.counts, **pages, "postponed": sorted(yields.postponed)}
 
     def restore_counts(self, counts: dict[str, Any]) -> None:
         """Add the counts of an earlier process of this run."""
         self._learner.restore(counts)
-        pages, yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
-        self.yields.restore(counts.get("groups", {}), pages=pages, yielded=yielded)
+        pages, yielded, marks = counts.get("pages_seen", 0), counts.get("pages_new", 0), counts.get("marks", [])
+        self.yields.restore(counts.get("groups", {}), pages=pages, yielded=yielded, marks=marks)
+        self.yields.postponed.update(counts.get("postponed", ()))
 
     @property
     def knows_sessions(self) -> bool:
@@ -154,6 +156,17 @@ class TrapDetector:
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested, and return its turn."""
         return self.yields.turn_of(url) if self.applies(url) else 0
+
+    def is_postponed(self, url: str) -> bool:
+        """Return whether a URL waits for all others, as the pages of its group repeat others."""
+        return self.yields.is_postponed(url) and self.applies(url)
+
+    def left_out_as(self, url: str) -> Trap | None:
+        """Return the reason against listing a fetched page that has shown nothing new, or None."""
+        if self.yields.refuses(url):
+            return Trap.REPEATS
+        is_sample = url in self.yields.samples and self.yields.exhausted_shape(url) is not None
+        return Trap.EXHAUSTED if is_sample else None
 
     def count_admitted(self, url: str) -> None:
         """Count a URL that is admitted whatever its parameters are."""
@@ -204,15 +217,27 @@ class TrapDetector:
         sessions = [session for session in sessions if session.place not in self._sessions]
         return Suspect(pattern, sessions, repeated, self._learner.needs_content(pattern, sessions, repeated), compares)
 
-    def compare(self, url_id: int, url: str, blocks: bytes, title: str | None, links: Iterable[str]) -> int | None:
+    def compare(
+        self, url: str, texts: bytes, title: str | None, links: Iterable[str], *, is_listable: bool
+    ) -> int | None:
         """Compare a page with those that were seen before.
 
         Return the percentage of its texts that is new; None for a page that shows enough of its own.
         """
         self.has_unsaved_counts = True
-        percent, refused = self.yields.add(url_id, url, blocks, title, links)
+        percent, refused = self.yields.add(url, texts, title, links, is_listable=is_listable)
         self.learnt += [(Trap.REPEATS, group) for group in refused]
         return percent
+
+    def count_answer(self, url: str, status: int, links: Iterable[str], *, is_page: bool) -> None:
+        """Count an answer that is not compared. `links` has the targets of a redirect."""
+        self.has_unsaved_counts = True
+        if is_page:
+            self.yields.count_page()
+        elif status >= 400 or not self.applies(url):
+            self.yields.count_failure()
+        else:
+            self.learnt += [(Trap.REPEATS, group) for group in self.yields.count_other(url, links)]
 
     def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
         """Learn from a page. Its content and its links may be left out if the suspect does not need them."""

@@ -40,11 +40,11 @@ class Shape(NamedTuple):
     path: str
     """The path with which the shape begins, before its parameters."""
     is_variable: bool
-    """Whether the path has a segment with a number, so that it stands for many URLs."""
+    """Whether a segment of the path has a number. Then many URLs may have this shape."""
 
     @property
     def repeats(self) -> bool:
-        """Whether a parameter has one name several times."""
+        """Whether several parameters have the same name."""
         return len(set(self.names)) < len(self.names)
 
     def without(self, index: int) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 TRAP = "trap: "
 """Prefix of the evidence of every trap."""
+COMBINATIONS = f"{TRAP}too many combinations of parameters"
+"""Beginning of the evidence of a trap that the setting SITEMAP_TRAP_BUDGET decides on."""
 
 MAX_SEGMENTS = 40
 """Maximum number of segments in the path of a URL."""
@@ -151,5 +153,7 @@ class TrapTally:
         """Yield an example and the message of each trap. The trap with the most URLs comes first."""
         for evidence, (count, example) in sorted(self._traps.items(), key=lambda item: (-item[1][0], item[0])):
             urls = "1 URL like this was" if count == 1 else f"{count:,} URLs like this were"
-            remedy = "if these are pages, except them with SITEMAP_NO_TRAPS, or raise SITEMAP_TRAP_BUDGET"
+            remedy = "if these are pages, except them with SITEMAP_NO_TRAPS"
+            if evidence.startswith(COMBINATIONS) or evidence == OTHER_TRAPS:
+                remedy += ", or raise SITEMAP_TRAP_BUDGET"
             yield example, f"{evidence.removeprefix(TRAP)}: {urls} not fetched; {remedy}"

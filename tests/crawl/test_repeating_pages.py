@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.endless_sites import EndlessSite, forum, shop, tracker
+from tests.support.endless_sites import EndlessSite, forum, shop, tracker, words_of
 from tests.support.paths import ROOT
 from tests.support.program import Program, Result
+from tests.support.webserver import page
 
 if TYPE_CHECKING:
+    import random
     from pathlib import Path
 
     from tests.support.webserver import WebServer
@@ -90,6 +92,58 @@ def test_a_second_run_samples_what_was_refused_and_changes_nothing(program: Prog
     assert len(site.requests) - before <= len(made.content) + MAX_SAMPLES
 
 
+def test_pages_that_a_second_run_confirms_are_listed_as_in_the_first(program: Program, site: WebServer) -> None:
+    made = shop()
+    made.confirms = True
+    first = crawl(program, site, made)
+    second = program.crawl(site.url("/"))
+    assert second.report["not_modified"] > len(made.content) / 2
+    assert listed_paths(second, site) == first
+    assert second.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+
+
+def test_a_page_is_listed_though_pages_that_may_not_be_listed_show_its_texts(program: Program, site: WebServer) -> None:
+    def article(number: int, head: str = "") -> str:
+        text = f"<main><p>{words_of(f'article{number}')}</p></main>"
+        return page("/", title=f"Article {number}", head=head, body=text)
+
+    numbers = range(40)
+    noindex = '<meta name="robots" content="noindex">'
+    plain = [f"/article/{number}" for number in numbers]
+    site.pages = {
+        "/": page(*plain, *(f"{path}?view=full&comments=on" for path in plain)),
+        **{path: article(number, noindex) for number, path in zip(numbers, plain, strict=True)},
+        **{f"{path}?view=full&comments=on": article(number) for number, path in zip(numbers, plain, strict=True)},
+    }
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert listed_paths(result, site) == {"/", *(f"{path}?view=full&comments=on" for path in plain)}
+
+
+def test_a_list_of_known_texts_is_requested_for_the_pages_that_only_it_leads_to(
+    program: Program, site: WebServer
+) -> None:
+    """Every page of the list shows the same texts, and each leads to one issue more."""
+    issues = range(1, 101)
+    site.pages = {
+        "/": page("/list"),
+        "/list": page("/list?page=1", body="<main><p>The issues of the project</p></main>"),
+        **{
+            f"/list?page={number}": page(
+                body=f"""<main><p>The issues of the project</p>
+                <a href="/issues/{number}">#</a> <a href="/list?page={number + 1}">&gt;</a></main>"""
+            )
+            for number in issues
+        },
+        **{
+            f"/issues/{number}": page(title=f"Issue {number}", body=f"<main><p>{words_of(f'issue{number}')}</p></main>")
+            for number in issues
+        },
+    }
+    result = program.crawl(site.url("/"))
+    assert {f"/issues/{number}" for number in issues} <= listed_paths(result, site)
+
+
 def test_no_traps_lists_the_sorted_lists_too(program: Program, site: WebServer) -> None:
     serve(site, shop())
     result = program.crawl(site.url("/"), "-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$")
@@ -113,3 +167,36 @@ def test_a_killed_crawl_goes_on_as_if_nothing_had_happened(site: WebServer, tmp_
     result = killed.crawl(site.url("/"), *ONE)
     assert result.code == 0, result.err
     assert (killed.output / "sitemap.xml").read_bytes() == (calm.output / "sitemap.xml").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest_out(
+    program: Program, site: WebServer
+) -> None:
+    """Each view of a version leads to views of other versions; the articles are behind the views."""
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        articles = [f"/article/{number}" for number in range(30)]
+        if path == "/":
+            return page("/view/1/a", *(f"/?page={number}" for number in range(30)), title="Start")
+        if path.startswith("/view/"):
+            number = int(path.split("/")[2])
+            views = [f"/view/{2 * number + step}/{name}" for step in (0, 1) for name in "abc"]
+            links = "".join(f'<p><a href="{view}">another version</a></p>' for view in views)
+            text = "The same text in each view, which is long enough to count as the content of a page."
+            return page(*articles, title="View", body=f"<main><p>{text}</p>{links}</main>")
+        return page(title=path, body=f"<main><p>{words_of(path)}</p></main>") if path in articles else None
+
+    made = EndlessSite({"/", *(f"/article/{number}" for number in range(30))}, answer)
+    serve(site, made)
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    listed = listed_paths(result, site)
+    assert made.content <= listed
+    first = len(site.requests)
+    assert first < 2_500
+    second = program.crawl(site.url("/"))
+    assert listed_paths(second, site) == listed
+    assert len(site.requests) - first < first + 50
+    left = program.run("pages", "--reason", "limit", "--format", "csv")
+    assert "the last pages had shown nothing new" in left.out

@@ -40,6 +40,8 @@ class EndlessSite:
     answer: Callable[[str, list[tuple[str, str]], random.Random], str | None]
     """Returns the page of a path and its parameters; None if there is none. The generator decides on orders."""
     seed: int = 0
+    confirms: bool = False
+    """Whether pages have an ETag, and a request with it is answered with 304."""
 
     def get(self, target: str, default: object = None) -> object:
         """Answer a request, in the place of the dictionary of pages of a server."""
@@ -48,7 +50,14 @@ class EndlessSite:
     def _answered(self, request: LoggedRequest) -> Answer:
         parts = urlsplit(request.path)
         body = self.answer(parts.path, parse_qsl(parts.query), random.Random(f"{self.seed} {request.path}"))
-        return Answer("not here", status=404) if body is None else Answer(body)
+        if body is None:
+            return Answer("not here", status=404)
+        if not self.confirms:
+            return Answer(body)
+        etag = f'"{blake2b(body.encode(), digest_size=8).hexdigest()}"'
+        if request.headers.get("if-none-match") == etag:
+            return Answer(status=304, headers={"ETag": etag})
+        return Answer(body, headers={"ETag": etag})
 
 
 def _pages(rows: list[_Row], size: int) -> list[list[_Row]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 
-from sitemap_crawler.crawl.failing_shapes import FailingShapes
 from sitemap_crawler.crawl.keys import Meta
+from sitemap_crawler.traps.failing_shapes import FailingShapes
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -319,8 +319,8 @@ class LikenessPipeline(ReadingPipeline):
                 name_of=suspect.name_of,
                 without=suspect.tokens(item.links),
             )
-        if item.document is not None and suspect is not None and suspect.needs_blocks:
+        if item.document is not None and suspect is not None and suspect.needs_texts:
             from sitemap_crawler.extract.content.blocks import text_blocks
 
-            item.blocks = text_blocks(item.document)
+            item.observation.texts = text_blocks(item.document)
         return item

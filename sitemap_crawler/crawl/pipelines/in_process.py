@@ -113,7 +113,9 @@ class TrapsPipeline:
     """Pipeline that learns from pages with suspicious URLs whether these URLs belong to a crawler trap."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._traps = job_of(crawler).shared.traps
+        job = job_of(crawler)
+        self._traps = job.shared.traps
+        self._content_types = job.rules.content_types
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TrapsPipeline:
@@ -122,13 +124,16 @@ class TrapsPipeline:
     def process_item(self, item: Page) -> Page:
         if item.is_document and item.suspect is not None:
             self._traps.learn(item.suspect, item.likeness, item.links)
-        if item.blocks is not None:
-            queued, title = item.queued, item.observation.title
-            percent = self._traps.compare(queued.id, queued.url, item.blocks, title, item.links)
+        seen, url = item.observation, item.queued.url
+        if seen.texts is not None:
+            is_listable = not seen.noindex and seen.canonical in (None, url)
+            percent = self._traps.compare(url, seen.texts, seen.title, item.links, is_listable=is_listable)
             if percent is not None:
-                item.observation.notes[NoteKind.REPEATS] = percent
-        elif item.is_document:
-            self._traps.yields.count_uncompared()
+                seen.notes[NoteKind.REPEATS] = percent
+        elif seen.status is not None and not seen.is_transient and not seen.not_modified:
+            is_page = seen.status == 200 and seen.content_type in self._content_types
+            targets = [target for target in (seen.location, seen.refresh) if target is not None]
+            self._traps.count_answer(url, seen.status, targets, is_page=is_page and not targets)
         return item
 
 

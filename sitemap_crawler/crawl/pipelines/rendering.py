@@ -310,7 +310,7 @@ class RenderingStage:
         gains = gains_of(page, read, follows=self._follows)
         if gains.kinds or self._always:
             last_modified = None if gains.kinds else observation.last_modified
-            for name in ("is_document", "links", "nofollow_links", "resources", "likeness", "blocks", "document"):
+            for name in ("is_document", "links", "nofollow_links", "resources", "likeness", "document"):
                 setattr(page, name, getattr(read, name))
             page.observation = observation = read.observation
             # The date of the shell says nothing about what scripts have put into it.

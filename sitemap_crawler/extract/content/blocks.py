@@ -26,8 +26,11 @@ MAX_WEIGHT = 400
 MEDIA_WEIGHT = 20
 """Weight of an embedded picture or video."""
 
+MAX_TEXTS_BYTES = MAX_BLOCKS * 8
+"""Size of the result for a page with that many texts or more."""
+
 _MAX_LETTERS = 20_000
-"""Number of characters of a text that are looked at."""
+"""Number of characters of a text in which white space does not count."""
 
 
 def text_blocks(document: Document) -> bytes:
@@ -40,7 +43,8 @@ def text_blocks(document: Document) -> bytes:
         words = text[:_MAX_LETTERS].split()
         letters = sum(map(len, words))
         if letters >= MIN_LETTERS:
-            blocks[block_hash(words)] = min(letters, MAX_WEIGHT)
+            rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
+            blocks[block_hash(words + rest)] = min(letters, MAX_WEIGHT)
             if len(blocks) == MAX_BLOCKS:
                 break
     for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_postgres
 LATER_TABLES = (
-    "shown_texts", "page_texts",
+    "page_texts",
     "frontier", "processes", "hosts", "grants", "robots_fetches", "shared_runs", "crawl_warnings", "trap_places",
     "session_pages", "page_templates", "rendering_counts",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
     MIN_WINDOW,
     NAME_TURNS,
+    PLAIN_SAMPLES,
     SAMPLES,
     TURN_URLS,
     Yields,
@@ -19,22 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 HOST = "https://www.example.com"
-_ids = count(1)
 
 
-def blocks_of(*texts: int) -> bytes:
+def texts_of(*texts: int) -> bytes:
     """Return a page that shows these texts, each of ten characters."""
     return array("I", [number for text in texts for number in (text, 10)]).tobytes()
 
 
-def show(yields: Yields, path: str, *texts: int, links: Iterable[str] = ()) -> int | None:
+def show(yields: Yields, path: str, *texts: int, links: Iterable[str] = (), is_listable: bool = True) -> int | None:
     """Show a page, put what it proves into effect, and return the percentage that is new; None if it yields.
 
     A URL is admitted before it is shown, and so is its path.
     """
     for url in (HOST + path.partition("?")[0], HOST + path):
         yields.turn_of(url)
-    percent, refused = yields.add(next(_ids), HOST + path, blocks_of(*texts), "Title", links)
+    percent, refused = yields.add(HOST + path, texts_of(*texts), "Title", links, is_listable=is_listable)
     yields.refuse(refused)
     return percent
 
@@ -50,9 +50,9 @@ def test_a_page_yields_by_its_texts() -> None:
 def test_a_page_with_a_new_title_needs_less() -> None:
     yields = Yields()
     show(yields, "/a", *range(10))
-    [percent, _] = yields.add(next(_ids), f"{HOST}/b", blocks_of(*range(9), 11), "Another title", ())
+    [percent, _] = yields.add(f"{HOST}/b", texts_of(*range(9), 11), "Another title", (), is_listable=True)
     assert percent is None
-    [percent, _] = yields.add(next(_ids), f"{HOST}/c", blocks_of(*range(9)), "A third title", ())
+    [percent, _] = yields.add(f"{HOST}/c?x=1", texts_of(*range(9)), "A third title", (), is_listable=True)
     assert percent == 0
 
 
@@ -153,37 +153,36 @@ def test_new_pages_that_only_a_list_with_parameters_leads_to_are_a_yield() -> No
     show(yields, "/list", 1, 2, 3, links=[f"{HOST}/a"])
     assert show(yields, "/list?page=2", 1, 2, links=[f"{HOST}/b", f"{HOST}/list?page=3"]) is None
     assert show(yields, "/list?page=3", 1, 2, links=[f"{HOST}/b", f"{HOST}/list?page=4"]) == 0
-    # A file with a number may be one of an endless row.
-    assert show(yields, "/list?page=4", 1, 2, links=[f"{HOST}/files/archive-77.zip"]) == 0
+
+
+def test_a_list_that_leads_to_new_numbered_pages_is_a_yield_until_their_row_shows_nothing_new() -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3)
+    assert show(yields, "/list?page=2", 1, 2, links=[f"{HOST}/issues/17"]) is None
+    for number in range(SAMPLES):
+        show(yields, f"/issues/{number}", 1, 2)
+        show(yields, f"/notes/{number}", 1_000 + number)
+    assert show(yields, "/list?page=3", 1, 2, links=[f"{HOST}/issues/999"]) == 0
+    assert show(yields, "/list?page=4", 1, 2, links=[f"{HOST}/notes/999"]) is None
+
+
+def test_what_only_pages_show_that_may_not_be_listed_is_new_on_a_page_that_may_be() -> None:
+    yields = Yields()
+    assert show(yields, "/print", 1, 2, 3, is_listable=False) is None
+    assert show(yields, "/print?again=1", 1, 2, 3, is_listable=False) == 0
+    assert show(yields, "/article?id=1", 1, 2, 3) is None
+    assert show(yields, "/article?id=2", 1, 2, 3) == 0
 
 
 def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
     yields = Yields()
     show(yields, "/list", 7)
     yields.refuse([f"{HOST}/list?sort"])
-    yields.earlier = {1, 2}
-    assert show(yields, "/list?sort=a", 1, 2) == 0
+    yields.texts.add_earlier(texts_of(1, 2))
+    yields.earlier_links = {hash(f"{HOST}/a")}
+    assert show(yields, "/list?sort=a", 1, 2, links=[f"{HOST}/a"]) == 0
     assert show(yields, "/other?sort=a", 1, 2) == 0
     assert show(yields, "/list?sort=b", 8, 9) is None
-
-
-def test_simpler_urls_of_the_path_show_all_of_a_page() -> None:
-    yields = Yields()
-    identity = next(_ids)
-    yields.add(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3), "Title", ())
-    assert not yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3))
-    # The simpler URL comes later, and takes its texts.
-    show(yields, "/list", 1, 2, 3)
-    assert yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3))
-    assert not yields.is_shown_by_path(identity, f"{HOST}/list?sort=title", blocks_of(1, 2, 3, 4))
-
-
-def test_other_paths_do_not_show_a_page() -> None:
-    yields = Yields()
-    show(yields, "/glossary", 1, 2, 3)
-    identity = next(_ids)
-    yields.add(identity, f"{HOST}/term?id=1", blocks_of(1), "Title", ())
-    assert not yields.is_shown_by_path(identity, f"{HOST}/term?id=1", blocks_of(1))
 
 
 def test_shapes_take_turns() -> None:
@@ -207,7 +206,7 @@ def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
         show(yields, f"/page?id={page}", 0, 1)
     assert yields.is_exhausted
     for _ in range(100):
-        yields.count_uncompared()
+        yields.count_page()
     assert not yields.is_exhausted
 
 
@@ -217,10 +216,60 @@ def test_counts_outlive_the_process() -> None:
     for number in range(SAMPLES - 1):
         show(yields, f"/list?sort={number}", 1, 2)
     later = Yields()
-    later.restore(yields.counts, pages=yields.pages, yielded=yields.yielded)
-    for block, text in yields.unsaved.items():
-        later.restore_text(block, text)
-    later.titles = set(yields.titles)
+    later.restore(yields.counts, pages=yields.pages, yielded=yields.yielded, marks=yields.marks)
+    later.texts.restore(texts_of(1, 2, 3), "Title", is_listable=True)
     later.turn_of(f"{HOST}/list")
     assert show(later, "/list?sort=z", 1, 2) == 0
     assert later.refuses(f"{HOST}/list?sort=x")
+
+
+def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    number = count(1_000)
+    for day in range(PLAIN_SAMPLES):
+        assert not yields.is_postponed(f"{HOST}/day/{day}")
+        show(yields, f"/day/{day}", 1, 2)
+        show(yields, f"/article/{day}", next(number))
+    assert yields.is_postponed(f"{HOST}/day/1000")
+    assert yields.turn_of(f"{HOST}/day/1000") > yields.turn_of(f"{HOST}/list?page=1&sort=a")
+    assert not yields.is_postponed(f"{HOST}/article/1000")
+    # A shape that is new has its own samples first, and a page of no row is no sample.
+    assert not yields.is_postponed(f"{HOST}/night/1000")
+    assert not yields.is_postponed(f"{HOST}/contact")
+    yields.add(f"{HOST}/day/1000", texts_of(1, 2), "A title that no page had", (), is_listable=True)
+    assert not yields.is_postponed(f"{HOST}/day/1001")
+
+
+def test_pages_without_texts_prove_no_end() -> None:
+    """Scripts may make their content."""
+    yields = Yields()
+    for page in range(3 * MIN_WINDOW):
+        show(yields, f"/app/{page}")
+    assert not yields.is_exhausted
+
+
+def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
+    yields = Yields()
+    yields.turn_of(f"{HOST}/go")
+    for number in range(2 * SAMPLES):
+        assert yields.count_other(f"{HOST}/go?id={number}", [f"{HOST}/article-{number}/"]) == []
+    refused = [yields.count_other(f"{HOST}/go?to={number}", [f"{HOST}/article-1/"]) for number in range(SAMPLES)]
+    assert refused[:-1] == [[]] * (SAMPLES - 1)
+    assert refused[-1] == [f"{HOST}/go?to"]
+
+
+def test_a_later_process_knows_when_the_last_pages_have_yielded() -> None:
+    """So that a run that is interrupted and resumed goes on as long as its pages show anything new."""
+    yields, twin = Yields(), Yields()
+    number = count(1)
+    for page in range(2 * MIN_WINDOW):
+        show(yields, f"/page?id={page}", next(number))
+    assert not yields.is_exhausted
+    twin.restore(yields.counts, pages=yields.pages, yielded=yields.yielded, marks=yields.marks)
+    assert not twin.is_exhausted
+    for page in range(2 * MIN_WINDOW):
+        for each in (yields, twin):
+            each.count_failure()
+        assert yields.is_exhausted == twin.is_exhausted, page
+    assert twin.is_exhausted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.crawl import failing_shapes
-from sitemap_crawler.crawl.failing_shapes import MAX_FAILURES, FailingShapes
+from sitemap_crawler.traps import failing_shapes
+from sitemap_crawler.traps.failing_shapes import MAX_FAILURES, FailingShapes
 
 if TYPE_CHECKING:
     import pytest

@@ -1,0 +1,75 @@
+"""The texts of pages, stored with their observations, so that killed runs and later runs know them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlalchemy import or_, select
+
+from sitemap_crawler.inventory.dialects import insert
+from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
+from sitemap_crawler.traps.yields import MAX_LINKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+    from sitemap_crawler.items import Observation
+    from sitemap_crawler.traps.detector import TrapDetector
+
+MAX_PAGES = 100_000
+"""Maximum number of pages whose texts a process stores. Each takes up to 8 kB, a usual one less than 1 kB."""
+_COLUMNS = ("url_id", "run", "texts", "fingerprint")
+
+
+def _upsert() -> RowStatement:
+    new = insert(page_texts)
+    values = {name: new.excluded[name] for name in _COLUMNS[1:]}
+    return RowStatement(new.on_conflict_do_update(index_elements=["url_id"], set_=values), _COLUMNS, joins=True)
+
+
+_UPSERT = _upsert()
+
+
+class PageTextsWriter:
+    """Writer of the texts of the pages that a run reads."""
+
+    def __init__(self, connection: Connection, run: int) -> None:
+        self._connection = connection
+        self._run = run
+        self._pages = 0
+
+    def write(self, observed: Iterable[Observation]) -> None:
+        """Store the texts of those pages that were compared with others."""
+        rows = [
+            {"url_id": seen.url_id, "run": self._run, "texts": seen.texts, "fingerprint": seen.fingerprint}
+            for seen in observed
+            if seen.texts is not None
+        ]
+        rows = rows[: MAX_PAGES - self._pages]
+        self._pages += len(rows)
+        _UPSERT.execute(self._connection, rows)
+
+
+def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, resumed: bool) -> None:
+    """Load what pages have shown in earlier runs and, for a run that is resumed, in its earlier processes."""
+    yields = traps.yields
+    stream = partial(connection.execute, execution_options={"yield_per": STREAM_ROWS})
+    for (texts,) in stream(select(page_texts.c.texts).where(page_texts.c.run != run)):
+        yields.texts.add_earlier(texts)
+    plain = select(urls.c.url).where(~urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
+    yields.earlier_links.update(hash(url) for (url,) in stream(plain.where(urls.c.first_seen != run)))
+    if not resumed:
+        return
+    seen, shown = observations.c, page_texts.c
+    is_listable = (~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == seen.url_id)).label("is_listable")
+    query = select(shown.texts, seen.title, is_listable).join(observations, seen.url_id == shown.url_id)
+    for row in stream(query.where(shown.run == run).order_by(shown.url_id)):
+        yields.texts.restore(row.texts, row.title, is_listable=row.is_listable)
+    yields.restore_links(url for (url,) in stream(plain.where(urls.c.first_seen == run)))
+    admitted = select(urls.c.url).where(urls.c.state == int(UrlState.ADMITTED), urls.c.depth > 0)
+    for (url,) in stream(admitted.order_by(urls.c.id)):
+        traps.turn_of(url)

@@ -1,0 +1,166 @@
+"""Pages that only repeat others, in the inventory: samples of refused groups, the end of a run, and the listing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, or_, select, update
+
+from sitemap_crawler.extract.content.blocks import MAX_TEXTS_BYTES
+from sitemap_crawler.inventory.dialects import Position
+from sitemap_crawler.inventory.frontier import add_waiting
+from sitemap_crawler.inventory.schema import UrlState, frontier, observations, page_texts, urls
+from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
+from sitemap_crawler.items import NoteKind
+from sitemap_crawler.traps.same_pages import SamePages
+from sitemap_crawler.traps.shapes import shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.traps.detector import TrapDetector
+
+MAX_GROUP_SAMPLES = 5
+"""Number of further samples of a refused group before a run ends."""
+MAX_SAMPLES = 1_000
+"""Maximum number of such samples of all groups at a time."""
+_LEFT_OUT = (int(UrlState.REPEATS), int(UrlState.EXHAUSTED))
+
+
+def readmit_repeating(connection: Connection, traps: TrapDetector) -> None:
+    """Let those URLs wait that were refused as repeating or when a run ended, and whose group has yielded since."""
+    refused = select(urls.c.id, urls.c.url, urls.c.depth, urls.c.state).where(urls.c.state.in_(_LEFT_OUT))
+    for rows in batches_of_urls(connection, refused):
+        again = [
+            row
+            for row in rows
+            if traps.learnt_refusal(row.url) is None
+            and (row.state != UrlState.EXHAUSTED or shape_of(row.url).groups[0] in traps.yields.reopened)
+        ]
+        SET_STATE.execute(connection, [{"b_id": row.id, "b_state": int(UrlState.ADMITTED)} for row in again])
+        add_waiting(
+            connection,
+            [{"url_id": row.id, "depth": row.depth, "turn": traps.turn_of(row.url)} for row in again],
+        )
+
+
+def sample_repeating(
+    connection: Connection, traps: TrapDetector, *, known: Container[str]
+) -> tuple[list[int], set[str]]:
+    """Return the ids of some URLs of each refused group that is not among the `known` ones, and these groups.
+
+    So it is with the shapes of URLs that were left out when an earlier run ended. The groups with the most URLs come
+    first. The samples are spread over the URLs of a group.
+    """
+    samples: dict[str, list[Any]] = {}
+    sizes: dict[str, int] = defaultdict(int)
+    for row in _refused_unseen(connection):
+        group = traps.yields.refusing_group(row.url) or traps.yields.exhausted_shape(row.url)
+        if group is None or group in known:
+            continue
+        sizes[group] += 1
+        # A power of two more URLs, one more sample: early ones and late ones.
+        if sizes[group] & (sizes[group] - 1) == 0:
+            samples.setdefault(group, []).append(row)
+    groups = sorted(samples, key=lambda group: (-sizes[group], group))
+    chosen = [row for group in groups for row in samples[group][-MAX_GROUP_SAMPLES:]][:MAX_SAMPLES]
+    traps.yields.samples.update(row.url for row in chosen)
+    return [row.id for row in chosen], set(groups)
+
+
+def exhaust(connection: Connection) -> None:
+    """Refuse the URLs that wait, as the last pages have shown nothing new. Known pages and those in sitemaps stay."""
+    known = select(urls.c.id).outerjoin(observations, observations.c.url_id == urls.c.id)
+    known = known.where(urls.c.id == frontier.c.url_id, urls.c.named.is_not(None) | observations.c.run.is_not(None))
+    waits = frontier.c.owner.is_(None) & ~known.exists()
+    waiting = select(frontier.c.url_id).where(waits)
+    connection.execute(update(urls).where(urls.c.id.in_(waiting)).values(state=int(UrlState.EXHAUSTED)))
+    connection.execute(delete(frontier).where(waits))
+
+
+def is_exhausted(connection: Connection) -> bool:
+    """Return whether the run has left URLs out because its last pages had shown nothing new."""
+    left = select(urls.c.id).where(urls.c.state == int(UrlState.EXHAUSTED)).limit(1)
+    return connection.scalar(left) is not None
+
+
+def _refused_unseen(connection: Connection) -> Iterator[Any]:
+    refused = urls.c.state.in_(_LEFT_OUT) & observations.c.url_id.is_(None)
+    query = select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
+    for rows in batches_of_urls(connection, query.where(refused)):
+        yield from rows
+
+
+def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
+    """Refuse the fetched pages that have shown nothing new, and whose group is refused or was left out."""
+    if not traps.yields.leaves_out:
+        return
+    exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
+    noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
+    query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
+    for rows in batches_of_urls(connection, query.where(noted)):
+        repeating = [(row, traps.left_out_as(row.url)) for row in rows if NoteKind.REPEATS in row.notes]
+        states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in repeating if trap is not None]
+        SET_STATE.execute(connection, states)
+
+
+def refuse_same(connection: Connection, traps: TrapDetector) -> None:
+    """Refuse the fetched pages with parameters that show what simpler URLs of the same path show."""
+    path = func.substr(urls.c.url, 1, Position(urls.c.url, "?") - 1)
+    parameters = func.length(urls.c.url) - func.length(func.replace(urls.c.url, "&", ""))
+    pages = _listable_pages().where(urls.c.url.contains("?"))
+    pages = pages.order_by(path, parameters, func.length(urls.c.url), urls.c.url)
+    same: list[int] = []
+    of_path, current = SamePages(), ""
+    stream = connection.execute(pages, execution_options={"yield_per": STREAM_ROWS})
+    for rows in stream.partitions():
+        plain = _plain_pages(connection, rows)
+        texts = _texts(connection, [*rows, *plain.values()])
+        for row in rows:
+            if (path_of_row := _path(row.url)) != current:
+                of_path, current = SamePages(), path_of_row
+                if (first := plain.get(current)) is not None:
+                    of_path.add(first.fingerprint, texts.get(first.id))
+            page_texts_of_row = texts.get(row.id)
+            is_whole = page_texts_of_row is not None and len(page_texts_of_row) < MAX_TEXTS_BYTES
+            repeats = of_path.repeats(row.fingerprint, page_texts_of_row if is_whole else None)
+            if repeats and row.named is None and traps.applies(row.url):
+                same.append(row.id)
+            else:
+                of_path.add(row.fingerprint, page_texts_of_row)
+    for chunk in chunks(same):
+        SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
+
+
+def _listable_pages() -> Select[Any]:
+    """Return the query of the fetched pages that their own directives do not keep out of the sitemap."""
+    seen = observations.c
+    usable = (seen.status == 200) & ~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == urls.c.id)
+    columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint)
+    return columns.join(observations, seen.url_id == urls.c.id).where(usable, urls.c.state == int(UrlState.ADMITTED))
+
+
+def _plain_pages(connection: Connection, rows: Sequence[Any]) -> dict[str, Any]:
+    """Return the pages without parameters of the paths of some pages, by path."""
+    keys = [url_key(path) for path in {_path(row.url) for row in rows}]
+    query = _listable_pages()
+    return {row.url: row for chunk in chunks(keys) for row in connection.execute(query.where(urls.c.key.in_(chunk)))}
+
+
+def _texts(connection: Connection, rows: Sequence[Any]) -> dict[int, bytes]:
+    """Return the texts of those pages whose texts are known and have not changed since, by id."""
+    known: dict[int, bytes] = {}
+    columns = (page_texts.c.url_id, page_texts.c.texts)
+    unchanged = observations.c.fingerprint == page_texts.c.fingerprint
+    query = select(*columns).join(observations, observations.c.url_id == page_texts.c.url_id).where(unchanged)
+    for chunk in chunks([row.id for row in rows]):
+        found = connection.execute(query.where(page_texts.c.url_id.in_(chunk)))
+        known.update((row.url_id, row.texts) for row in found)
+    return known
+
+
+def _path(url: str) -> str:
+    return url.partition("?")[0]

@@ -1,0 +1,115 @@
+"""The texts and the titles that the pages of a run have shown: how much of a page is new."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MIN_NEW = 0.35
+"""Share of the weight of a page's texts that is new on a page that yields."""
+MIN_NEW_TITLED = 0.1
+"""The same for a page whose title is new. Titles that name a selection are no content."""
+COMMON_SHARE = 0.1
+"""Share of the pages that show a text, from which on the text belongs to the template."""
+MIN_COMMON = 5
+"""Number of pages that show a text of the template."""
+MIN_CHARACTERS = 50
+"""Number of characters of the texts of a page, below which the page is empty."""
+MAX_TEXTS = 100_000
+"""Number of texts in each of the two generations that are remembered, and of those of earlier runs."""
+MAX_TITLES = 50_000
+"""Maximum number of titles that are remembered. Later ones are not new."""
+
+
+class News(NamedTuple):
+    """What is new on a page."""
+
+    percent: int
+    """Percentage of the weight of its texts that is new, rounded up. Texts of the template have no weight."""
+    is_enough: bool
+    """Whether the page shows content of its own."""
+    is_empty: bool
+    """Whether the page has next to no texts. Scripts may make its content."""
+    has_new_title: bool
+    """Whether no page before had its title."""
+
+
+@dataclass(slots=True)
+class _Text:
+    pages: int = 0
+    """Number of pages that show the text."""
+    is_listable: bool = False
+    """Whether one of them may be listed."""
+
+
+class ShownTexts:
+    """The texts that the pages of a run have shown."""
+
+    def __init__(self) -> None:
+        self._texts, self._older_texts = dict[int, _Text](), dict[int, _Text]()
+        self._titles: set[int] = set()
+        self._earlier: set[int] = set()
+        """Texts that pages of earlier runs have shown."""
+
+    def show(self, texts: bytes, title: str | None, *, pages: int, is_listable: bool, is_sample: bool) -> News:
+        """Remember the texts of a page, and return what is new on it.
+
+        `pages` is the number of pages so far. `is_listable`: whether the page may be listed; a text is new on such a
+        page as long as none but pages that may not be listed have shown it. `is_sample`: whether the page is a sample
+        of a refused group, on which the texts of earlier runs are not new either.
+        """
+        common = max(MIN_COMMON, COMMON_SHARE * pages)
+        total = weight = new = 0
+        titled = _title_number(title)
+        is_titled = title is not None and titled not in self._titles
+        for number, letters in numbers_and_weights(texts):
+            text = self._find(number)
+            total += letters
+            if text.pages < common:
+                weight += letters
+                is_known = text.is_listable or (text.pages > 0 and not is_listable)
+                if not is_known and not (is_sample and number in self._earlier):
+                    new += letters
+            self._count(number, text, is_listable=is_listable)
+        if is_titled and len(self._titles) < MAX_TITLES:
+            self._titles.add(titled)
+        least = MIN_NEW_TITLED if is_titled else MIN_NEW
+        percent = -(-100 * new // weight) if weight else 0
+        return News(percent, new > 0 and new >= least * weight, total < MIN_CHARACTERS, is_titled)
+
+    def restore(self, texts: bytes, title: str | None, *, is_listable: bool) -> None:
+        """Add a page that an earlier process of the run has seen."""
+        for number, _ in numbers_and_weights(texts):
+            self._count(number, self._find(number), is_listable=is_listable)
+        if title is not None and len(self._titles) < MAX_TITLES:
+            self._titles.add(_title_number(title))
+
+    def add_earlier(self, texts: bytes) -> None:
+        """Add a page that an earlier run has seen."""
+        if len(self._earlier) < MAX_TEXTS:
+            self._earlier.update(number for number, _ in numbers_and_weights(texts))
+
+    def _find(self, number: int) -> _Text:
+        return self._texts.get(number) or self._older_texts.get(number) or _Text()
+
+    def _count(self, number: int, text: _Text, *, is_listable: bool) -> None:
+        text.pages += 1
+        text.is_listable = text.is_listable or is_listable
+        if len(self._texts) >= MAX_TEXTS:
+            self._texts, self._older_texts = {}, self._texts
+        self._texts[number] = text
+
+
+def numbers_and_weights(texts: bytes) -> Iterator[tuple[int, int]]:
+    """Return the hash and the weight of each text of a page, see `extract/content/blocks.py`."""
+    numbers = array("I", texts)
+    return zip(numbers[::2], numbers[1::2], strict=True)
+
+
+def _title_number(title: str | None) -> int:
+    return crc32((title or "").encode())

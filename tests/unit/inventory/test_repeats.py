@@ -1,0 +1,112 @@
+"""Pages that show what simpler URLs of the same path show are left out at the end of a run."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event, insert, select
+
+from sitemap_crawler.inventory.repeats import refuse_same
+from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
+from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.traps.detector import TrapDetector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sitemap_crawler.config.state_location import StateLocation
+
+SITE = "https://www.example.com"
+NOW = datetime(2024, 6, 1, tzinfo=UTC).timestamp()
+
+
+@pytest.fixture
+def store(state: StateLocation) -> Iterator[Store]:
+    store = open_store(state)
+    yield store
+    store.close()
+
+
+def texts_of(*texts: int) -> bytes:
+    return array("I", [number for text in texts for number in (text, 10)]).tobytes()
+
+
+def add(store: Store, pages: Iterable[tuple[str, bytes, bytes | None]], **columns: object) -> None:
+    """Store fetched pages, given with path, fingerprint and texts."""
+    rows = list(pages)
+    with store.connection.begin():
+        first = 1 + len(store.connection.scalars(select(urls.c.id)).all())
+        numbered = list(enumerate(rows, first))
+        store.connection.execute(
+            insert(urls),
+            [
+                {"id": n, "key": url_key(SITE + path), "url": SITE + path, "state": 3, "depth": 1, "first_seen": 1}
+                for n, (path, _, _) in numbered
+            ],
+        )
+        seen = {"run": 1, "fetched": NOW, "status": 200, "noindex": False, "nofollow": False, "not_modified": False}
+        fixed = {**seen, "body_bytes": 1, "readers": "r", **columns}
+        store.connection.execute(
+            insert(observations), [{"url_id": n, "fingerprint": f, **fixed} for n, (_, f, _) in numbered]
+        )
+        known = [{"url_id": n, "run": 1, "texts": t, "fingerprint": f} for n, (_, f, t) in numbered if t is not None]
+        if known:
+            store.connection.execute(insert(page_texts), known)
+
+
+def refused(store: Store) -> set[str]:
+    with store.connection.begin():
+        refuse_same(store.connection, TrapDetector(5_000, applies=lambda _: True))
+        rows = store.connection.scalars(select(urls.c.url).where(urls.c.state == int(UrlState.SAME)))
+        return {url.removeprefix(SITE) for url in rows}
+
+
+def test_the_simplest_url_of_a_content_stays(store: Store) -> None:
+    add(
+        store,
+        [
+            ("/list?sort=title&page=1", b"1", texts_of(2, 1)),
+            ("/list?sort=title", b"2", texts_of(2, 1)),
+            ("/list?page=2", b"3", texts_of(3, 4)),
+            ("/list?page=1", b"4", texts_of(1, 2)),
+            ("/list", b"5", texts_of(1, 2)),
+            ("/list/deeper", b"6", texts_of(9)),
+            ("/other?page=1", b"7", texts_of(1, 2)),
+        ],
+    )
+    assert refused(store) == {"/list?page=1", "/list?sort=title", "/list?sort=title&page=1"}
+
+
+def test_pages_that_may_not_be_listed_show_nothing_for_others(store: Store) -> None:
+    add(store, [("/a", b"1", texts_of(1, 2))], noindex=True)
+    add(store, [("/a?x=1", b"1", texts_of(1, 2))], status=404)
+    add(store, [("/a?x=1&y=1", b"1", texts_of(1, 2)), ("/b?x=1", b"2", texts_of(3))])
+    add(store, [("/b", b"2", texts_of(3))], canonical=1)
+    assert refused(store) == set()
+
+
+def test_texts_of_an_earlier_content_do_not_count(store: Store) -> None:
+    add(store, [("/a", b"1", texts_of(1, 2)), ("/a?x=1", b"2", texts_of(1, 2))])
+    with store.connection.begin():
+        store.connection.execute(observations.update().where(observations.c.url_id == 2).values(fingerprint=b"3"))
+    assert refused(store) == set()
+
+
+def test_the_number_of_statements_does_not_grow_with_the_number_of_paths(store: Store) -> None:
+    paths = 2 * STREAM_ROWS
+    add(
+        store,
+        [
+            page
+            for number in range(paths)
+            for page in ((f"/p{number}", b"1", texts_of(number)), (f"/p{number}?a=1", b"2", texts_of(number)))
+        ],
+    )
+    statements: list[str] = []
+    event.listen(store.connection.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+    assert len(refused(store)) == paths
+    assert len(statements) < paths / 50
