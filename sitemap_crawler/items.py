@@ -270,6 +270,11 @@ class Page:
     scripts: ScriptFacts | None = None
     """The facts by which the page is rendered or not; None without `--render`."""
 
+    @property
+    def is_listable(self) -> bool:
+        """Whether the page itself does not ask to be left out of the sitemap: by noindex, or by a canonical URL."""
+        return not self.observation.noindex and self.observation.canonical in (None, self.queued.url)
+
     def mark_unreadable(self, reason: str) -> None:
         """Store the page as unreadable: it is not listed blindly, and the crawl continues."""
         self.observation.status, self.observation.error = None, f"the page can't be read: {reason}"

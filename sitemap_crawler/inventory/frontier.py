@@ -18,7 +18,7 @@ from sitemap_crawler.inventory.sql import BATCH_ROWS, RowStatement, chunks
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
 ONLY_PROCESS = 1
 """The owner of leased URLs in an SQLite file, which one process uses at a time."""
@@ -74,15 +74,19 @@ def count_frontier(connection: Connection, *, leased: bool) -> int:
         return connection.scalar(query if leased else query.where(_WAITS)) or 0
 
 
-def waiting_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:
-    """Yield the URLs that wait or are leased, in slices. The crawl may go on between two slices.
+def one_in(every: int, url_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that chooses one of `every` ids, as if by chance.
 
-    Of `every` URLs one is chosen, as if by chance: links of pages of one kind have ids in a regular order.
+    The links of pages of one kind have ids in a regular order.
     """
+    return url_id * 40_503 % 65_536 % every == 0 if every > 1 else true()
+
+
+def waiting_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:
+    """Yield one of `every` URLs that wait or are leased, in slices. The crawl may go on between two slices."""
     last = 0
-    chosen = frontier.c.url_id * 40_503 % 65_536 % every == 0
     query = select(frontier.c.url_id, urls.c.url).join(urls, urls.c.id == frontier.c.url_id)
-    query = query.where(chosen if every > 1 else true()).order_by(frontier.c.url_id).limit(BATCH_ROWS)
+    query = query.where(one_in(every, frontier.c.url_id)).order_by(frontier.c.url_id).limit(BATCH_ROWS)
     while True:
         with connection.begin():
             rows = connection.execute(query.where(frontier.c.url_id > last)).all()

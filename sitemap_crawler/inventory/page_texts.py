@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 100_000
 """Maximum number of pages whose texts a process stores. Each takes up to 8 kB, a usual one less than 1 kB."""
+IS_LISTABLE = ~observations.c.noindex & or_(
+    observations.c.canonical.is_(None), observations.c.canonical == observations.c.url_id
+)
+"""Condition for a page that does not itself ask to be left out of the sitemap, see `Page.is_listable`."""
 _COLUMNS = ("url_id", "run", "texts", "fingerprint")
 
 
@@ -65,8 +69,9 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     if not resumed:
         return
     seen, shown = observations.c, page_texts.c
-    is_listable = (~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == seen.url_id)).label("is_listable")
-    query = select(shown.texts, seen.title, is_listable).join(observations, seen.url_id == shown.url_id)
+    query = select(shown.texts, seen.title, IS_LISTABLE.label("is_listable")).join(
+        observations, seen.url_id == shown.url_id
+    )
     for row in stream(query.where(shown.run == run).order_by(shown.url_id)):
         yields.texts.restore(row.texts, row.title, is_listable=row.is_listable)
     yields.restore_links(url for (url,) in stream(plain.where(urls.c.first_seen == run)))

@@ -335,7 +335,7 @@ class Queue:
         while True:
             with self._connection.begin():
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
-                if rows and rows[0].turn and self._traps.yields.is_exhausted:
+                if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])
                     exhaust(self._connection)
                     # Known pages are left, and those that a sitemap names.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import delete, func, select, update
 
 from sitemap_crawler.extract.content.blocks import MAX_TEXTS_BYTES
 from sitemap_crawler.inventory.dialects import Position
-from sitemap_crawler.inventory.frontier import add_waiting
+from sitemap_crawler.inventory.frontier import add_waiting, one_in
+from sitemap_crawler.inventory.page_texts import IS_LISTABLE
 from sitemap_crawler.inventory.schema import UrlState, frontier, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
 from sitemap_crawler.items import NoteKind
@@ -27,6 +28,7 @@ MAX_GROUP_SAMPLES = 5
 """Number of further samples of a refused group before a run ends."""
 MAX_SAMPLES = 1_000
 """Maximum number of such samples of all groups at a time."""
+_UNREQUESTED = urls.c.state == int(UrlState.EXHAUSTED)
 _LEFT_OUT = (int(UrlState.REPEATS), int(UrlState.EXHAUSTED))
 
 
@@ -83,8 +85,21 @@ def exhaust(connection: Connection) -> None:
 
 def is_exhausted(connection: Connection) -> bool:
     """Return whether the run has left URLs out because its last pages had shown nothing new."""
-    left = select(urls.c.id).where(urls.c.state == int(UrlState.EXHAUSTED)).limit(1)
-    return connection.scalar(left) is not None
+    return connection.scalar(select(urls.c.id).where(_UNREQUESTED).limit(1)) is not None
+
+
+def count_left_out(connection: Connection) -> int:
+    """Return the number of URLs that were left out because the last pages of a run had shown nothing new."""
+    with connection.begin():
+        return connection.scalar(select(func.count()).select_from(urls).where(_UNREQUESTED)) or 0
+
+
+def left_out_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:
+    """Yield these URLs in slices; of `every` URLs one, as `waiting_urls` does."""
+    query = select(urls.c.id, urls.c.url).where(_UNREQUESTED, one_in(every, urls.c.id))
+    with connection.begin():
+        for rows in batches_of_urls(connection, query):
+            yield [row.url for row in rows]
 
 
 def _refused_unseen(connection: Connection) -> Iterator[Any]:
@@ -138,9 +153,10 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
 def _listable_pages() -> Select[Any]:
     """Return the query of the fetched pages that their own directives do not keep out of the sitemap."""
     seen = observations.c
-    usable = (seen.status == 200) & ~seen.noindex & or_(seen.canonical.is_(None), seen.canonical == urls.c.id)
     columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint)
-    return columns.join(observations, seen.url_id == urls.c.id).where(usable, urls.c.state == int(UrlState.ADMITTED))
+    return columns.join(observations, seen.url_id == urls.c.id).where(
+        seen.status == 200, IS_LISTABLE, urls.c.state == int(UrlState.ADMITTED)
+    )
 
 
 def _plain_pages(connection: Connection, rows: Sequence[Any]) -> dict[str, Any]:

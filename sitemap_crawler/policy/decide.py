@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.media_type import DECOMPRESSION_BOMB
 from sitemap_crawler.policy.reasons import Reason
-from sitemap_crawler.policy.rules import Refusal
+from sitemap_crawler.policy.rules import Refusal, learnt_trap_refusal
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
-from sitemap_crawler.traps.detector import repeats_others, trap_evidence
 from sitemap_crawler.urls.spelling import INDEX_FILES
 
 if TYPE_CHECKING:
@@ -181,8 +180,7 @@ class Decider:
         if orphan := _orphan(facts):
             return orphan
         if facts.trap is not None and self._rules.checks_traps(facts.url):
-            reason = Reason.DUPLICATE_PARAMETERS if repeats_others(facts.trap, facts.url) else Reason.LIMIT
-            return Refusal(reason, trap_evidence(facts.trap, facts.url))
+            return learnt_trap_refusal(facts.trap, facts.url)
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.sitemap.limits import MAX_LOC
+from sitemap_crawler.traps.detector import repeats_others, trap_evidence
 from sitemap_crawler.traps.url_checks import month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.scope import DomainScope, Scope
@@ -30,6 +31,12 @@ class Refusal(NamedTuple):
 
     reason: Reason
     evidence: str
+
+
+def learnt_trap_refusal(trap: int, url: str) -> Refusal:
+    """Return the refusal of a URL for a trap that the run has learnt, given as the state of the URL."""
+    reason = Reason.DUPLICATE_PARAMETERS if repeats_others(trap, url) else Reason.LIMIT
+    return Refusal(reason, trap_evidence(trap, url))
 
 
 class Rules:

@@ -33,6 +33,7 @@ from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, sto
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.publications import mark_unpublished
 from sitemap_crawler.inventory.renderings import rendering_totals
+from sitemap_crawler.inventory.repeats import count_left_out, left_out_urls
 from sitemap_crawler.inventory.results import store_results
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
@@ -66,6 +67,7 @@ from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.waiting import (
     WaitingCount,
     interruption_notice,
+    left_out_notice,
     limit_notice,
     limit_remedy,
     shape_lines,
@@ -203,7 +205,7 @@ class _Conclusion:
                 report.waiting = count_frontier(self._connection, leased=True)
                 report.notices.append(unfinished_notice(context.run.id, open_run.id, report.waiting))
             elif context.run.ended_by == ENDED_AT_LIMIT:
-                self._note_limit()
+                self._note_end()
             self._decide_and_publish(
                 proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
             )
@@ -228,7 +230,7 @@ class _Conclusion:
             if seeds_complete(self._connection, self._context.run.id):
                 forget_unnamed(self._connection, self._context.run.id)
             if not saw_everything:
-                self._note_limit()
+                self._note_end()
             self._store_reach(proved=proved)
             settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
@@ -238,9 +240,14 @@ class _Conclusion:
             self._note_interruption()
             report.message = ending.interruption or "interrupted; run the same command to continue"
 
-    def _note_limit(self) -> None:
-        """Say that a limit of pages has ended the run, if URLs were left waiting."""
+    def _note_end(self) -> None:
+        """Say what has ended a run that has not seen everything, if it left URLs waiting or left them out."""
         report = self._report
+        report.left_out = count_left_out(self._connection)
+        if report.left_out:
+            report.notices.append(left_out_notice(report.left_out))
+            logger.info("%s", report.notices[-1])
+            self._note_shapes(report.left_out, left_out_urls)
         report.waiting = count_frontier(self._connection, leased=False)
         if report.waiting:
             report.notices.append(limit_notice(report.waiting, max_pages=self._context.options.max_pages))
@@ -248,7 +255,7 @@ class _Conclusion:
             run = self._context.run.id
             if report.waiting > fetched_in_run(self._connection, run) or has_grown(self._connection, run):
                 report.notices.append(limit_remedy())
-                self._note_shapes()
+                self._note_shapes(report.waiting, waiting_urls)
 
     def _note_interruption(self) -> None:
         """Say which URLs wait, if the queue of an interrupted run has grown."""
@@ -256,11 +263,12 @@ class _Conclusion:
         report.waiting = count_frontier(self._connection, leased=True)
         if report.waiting and has_grown(self._connection, self._context.run.id):
             report.notices.append(interruption_notice(report.waiting))
-            self._note_shapes()
+            self._note_shapes(report.waiting, waiting_urls)
 
-    def _note_shapes(self) -> None:
-        count = WaitingCount(self._context.rules.scope.prefix, waiting=self._report.waiting)
-        for urls in waiting_urls(self._connection, every=count.every):
+    def _note_shapes(self, number: int, urls_of: Callable[..., Iterable[list[str]]]) -> None:
+        """Name the largest shapes of some URLs. `urls_of` yields them, of `every` so many one."""
+        count = WaitingCount(self._context.rules.scope.prefix, waiting=number)
+        for urls in urls_of(self._connection, every=count.every):
             count.add(urls)
         self._report.waiting_shapes = count.shapes()
         self._report.notices.extend(shape_lines(self._report.waiting_shapes))

@@ -13,9 +13,8 @@ from sitemap_crawler.inventory.schema import TRAPPED
 from sitemap_crawler.inventory.submissions import submissions_of
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.reasons import Reason
-from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules
+from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules, learnt_trap_refusal
 from sitemap_crawler.report.renderings import rendering_json
-from sitemap_crawler.traps.detector import trap_evidence
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, directory_of
 from sitemap_crawler.urls.spelling import directories_above, spellings, variants
 
@@ -181,7 +180,8 @@ def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
     if refusal is not None:
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
     if record.state in TRAPPED:
-        return str(Reason.LIMIT), f"{trap_evidence(record.state, record.url)}, not decided yet"
+        refusal = learnt_trap_refusal(record.state, record.url)
+        return str(refusal.reason), f"{refusal.evidence}, not decided yet"
     return None, "neither fetched nor decided yet"
 
 

@@ -117,8 +117,10 @@ class Report:
     """Lines about a run that has not fetched all: what ended it, and what to do."""
     waiting: int = 0
     """Number of known URLs that the run was to request and has not, because a limit or an interruption ended it."""
+    left_out: int = 0
+    """Number of URLs that were not requested because the last pages of a run had shown nothing new."""
     waiting_shapes: list[WaitingShape] = field(default_factory=list)
-    """The shapes of which the most URLs wait. Empty unless the queue has grown."""
+    """The shapes of which the most URLs wait or were left out. Empty unless some were, or the queue has grown."""
     shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
     rendering: dict[str, Any] | None = None

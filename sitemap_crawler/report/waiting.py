@@ -148,6 +148,15 @@ def limit_notice(waiting: int, *, max_pages: int | None) -> str:
     )
 
 
+def left_out_notice(left_out: int) -> str:
+    """Return the line for a run that has ended because its last pages had shown nothing new."""
+    were = "1 URL was" if left_out == 1 else f"{left_out:,} URLs were"
+    return (
+        f"the last pages of the crawl showed next to nothing new, so it ended: {were} not requested; to request them "
+        "all, except them with SITEMAP_NO_TRAPS; to leave them out from the beginning, crawl with --exclude"
+    )
+
+
 def limit_remedy() -> str:
     """Return the line before the shapes of a run that --max-pages has ended."""
     return "more URLs wait than were requested; to leave out those that nobody needs, crawl with --exclude"

@@ -52,7 +52,7 @@ def trap_evidence(trap: int, url: str) -> str:
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} continues without end, and its pages are alike"
     if trap == Trap.REPEATS:
-        return f"{TRAP}{shown(shape_of(url).groups[-2])} only repeats other pages"
+        return f"{TRAP}{_parameters_shown(url)} only lead to pages that repeat others"
     if trap == Trap.SAME:
         return "it shows what a URL of the same path with fewer parameters, or a shorter one, shows"
     if trap == Trap.EXHAUSTED:
@@ -61,6 +61,12 @@ def trap_evidence(trap: int, url: str) -> str:
         return f"{TRAP}the same pages under ever longer paths"
     sessions = sessions_of(url)
     return f"{TRAP}the same page under changing session ids, {shown(sessions[0].place if sessions else url)}"
+
+
+def _parameters_shown(url: str) -> str:
+    """Return the place and the parameters of the group of a URL, for a message."""
+    place, _, names = shown(shape_of(url).groups[-2]).partition("?")
+    return f"the URLs of {place} with {' and '.join(dict.fromkeys(names.split('&')))}"
 
 
 def repeats_others(trap: int, url: str) -> bool:
@@ -78,7 +84,7 @@ class Suspect(NamedTuple):
     needs_content: bool
     """Whether the content of the page is needed."""
     needs_texts: bool = False
-    """Whether the page is to be compared with other pages by its texts."""
+    """Whether the texts of the page are needed, to compare it with other pages."""
 
     def tokens(self, links: Iterable[str]) -> set[str]:
         """Return the tokens to compare the content without: those of the page and, up to a limit, of its links."""
@@ -138,14 +144,14 @@ class TrapDetector:
     def counts(self) -> dict[str, Any]:
         """The counts of pages, for JSON."""
         yields = self.yields
-        pages = {"pages_seen": yields.pages, "pages_new": yields.yielded, "marks": yields.marks}
-        return {**self._learner.counts, "groups": yields.counts, **pages, "postponed": sorted(yields.postponed)}
+        learnt = {"groups": yields.counts, "postponed": sorted(yields.postponed)}
+        return {**self._learner.counts, **yields.progress.counts, **learnt}
 
     def restore_counts(self, counts: dict[str, Any]) -> None:
         """Add the counts of an earlier process of this run."""
         self._learner.restore(counts)
-        pages, yielded, marks = counts.get("pages_seen", 0), counts.get("pages_new", 0), counts.get("marks", [])
-        self.yields.restore(counts.get("groups", {}), pages=pages, yielded=yielded, marks=marks)
+        self.yields.progress.restore(counts)
+        self.yields.restore(counts.get("groups", {}))
         self.yields.postponed.update(counts.get("postponed", ()))
 
     @property
@@ -233,9 +239,11 @@ class TrapDetector:
         """Count an answer that is not compared. `links` has the targets of a redirect."""
         self.has_unsaved_counts = True
         if is_page:
-            self.yields.count_page()
+            # Pages like it yield, or the site has no traps to compare it for.
+            self.yields.progress.count(is_new=True)
         elif status >= 400 or not self.applies(url):
-            self.yields.count_failure()
+            # An error says nothing of the other URLs of its shape.
+            self.yields.progress.count(is_new=False)
         else:
             self.learnt += [(Trap.REPEATS, group) for group in self.yields.count_other(url, links)]
 

@@ -17,7 +17,7 @@ MAX_FINGERPRINTS = 1_000_000
 
 
 class SamePages:
-    """What the listed URLs of one path show. The caller asks for them in their order, the simplest first."""
+    """The contents of the listed URLs of one path. The caller asks for each URL in turn, the simplest first."""
 
     def __init__(self) -> None:
         self._fingerprints: set[bytes] = set()

@@ -40,11 +40,11 @@ class Shape(NamedTuple):
     path: str
     """The path with which the shape begins, before its parameters."""
     is_variable: bool
-    """Whether a segment of the path has a number. Then many URLs may have this shape."""
+    """Whether the path has a segment with a number. Then many URLs may have this shape."""
 
     @property
     def repeats(self) -> bool:
-        """Whether several parameters have the same name."""
+        """Whether a name of a parameter stands in the URL more than once."""
         return len(set(self.names)) < len(self.names)
 
     def without(self, index: int) -> tuple[str, ...]:

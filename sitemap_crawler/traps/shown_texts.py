@@ -27,12 +27,12 @@ MAX_TITLES = 50_000
 
 
 class News(NamedTuple):
-    """What is new on a page."""
+    """The news of a page: how much of it no page before has shown."""
 
     percent: int
     """Percentage of the weight of its texts that is new, rounded up. Texts of the template have no weight."""
     is_enough: bool
-    """Whether the page shows content of its own."""
+    """Whether that share is large enough for a page that yields."""
     is_empty: bool
     """Whether the page has next to no texts. Scripts may make its content."""
     has_new_title: bool

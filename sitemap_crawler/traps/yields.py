@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.shown_texts import ShownTexts
 from sitemap_crawler.utils.bounded import Recent
@@ -69,12 +70,6 @@ MAX_REFUSED = 10_000
 """Maximum number of refused groups."""
 MAX_STORED = 1_000
 """Maximum number of groups whose counts outlive the process."""
-MIN_WINDOW = 1_000
-"""Number of requests without anything new, from which on a run may end."""
-MARK_PAGES = 100
-"""Number of pages after which the number of those that yielded is noted."""
-MAX_WINDOW_YIELD = 0.01
-"""Share of the pages in that number that may still yield something."""
 
 
 @dataclass(slots=True)
@@ -132,11 +127,7 @@ class Yields:
         self._links: set[int] = set()
         self.earlier_links: set[int] = set()
         """Hashes of the plain URLs that earlier runs have met. A refused group does not yield by linking to them."""
-        self.pages = 0
-        """Number of pages of the run that were counted."""
-        self._yielded = 0
-        self._marks = [0]
-        """Number of pages that had yielded after each MARK_PAGES pages."""
+        self.progress = Progress()
 
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
@@ -154,7 +145,7 @@ class Yields:
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
         has_parameters = self._parameters >= MANY_PARAMETERS or self.leaves_out
-        if not has_parameters and self.pages >= FIRST_PAGES and "?" not in url:
+        if not has_parameters and self.progress.pages >= FIRST_PAGES and "?" not in url:
             return False
         shape = shape_of(url)
         counts = self._counts.get(shape.groups[0])
@@ -172,11 +163,11 @@ class Yields:
         """
         shape = shape_of(url)
         is_sample = self._is_sample(url)
-        news = self.texts.show(texts, title, pages=self.pages, is_listable=is_listable, is_sample=is_sample)
+        news = self.texts.show(texts, title, pages=self.progress.pages, is_listable=is_listable, is_sample=is_sample)
         leads_on = self._lead(links, is_sample=is_sample)
         is_new = news.is_enough or (leads_on if shape.names else news.has_new_title)
         if is_new or shape.names or not news.is_empty:
-            self._count_page(is_new=is_new)
+            self.progress.count(is_new=is_new)
         return None if is_new else news.percent, self._count_groups(url, shape, is_new=is_new)
 
     def _is_sample(self, url: str) -> bool:
@@ -185,20 +176,29 @@ class Yields:
 
     def _count_plain(self, shape: Shape, *, is_new: bool) -> None:
         """Count a page without parameters in its groups, which are never refused."""
+        dry, _ = self._count_in_groups(shape, self.postponed, is_new=is_new)
+        self.postponed.update(dry[: MAX_REFUSED - len(self.postponed)])
+
+    def _count_in_groups(self, shape: Shape, left_out: set[str], *, is_new: bool) -> tuple[list[str], list[str]]:
+        """Count a page in its groups. A group in the set `left_out` whose page is new is removed from it.
+
+        Return the groups that are dry from now on, and those that were removed.
+        """
         number = crc32(shape.groups[0].encode())
+        dry: list[str] = []
+        again: list[str] = []
         for index, group in enumerate(shape.groups):
             counts = self._counts.get_or_create(group, GroupCounts)
             counts.count(number, is_new=is_new)
-            if is_new:
-                self.postponed.discard(group)
-            elif (
-                len(self.postponed) < MAX_REFUSED
-                and counts.dry >= min(PLAIN_SAMPLES + 2 * counts.yields, MAX_PLAIN_PATIENCE)
-                and (not index or len(counts.shapes) >= MIN_SHAPES)
-            ):
-                self.postponed.add(group)
-            if counts.speaks_for_itself and group not in self.postponed:
+            if is_new and group in left_out:
+                left_out.discard(group)
+                again.append(group)
+            elif not is_new and group not in left_out and self._is_dry(shape, index, counts):
+                dry.append(group)
+            if counts.speaks_for_itself and group not in left_out:
+                # Wider groups judge the shapes that have not yielded by themselves.
                 break
+        return dry, again
 
     def is_postponed(self, url: str) -> bool:
         """Return whether a URL has no parameters and waits for all others, as the pages of its group repeat others."""
@@ -219,29 +219,22 @@ class Yields:
         if not is_new and self._is_first(url):
             # It is not refused, whatever is known of its shape.
             return []
-        number = crc32(shape.groups[0].encode())
-        refused: list[str] = []
-        for index, group in enumerate(shape.groups):
-            counts = self._counts.get_or_create(group, GroupCounts)
-            counts.count(number, is_new=is_new)
-            if is_new and group in self.refused:
-                self.refused.discard(group)
-                self.reopened.add(group)
-            elif not is_new and group not in self.refused and self._is_dry(shape, index, counts):
-                refused.append(group)
-            if counts.speaks_for_itself and group not in self.refused:
-                # Wider groups judge the shapes that have not yielded by themselves.
-                break
-        return refused
+        dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
+        self.reopened.update(again)
+        return dry
 
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:
+        """Return whether a group with these counts has shown nothing new for long."""
         if index and len(counts.shapes) < MIN_SHAPES:
             return False
-        if len(shape.names) > 1 and self._is_narrower(shape, index):
+        most = MAX_PATIENCE
+        if not shape.names:
+            least, most = PLAIN_SAMPLES, MAX_PLAIN_PATIENCE
+        elif len(shape.names) > 1 and self._is_narrower(shape, index):
             least = FEW_SAMPLES
         else:
             least = REPEATED_SAMPLES if shape.repeats else SAMPLES
-        return counts.dry >= min(least + 2 * counts.yields, MAX_PATIENCE)
+        return counts.dry >= min(least + 2 * counts.yields, most)
 
     def _is_narrower(self, shape: Shape, index: int) -> bool:
         """Return whether the URLs with one parameter less are refused."""
@@ -292,34 +285,13 @@ class Yields:
             if len(self.refused) < MAX_REFUSED:
                 self.refused.add(group)
 
-    def count_page(self) -> None:
-        """Count a page that is not compared, as those of its shape yield."""
-        self._count_page(is_new=True)
-
-    def count_failure(self) -> None:
-        """Count a lasting error. It says nothing of the other URLs of its shape."""
-        self._count_page(is_new=False)
-
     def count_other(self, url: str, links: Iterable[str]) -> list[str]:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""
         shape = shape_of(url)
         is_sample = self._is_sample(url)
         is_new = self._lead(links, is_sample=is_sample)
-        self._count_page(is_new=is_new)
+        self.progress.count(is_new=is_new)
         return self._count_groups(url, shape, is_new=is_new)
-
-    def _count_page(self, *, is_new: bool) -> None:
-        self.pages += 1
-        self._yielded += is_new
-        if self.pages % MARK_PAGES == 0:
-            self._marks.append(self._yielded)
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether the last pages have shown too little for the run to go on, if only later turns are left."""
-        window = max(MIN_WINDOW, self.pages // 3)
-        before = (self.pages - window) // MARK_PAGES
-        return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
 
     @property
     def counts(self) -> dict[str, list[Any]]:
@@ -327,23 +299,10 @@ class Yields:
         largest = self._counts.largest(MAX_STORED, attrgetter("samples"))
         return {group: [counts.samples, counts.yields, counts.dry, sorted(counts.shapes)] for group, counts in largest}
 
-    @property
-    def marks(self) -> list[int]:
-        """The number of pages that had yielded after each MARK_PAGES pages: the last ones, for JSON."""
-        return self._marks[-MAX_STORED:]
-
-    def restore(self, counts: Mapping[str, list[Any]], *, pages: int, yielded: int, marks: list[int]) -> None:
-        """Add the counts of an earlier process of the run. Without its `marks` the run is not exhausted at first."""
+    def restore(self, counts: Mapping[str, list[Any]]) -> None:
+        """Add the counts of an earlier process of the run."""
         for group, (samples, yields, dry, shapes) in counts.items():
             self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes)))
-        self.pages, self._yielded = pages, yielded
-        number = pages // MARK_PAGES + 1
-        self._marks = ([0] * number + marks)[-number:]
-
-    @property
-    def yielded(self) -> int:
-        """Number of pages of the run that have yielded."""
-        return self._yielded
 
     def restore_links(self, links: Iterable[str]) -> None:
         """Add URLs that an earlier process of the run has met."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -193,10 +196,24 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
     assert result.code == 0, result.err
     listed = listed_paths(result, site)
     assert made.content <= listed
+    left_out = [
+        json.loads(line) for line in program.run("pages", "--reason", "limit", "--format", "jsonl").out.splitlines()
+    ]
+    assert {row["evidence"] for row in left_out} == {"trap: the last pages had shown nothing new"}
+    assert result.report["left_out"] == len(left_out) > 0
+    [shape] = result.report["waiting_shapes"]
+    assert all(re.search(shape["exclude"], row["url"]) for row in left_out)
+    assert not any(re.search(shape["exclude"], site.url(path)) for path in made.content)
+    assert result.report["notices"] == [
+        (
+            f"the last pages of the crawl showed next to nothing new, so it ended: {len(left_out):,} URLs were not "
+            "requested; to request them all, except them with SITEMAP_NO_TRAPS; to leave them out from the beginning, "
+            "crawl with --exclude"
+        ),
+        f"{shape['urls']:,} like {shape['pattern']}: --exclude {shlex.quote(shape['exclude'])}",
+    ]
     first = len(site.requests)
     assert first < 2_500
     second = program.crawl(site.url("/"))
     assert listed_paths(second, site) == listed
     assert len(site.requests) - first < first + 50
-    left = program.run("pages", "--reason", "limit", "--format", "csv")
-    assert "the last pages had shown nothing new" in left.out

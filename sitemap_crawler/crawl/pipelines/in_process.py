@@ -126,8 +126,7 @@ class TrapsPipeline:
             self._traps.learn(item.suspect, item.likeness, item.links)
         seen, url = item.observation, item.queued.url
         if seen.texts is not None:
-            is_listable = not seen.noindex and seen.canonical in (None, url)
-            percent = self._traps.compare(url, seen.texts, seen.title, item.links, is_listable=is_listable)
+            percent = self._traps.compare(url, seen.texts, seen.title, item.links, is_listable=item.is_listable)
             if percent is not None:
                 seen.notes[NoteKind.REPEATS] = percent
         elif seen.status is not None and not seen.is_transient and not seen.not_modified:

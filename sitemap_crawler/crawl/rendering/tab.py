@@ -58,6 +58,11 @@ OPEN_SECONDS = 30.0
 """Maximum time of the opening of a tab, and of a page in it."""
 WIPE_SECONDS = 10.0
 """Maximum time of the wiping of a tab. A tab that takes longer is thrown away."""
+COLLECT_PAGES = 10
+"""Number of pages of a tab after which the browser frees the memory of the last ones.
+
+Left to itself, it does so when a process has a gigabyte.
+"""
 MAX_CALL_SECONDS = 3_600.0
 """Maximum time of a call that a page can delay, for a page whose time does not end before."""
 _INACTIVE = "active page"
@@ -132,6 +137,8 @@ class Tab:
         self._target = target
         self._session = session
         self._visit: _Visit | None = None
+        self._pages = 0
+        """Number of pages that the tab has shown and wiped."""
         self._expired = asyncio.Event()
         self._is_blank = asyncio.Event()
         """Set when the tab shows no page any more."""
@@ -294,6 +301,9 @@ class Tab:
                     for origin in sorted(origins)
                 ),
             )
+            self._pages += 1
+            if self._pages % COLLECT_PAGES == 0:
+                await self._call("HeapProfiler.collectGarbage")
 
     async def _while_alive(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """Return the result of work that ends with the tab. Raises BrowserError and PageReplacedError."""

@@ -10,7 +10,7 @@ from zlib import crc32
 from sitemap_crawler.extract.content.main_content import NO_MAIN, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lxml import etree
 
@@ -36,11 +36,15 @@ _MAX_LETTERS = 20_000
 def text_blocks(document: Document) -> bytes:
     """Return the different texts of the main content as pairs of 32-bit numbers: hash and weight in characters.
 
-    A text is what stands between two tags. White space does not count.
+    A text is what stands between two tags, or a line of preformatted text. White space does not count, and neither do
+    the marks of a line that was added or removed: the comparison of two versions shows the lines of both.
     """
     blocks: dict[int, int] = {}
     for text in _main_texts(document):
         words = text[:_MAX_LETTERS].split()
+        if words and words[0][0] in "+-":
+            unmarked = words[0].lstrip("+-")
+            words[:1] = [unmarked] if unmarked else []
         letters = sum(map(len, words))
         if letters >= MIN_LETTERS:
             rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
@@ -75,20 +79,27 @@ def _main_texts(document: Document) -> Iterator[str]:
     if main is None:
         main = surveyed.main if surveyed.main is not None and surveyed.kind < NO_MAIN else body
     excluded = surveyed.excluded
-    yield main.text or ""
-    pending: list[tuple[Iterator[etree._Element], str]] = [(iter(main), "")]
+    by_line = main.tag == "pre"
+    yield from _parts(main.text, by_line=by_line)
+    # The children of an element, whether its text counts by line, its tail, and whether that does.
+    pending: list[tuple[Iterator[etree._Element], bool, str | None, bool]] = [(iter(main), by_line, None, False)]
     while pending:
-        children, tail = pending[-1]
+        children, by_line, tail, tail_by_line = pending[-1]
         for child in children:
             if child not in excluded and isinstance(child.tag, str):
+                inside = by_line or child.tag == "pre"
                 if child.text:
-                    yield child.text
+                    yield from _parts(child.text, by_line=inside)
                 if len(child):
-                    pending.append((iter(child), child.tail or ""))
+                    pending.append((iter(child), inside, child.tail, by_line))
                     break
             if child.tail:
-                yield child.tail
+                yield from _parts(child.tail, by_line=by_line)
         else:
             pending.pop()
             if tail:
-                yield tail
+                yield from _parts(tail, by_line=tail_by_line)
+
+
+def _parts(text: str | None, *, by_line: bool) -> Sequence[str]:
+    return () if text is None else text.split("\n") if by_line else (text,)

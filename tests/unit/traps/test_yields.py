@@ -6,9 +6,9 @@ from array import array
 from itertools import count
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
-    MIN_WINDOW,
     NAME_TURNS,
     PLAIN_SAMPLES,
     SAMPLES,
@@ -200,14 +200,11 @@ def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
     yields = Yields()
     for page in range(100):
         show(yields, f"/page?id={page}", 10 * page, 10 * page + 1)
-    assert not yields.is_exhausted
+    assert not yields.progress.is_exhausted
     for page in range(MIN_WINDOW + 100):
-        assert not yields.is_exhausted or page >= MIN_WINDOW
+        assert not yields.progress.is_exhausted or page >= MIN_WINDOW
         show(yields, f"/page?id={page}", 0, 1)
-    assert yields.is_exhausted
-    for _ in range(100):
-        yields.count_page()
-    assert not yields.is_exhausted
+    assert yields.progress.is_exhausted
 
 
 def test_counts_outlive_the_process() -> None:
@@ -216,7 +213,7 @@ def test_counts_outlive_the_process() -> None:
     for number in range(SAMPLES - 1):
         show(yields, f"/list?sort={number}", 1, 2)
     later = Yields()
-    later.restore(yields.counts, pages=yields.pages, yielded=yields.yielded, marks=yields.marks)
+    later.restore(yields.counts)
     later.texts.restore(texts_of(1, 2, 3), "Title", is_listable=True)
     later.turn_of(f"{HOST}/list")
     assert show(later, "/list?sort=z", 1, 2) == 0
@@ -246,7 +243,7 @@ def test_pages_without_texts_prove_no_end() -> None:
     yields = Yields()
     for page in range(3 * MIN_WINDOW):
         show(yields, f"/app/{page}")
-    assert not yields.is_exhausted
+    assert not yields.progress.is_exhausted
 
 
 def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
@@ -257,19 +254,3 @@ def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
     refused = [yields.count_other(f"{HOST}/go?to={number}", [f"{HOST}/article-1/"]) for number in range(SAMPLES)]
     assert refused[:-1] == [[]] * (SAMPLES - 1)
     assert refused[-1] == [f"{HOST}/go?to"]
-
-
-def test_a_later_process_knows_when_the_last_pages_have_yielded() -> None:
-    """So that a run that is interrupted and resumed goes on as long as its pages show anything new."""
-    yields, twin = Yields(), Yields()
-    number = count(1)
-    for page in range(2 * MIN_WINDOW):
-        show(yields, f"/page?id={page}", next(number))
-    assert not yields.is_exhausted
-    twin.restore(yields.counts, pages=yields.pages, yielded=yields.yielded, marks=yields.marks)
-    assert not twin.is_exhausted
-    for page in range(2 * MIN_WINDOW):
-        for each in (yields, twin):
-            each.count_failure()
-        assert yields.is_exhausted == twin.is_exhausted, page
-    assert twin.is_exhausted

@@ -52,3 +52,18 @@ def test_weights_and_numbers_are_bounded() -> None:
     assert list(long.values()) == [MAX_WEIGHT]
     many = "".join(f"<p>text number {number}</p>" for number in range(2 * MAX_BLOCKS))
     assert len(blocks_of(many)) == MAX_BLOCKS
+
+
+def test_preformatted_text_counts_line_by_line() -> None:
+    program = "first line\n  <b>second\n line</b> of it\nlast line"
+    assert blocks_of(f"<pre>{program}</pre>after\nit") == expected(
+        "first line", "second", "line", "of it", "last line", "after it"
+    )
+    assert blocks_of(f"<p>{program}</p>") == expected("first line", "second line", "of it last line")
+
+
+def test_a_comparison_of_versions_shows_the_lines_of_both() -> None:
+    versions = blocks_of("<pre>name = 'old'</pre><pre>name = 'new'</pre><pre>same = True</pre>")
+    comparison = "<div>-name = 'old'</div><div>+   name = 'new'</div><div> same = True</div>"
+    assert set(blocks_of(comparison)) == set(versions)
+    assert blocks_of("<div>+name = 'new'</div>") == expected("name = 'new'")

@@ -1,0 +1,55 @@
+"""The progress of a run: how many of its pages have shown something new, and whether the last ones still do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MIN_WINDOW = 1_000
+"""Number of pages without anything new, from which on a run may end."""
+WINDOW_SHARE = 3
+"""The window is at least the last one in so many pages of the run."""
+MAX_WINDOW_YIELD = 0.01
+"""Share of the pages in the window that may still show something new when the run ends."""
+MARK_PAGES = 100
+"""Number of pages after which the number of those that have shown something new is noted."""
+MAX_STORED = 1_000
+"""Maximum number of these marks that outlive the process."""
+
+
+class Progress:
+    """The numbers of pages, errors and redirects of a run, and of those that have shown something new."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        """Number of pages so far."""
+        self._yielded = 0
+        self._marks = [0]
+        """Number of pages that had yielded after each MARK_PAGES pages."""
+
+    def count(self, *, is_new: bool) -> None:
+        """Count a page."""
+        self.pages += 1
+        self._yielded += is_new
+        if self.pages % MARK_PAGES == 0:
+            self._marks.append(self._yielded)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the last pages have shown too little for the run to go on, if only later turns are left."""
+        window = max(MIN_WINDOW, self.pages // WINDOW_SHARE)
+        before = (self.pages - window) // MARK_PAGES
+        return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The numbers, for JSON."""
+        return {"pages_seen": self.pages, "pages_new": self._yielded, "marks": self._marks[-MAX_STORED:]}
+
+    def restore(self, counts: Mapping[str, Any]) -> None:
+        """Continue from the numbers of an earlier process. A run without its marks is not exhausted at first."""
+        self.pages, self._yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
+        number = self.pages // MARK_PAGES + 1
+        self._marks = ([0] * number + counts.get("marks", []))[-number:]

@@ -1,0 +1,45 @@
+"""Whether the last pages of a run have shown anything new."""
+
+from __future__ import annotations
+
+import json
+
+from sitemap_crawler.traps.progress import MIN_WINDOW, Progress
+
+
+def progress_of(*counts: tuple[int, bool]) -> Progress:
+    """Return the progress of a run with so many pages that are new or not, one after the other."""
+    progress = Progress()
+    for number, is_new in counts:
+        for _ in range(number):
+            progress.count(is_new=is_new)
+    return progress
+
+
+def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
+    assert not progress_of((100, True), (MIN_WINDOW - 100, False)).is_exhausted
+    assert progress_of((100, True), (MIN_WINDOW, False)).is_exhausted
+    assert not progress_of((100, True), (MIN_WINDOW, False), (100, True)).is_exhausted
+
+
+def test_a_long_run_needs_a_third_of_its_pages_without_anything_new() -> None:
+    assert not progress_of((8_000, True), (3_900, False)).is_exhausted
+    assert progress_of((8_000, True), (4_100, False)).is_exhausted
+
+
+def test_one_page_in_a_hundred_keeps_no_run_alive() -> None:
+    rare = [(1, True), (99, False)] * 10
+    assert progress_of((100, True), *rare, (100, False)).is_exhausted
+    assert not progress_of((100, True), *rare, *rare, (100, True)).is_exhausted
+
+
+def test_a_later_process_knows_when_the_last_pages_have_yielded() -> None:
+    """So that a run that is interrupted and resumed goes on as long as its pages show anything new."""
+    progress, twin = progress_of((2 * MIN_WINDOW, True)), Progress()
+    twin.restore(json.loads(json.dumps(progress.counts)))
+    assert not twin.is_exhausted
+    for page in range(2 * MIN_WINDOW):
+        for each in (progress, twin):
+            each.count(is_new=False)
+        assert progress.is_exhausted == twin.is_exhausted, page
+    assert twin.is_exhausted
