@@ -80,6 +80,7 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
         "status": facts["status"],
         "redirects to": facts["redirects_to"],
         "canonical": facts["canonical"],
+        "listed URL": explanation.listed_url,
         "linked from": explanation.linked,
         "links": explanation.links,
         "scripts": explanation.rendering and rendering_words(explanation.rendering),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, exists, func, select, update
 
 from sitemap_crawler.extract.content.blocks import MAX_TEXTS_BYTES
 from sitemap_crawler.inventory.dialects import Position
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from sitemap_crawler.traps.detector import TrapDetector
 
 MAX_GROUP_SAMPLES = 5
-"""Number of further samples of a refused group before a run ends."""
+"""Number of further samples of a group that the run has refused, before it ends."""
+MAX_EARLIER_SAMPLES = 1
+"""The same for a group that an earlier run has refused or left out."""
 MAX_SAMPLES = 1_000
 """Maximum number of such samples of all groups at a time."""
-_UNREQUESTED = urls.c.state == int(UrlState.EXHAUSTED)
+MAX_SHAPES = 100_000
+"""Number of shapes of left out URLs from which on no further ones are looked for."""
+_UNREQUESTED = (urls.c.state == int(UrlState.EXHAUSTED)) & ~exists().where(observations.c.url_id == urls.c.id)
 _LEFT_OUT = (int(UrlState.REPEATS), int(UrlState.EXHAUSTED))
 
 
@@ -68,7 +72,9 @@ def sample_repeating(
         if sizes[group] & (sizes[group] - 1) == 0:
             samples.setdefault(group, []).append(row)
     groups = sorted(samples, key=lambda group: (-sizes[group], group))
-    chosen = [row for group in groups for row in samples[group][-MAX_GROUP_SAMPLES:]][:MAX_SAMPLES]
+    is_new = traps.yields.refused - traps.yields.earlier
+    numbers = {group: MAX_GROUP_SAMPLES if group in is_new else MAX_EARLIER_SAMPLES for group in groups}
+    chosen = [row for group in groups for row in samples[group][-numbers[group] :]][:MAX_SAMPLES]
     traps.yields.samples.update(row.url for row in chosen)
     return [row.id for row in chosen], set(groups)
 
@@ -111,15 +117,27 @@ def _refused_unseen(connection: Connection) -> Iterator[Any]:
 
 def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
     """Refuse the fetched pages that have shown nothing new, and whose group is refused or was left out."""
-    if not traps.yields.leaves_out:
+    left_out = _left_out_shapes(connection)
+    if not left_out and not traps.yields.leaves_out:
         return
     exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
     noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
     query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
     for rows in batches_of_urls(connection, query.where(noted)):
-        repeating = [(row, traps.left_out_as(row.url)) for row in rows if NoteKind.REPEATS in row.notes]
-        states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in repeating if trap is not None]
+        repeating = [row for row in rows if NoteKind.REPEATS in row.notes]
+        traps_of_rows = [(row, traps.left_out_as(row.url, shapes=left_out)) for row in repeating]
+        states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in traps_of_rows if trap is not None]
         SET_STATE.execute(connection, states)
+
+
+def _left_out_shapes(connection: Connection) -> set[str]:
+    """Return the shapes of the URLs that were left out because the last pages of a run had shown nothing new."""
+    shapes: set[str] = set()
+    for rows in batches_of_urls(connection, select(urls.c.id, urls.c.url).where(_UNREQUESTED)):
+        shapes.update(shape_of(row.url).groups[0] for row in rows)
+        if len(shapes) >= MAX_SHAPES:
+            break
+    return shapes
 
 
 def refuse_same(connection: Connection, traps: TrapDetector) -> None:

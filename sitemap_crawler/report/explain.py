@@ -59,12 +59,15 @@ class Explanation:
     """What Google says of the page; None if it was not inspected."""
     rendering: PageRendering | None = None
     """What became of the rendering of the page; None if it was read without `--render`."""
+    listed_url: str | None = None
+    """The simplest listed URL of the same path, for a URL that is left out for its parameters."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts, with the submissions, the inspection and the rendering of a known URL."""
         rows = [{**sent._asdict(), "at": w3c_datetime(sent.at)} for sent in self.submissions]
         rendering = rendering_json(self.rendering)
-        return {**self.facts, "submissions": rows, "google": self.google, "rendering": rendering}
+        more = {"submissions": rows, "google": self.google, "rendering": rendering, "listed_url": self.listed_url}
+        return {**self.facts, **more}
 
 
 def explain(inventory: Inventory, text: str) -> Explanation:
@@ -81,8 +84,16 @@ def explain(inventory: Inventory, text: str) -> Explanation:
         sent = submissions_of(inventory.connection, record.id)
         google = _inspected(inventory, record)
         rendering = inventory.rendering_of(record.id)
+        is_repeated = record.reason == Reason.DUPLICATE_PARAMETERS
         return Explanation(
-            facts, run.start_url, _linked(record), links=links, submissions=sent, google=google, rendering=rendering
+            facts,
+            run.start_url,
+            _linked(record),
+            links=links,
+            submissions=sent,
+            google=google,
+            rendering=rendering,
+            listed_url=inventory.simplest_listed(record.url.partition("?")[0]) if is_repeated else None,
         )
     reason, evidence = _why_unknown(urls[0], inventory, rules)
     nearest = _nearest(urls[0], inventory, rules, resolver)

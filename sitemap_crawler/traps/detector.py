@@ -14,7 +14,7 @@ from sitemap_crawler.traps.url_checks import COMBINATIONS, TRAP
 from sitemap_crawler.traps.yields import Yields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from sitemap_crawler.traps.patterns import Session
 
@@ -131,6 +131,7 @@ class TrapDetector:
             "sessions": sorted(self._sessions),
             "rounds": sorted(self._nested),
             "repeating": sorted(self.yields.refused),
+            "repeating_before": sorted(self.yields.earlier),
         }
 
     def add_known(self, known: dict[str, list[str]]) -> None:
@@ -139,6 +140,11 @@ class TrapDetector:
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
         self.yields.refuse(known.get("repeating", ()))
+        self.yields.earlier.update(known.get("repeating_before", ()))
+
+    def begin_run(self) -> None:
+        """Regard the known traps as those of earlier runs. Called when a run begins, but not when it is resumed."""
+        self.yields.earlier = set(self.yields.refused)
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -167,12 +173,17 @@ class TrapDetector:
         """Return whether a URL waits for all others, as the pages of its group repeat others."""
         return self.yields.is_postponed(url) and self.applies(url)
 
-    def left_out_as(self, url: str) -> Trap | None:
-        """Return the reason against listing a fetched page that has shown nothing new, or None."""
+    def left_out_as(self, url: str, *, shapes: Container[str]) -> Trap | None:
+        """Return the reason against listing a fetched page that has shown nothing new, or None.
+
+        `shapes` are those of which the run, or an earlier one, has left URLs out when it ended.
+        """
+        if not self.applies(url):
+            return None
         if self.yields.refuses(url):
             return Trap.REPEATS
         is_sample = url in self.yields.samples and self.yields.exhausted_shape(url) is not None
-        return Trap.EXHAUSTED if is_sample else None
+        return Trap.EXHAUSTED if is_sample or shape_of(url).groups[0] in shapes else None
 
     def count_admitted(self, url: str) -> None:
         """Count a URL that is admitted whatever its parameters are."""

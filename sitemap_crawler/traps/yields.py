@@ -36,6 +36,10 @@ MAX_PLAIN_PATIENCE = 200
 """The same for a group that has yielded. Each page that yields adds two, up to this number."""
 OWN_PLAIN_SAMPLES = 5
 """Number of pages of a shape without parameters that are requested before its URLs wait for all others."""
+FEW_PLAIN_SAMPLES = 1
+"""The same if a wider group has shown nothing new for MANY_DRY pages: a site may have thousands of shapes."""
+MANY_DRY = 100
+"""Number of pages of a group that have shown nothing new since the last one that did."""
 MIN_SHAPES = 3
 """Number of different shapes that the samples of a wider group have. Those of fewer shapes prove nothing for others."""
 OWN_YIELDS = 2
@@ -109,6 +113,8 @@ class Yields:
     def __init__(self) -> None:
         self.refused: set[str] = set()
         """Groups whose URLs are not requested."""
+        self.earlier: set[str] = set()
+        """Those of them that an earlier run has refused."""
         self._exhausted: set[str] = set()
         """Shapes of which URLs were left out when an earlier run ended."""
         self.samples: set[str] = set()
@@ -205,7 +211,12 @@ class Yields:
         if not self.postponed or "?" in url or not (shape := shape_of(url)).is_variable:
             return False
         own = self._counts.get(shape.groups[0])
-        return own is not None and own.samples >= OWN_PLAIN_SAMPLES and self._judge(shape, self.postponed) is not None
+        group = None if own is None else self._judge(shape, self.postponed)
+        if own is None or group is None:
+            return False
+        counts = self._counts.get(group)
+        is_long_dry = counts is not None and counts.dry >= MANY_DRY
+        return own.samples >= (FEW_PLAIN_SAMPLES if is_long_dry else OWN_PLAIN_SAMPLES)
 
     def _count_groups(self, url: str, shape: Shape, *, is_new: bool) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""
@@ -221,6 +232,7 @@ class Yields:
             return []
         dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
         self.reopened.update(again)
+        self.earlier.difference_update(again)
         return dry
 
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:

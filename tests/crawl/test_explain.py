@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 KEYS = [
     "url", "decision", "reason", "evidence", "status", "referrer", "depth", "canonical", "lastmod", "lastmod_source",
     "first_seen", "last_fetched", "file", "redirects_to", "title", "nearest", "submissions", "google",
-    "rendering",
+    "rendering", "listed_url",
 ]  # fmt: skip
 NO_PATH_TO_IT = "no page that was fetched links to it, and no sitemap names it"
 
@@ -109,6 +109,7 @@ def test_a_listed_page(crawled: Crawled) -> None:
         "submissions": [],
         "google": None,
         "rendering": None,
+        "listed_url": None,
     }
 
 

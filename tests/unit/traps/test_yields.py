@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
+    MANY_DRY,
     NAME_TURNS,
     PLAIN_SAMPLES,
     SAMPLES,
@@ -236,6 +237,17 @@ def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
     assert not yields.is_postponed(f"{HOST}/contact")
     yields.add(f"{HOST}/day/1000", texts_of(1, 2), "A title that no page had", (), is_listable=True)
     assert not yields.is_postponed(f"{HOST}/day/1001")
+
+
+def test_a_new_shape_has_one_page_if_those_of_its_site_have_repeated_others_for_long() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for day in range(MANY_DRY):
+        for name in "abc":
+            show(yields, f"/{name}/day/{day}", 1, 2)
+    assert not yields.is_postponed(f"{HOST}/d/day/1")
+    show(yields, "/d/day/0", 1, 2)
+    assert yields.is_postponed(f"{HOST}/d/day/1")
 
 
 def test_pages_without_texts_prove_no_end() -> None:
