@@ -24,7 +24,7 @@ from sitemap_crawler.inventory.runs import (
     load_pause,
     mark_planned,
 )
-from sitemap_crawler.inventory.traps import load_traps, store_learnt_traps
+from sitemap_crawler.inventory.traps import begin_with_traps, load_traps
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import host_of
 
@@ -94,9 +94,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
         load_traps(connection, traps, run=run.id)
         load_known_pages(connection, traps, run=run.id, resumed=run.planned)
         if not run.planned:
-            traps.begin_run()
-            if traps.yields.earlier:
-                store_learnt_traps(connection, traps)
+            begin_with_traps(connection, traps, run=run.id)
             plan_revisits(
                 connection,
                 run.id,

@@ -29,6 +29,8 @@ COUNTS_NAME = "trap-counts"
 
 With them a run that is killed again and again ends, too.
 """
+BEFORE_NAME = "traps-before"
+"""Name of the row of `meta` with what the runs before this one have refused and left out, as JSON."""
 MAX_PAGES = 20_000
 """Maximum number of pages of each of the two runs that are compared for session ids that last for a run."""
 MIN_PAGES_PER_TOKEN = 10
@@ -49,9 +51,18 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
         traps.restore_counts(counted)
     for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count_admitted(row.url)
-    for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.EXHAUSTED))):
-        traps.yields.add_exhausted(row.url)
+    before = connection.scalar(select(meta.c.value).where(meta.c.name == BEFORE_NAME))
+    if before is not None and (known := json.loads(before))["run"] == run:
+        traps.yields.restore_before(known)
     load_admitted_sessions(connection, traps)
+
+
+def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:
+    """Have a new run know what earlier runs have refused and left out, after `load_traps`. A resumed run keeps it."""
+    left_out = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.EXHAUSTED))
+    traps.yields.begin(row.url for row in _all_rows(connection, left_out))
+    if traps.yields.leaves_out:
+        _store(connection, BEFORE_NAME, {"run": run, **traps.yields.before})
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:

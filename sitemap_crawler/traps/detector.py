@@ -131,7 +131,6 @@ class TrapDetector:
             "sessions": sorted(self._sessions),
             "rounds": sorted(self._nested),
             "repeating": sorted(self.yields.refused),
-            "repeating_before": sorted(self.yields.earlier),
         }
 
     def add_known(self, known: dict[str, list[str]]) -> None:
@@ -140,11 +139,6 @@ class TrapDetector:
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
         self.yields.refuse(known.get("repeating", ()))
-        self.yields.earlier.update(known.get("repeating_before", ()))
-
-    def begin_run(self) -> None:
-        """Regard the known traps as those of earlier runs. Called when a run begins, but not when it is resumed."""
-        self.yields.earlier = set(self.yields.refused)
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -114,9 +114,9 @@ class Yields:
         self.refused: set[str] = set()
         """Groups whose URLs are not requested."""
         self.earlier: set[str] = set()
-        """Those of them that an earlier run has refused."""
+        """Groups that an earlier run had refused when this one began."""
         self._exhausted: set[str] = set()
-        """Shapes of which URLs were left out when an earlier run ended."""
+        """Shapes of which an earlier run had left URLs out when this one began."""
         self.samples: set[str] = set()
         """URLs of these shapes that are requested all the same."""
         self.postponed: set[str] = set()
@@ -232,7 +232,6 @@ class Yields:
             return []
         dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
         self.reopened.update(again)
-        self.earlier.difference_update(again)
         return dry
 
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:
@@ -282,10 +281,23 @@ class Yields:
         """Whether there may be URLs that samples could bring back."""
         return bool(self.refused or self._exhausted)
 
-    def add_exhausted(self, url: str) -> None:
-        """Add the shape of a URL that was left out when an earlier run ended."""
-        if len(self._exhausted) < MAX_REFUSED:
+    def begin(self, left_out: Iterable[str]) -> None:
+        """Begin a run. `left_out` are the URLs that were left out when an earlier run ended."""
+        self.earlier = set(self.refused)
+        for url in left_out:
+            if len(self._exhausted) >= MAX_REFUSED:
+                break
             self._exhausted.add(shape_of(url).groups[0])
+
+    @property
+    def before(self) -> dict[str, list[str]]:
+        """The groups and the shapes that earlier runs have refused or left out, for JSON."""
+        return {"refused": sorted(self.earlier), "left_out": sorted(self._exhausted)}
+
+    def restore_before(self, before: Mapping[str, list[str]]) -> None:
+        """Add what an earlier process of the run knew of the runs before."""
+        self.earlier.update(before["refused"])
+        self._exhausted.update(before["left_out"])
 
     def exhausted_shape(self, url: str) -> str | None:
         """Return the shape of a URL if URLs of this shape were left out when an earlier run ended."""
