@@ -355,7 +355,7 @@ class Queue:
                 return leased
 
     def _is_postponed(self, row: Any) -> bool:
-        return 0 < row.depth < UNREACHED and self._traps.is_postponed(row.url)
+        return 0 < row.depth < UNREACHED and not self._traps.count_request(row.url)
 
     def flush(self) -> None:
         """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""

@@ -129,6 +129,8 @@ class Yields:
         """Groups that were refused and have yielded since."""
         self._counts = Recent[GroupCounts](MAX_GROUPS)
         self._admitted: Recent[list[int]] = Recent(MAX_GROUPS)
+        self._requested: Recent[list[int]] = Recent(MAX_GROUPS)
+        """Numbers of URLs without parameters that were requested, by shape."""
         self.texts = ShownTexts()
         self._links: set[int] = set()
         self.earlier_links: set[int] = set()
@@ -210,13 +212,32 @@ class Yields:
         """Return whether a URL has no parameters and waits for all others, as the pages of its group repeat others."""
         if not self.postponed or "?" in url or not (shape := shape_of(url)).is_variable:
             return False
-        own = self._counts.get(shape.groups[0])
-        group = None if own is None else self._judge(shape, self.postponed)
-        if own is None or group is None:
+        group = self._judge(shape, self.postponed)
+        return group is not None and self._requested_of(shape)[0] >= self._plain_samples(group)
+
+    def count_request(self, url: str) -> bool:
+        """Return whether a URL may be requested now, and count it as a sample of its shape if so.
+
+        Many URLs of a shape may be requested before the first of them is answered.
+        """
+        if self.is_postponed(url):
             return False
+        if self.postponed and "?" not in url:
+            self._requested_of(shape_of(url))[0] += 1
+        return True
+
+    def _requested_of(self, shape: Shape) -> list[int]:
+        """Return the number of URLs of a shape that were requested, in a list whose item the caller may raise."""
+        own = self._counts.get(shape.groups[0])
+        requested = self._requested.get_or_create(shape.groups[0], lambda: [0])
+        requested[0] = max(requested[0], 0 if own is None else own.samples)
+        return requested
+
+    def _plain_samples(self, group: str) -> int:
+        """Return the number of pages of a shape that are requested first if this wider group is postponed."""
         counts = self._counts.get(group)
         is_long_dry = counts is not None and counts.dry >= MANY_DRY
-        return own.samples >= (FEW_PLAIN_SAMPLES if is_long_dry else OWN_PLAIN_SAMPLES)
+        return FEW_PLAIN_SAMPLES if is_long_dry else OWN_PLAIN_SAMPLES
 
     def _count_groups(self, url: str, shape: Shape, *, is_new: bool) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""

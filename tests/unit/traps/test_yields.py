@@ -248,6 +248,9 @@ def test_a_new_shape_has_one_page_if_those_of_its_site_have_repeated_others_for_
     assert not yields.is_postponed(f"{HOST}/d/day/1")
     show(yields, "/d/day/0", 1, 2)
     assert yields.is_postponed(f"{HOST}/d/day/1")
+    # The first one of another shape is not answered yet.
+    assert [yields.count_request(f"{HOST}/e/day/{day}") for day in range(3)] == [True, False, False]
+    assert yields.count_request(f"{HOST}/e/contact")
 
 
 def test_pages_without_texts_prove_no_end() -> None:
