@@ -45,7 +45,7 @@ from sitemap_crawler.utils.replace import check_replaceable
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.crawl.shared_run import SharedRun
     from sitemap_crawler.inventory.processes import Beat, Membership
     from sitemap_crawler.inventory.store import Store
-    from sitemap_crawler.items import Observation
+    from sitemap_crawler.items import Observation, QueuedUrl
     from sitemap_crawler.policy.rules import Rules
     from sitemap_crawler.policy.warning_kinds import WarningKind
     from sitemap_crawler.report.report import Report
@@ -118,6 +118,11 @@ class Job:
         """The shapes of which the most URLs wait, once the queue has grown for long."""
         self.show_line: Callable[[str], None] | None = None
         """Function that prints a line above the progress line of a terminal; None without a progress line."""
+        self.doubt: Callable[[Collection[QueuedUrl]], None] = lambda _pages: None
+        """Function of the scheduler that has pages requested again whose answers may be those of others."""
+        self.quiet_times: list[Callable[[], float]] = []
+        """Functions that return the time until which an answer may come that nobody has asked for, on the clock of
+        time.monotonic(). The crawl does not end before."""
         self.find_failing: Callable[[float], FailingPages | None] = lambda _now: None
         """Function of the scheduler that returns the pages for which the run only waits at a time."""
 

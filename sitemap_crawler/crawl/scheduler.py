@@ -20,7 +20,7 @@ from sitemap_crawler.items import QueuedUrl
 from sitemap_crawler.urls.normalise import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -80,6 +80,7 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self._job.find_failing = self._find_failing
+        self._job.doubt = self._doubt
         self._job.queue.on_added = self._engine.wake
         if self._job.membership is not None:
             from sitemap_crawler.crawl.run_watch import RunWatch
@@ -103,6 +104,17 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Return whether anything is left to fetch. The engine asks this when no request is in flight any more."""
+        return self._is_anything_left() or self._may_be_answered()
+
+    def _may_be_answered(self) -> bool:
+        """Return whether an answer out of turn may come, for which pages have to be requested again."""
+        quiet_time = max((time_of() for time_of in self._job.quiet_times), default=0.0)
+        if self._job.ending.failure is not None or quiet_time <= time.monotonic():
+            return False
+        self._wake_engine_at(quiet_time)
+        return True
+
+    def _is_anything_left(self) -> bool:
         if self._due_retries or self._later_retries or self._may_lease():
             return True
         if self._last_retries:
@@ -331,6 +343,20 @@ class FrontierScheduler(BaseScheduler):
         """Give all leased URLs back: some may be in the traps that were learnt."""
         leased, self._leased = self._leased, deque()
         self._job.queue.refuse_trapped(leased)
+
+    def _doubt(self, pages: Collection[QueuedUrl]) -> None:
+        """Have pages requested again whose answers may be those of others."""
+        again = 0
+
+        def doubt() -> None:
+            nonlocal again
+            again = self._job.queue.doubt(pages)
+
+        if pages:
+            self._guarded(doubt)
+            self._job.shared.fetched -= again
+            self._job.done -= again
+            self._engine.wake()
 
     def _find_failing(self, now: float) -> FailingPages | None:
         """Return the pages that are left if all of them have failed and wait for a retry, else None."""

@@ -131,6 +131,22 @@ class Frontier:
                 self._connection.execute(delete(frontier).where(leased))
         return mine
 
+    def find(self, ids: Collection[int]) -> set[int]:
+        """Return those of the URLs that wait or are leased."""
+        return {
+            url_id
+            for chunk in chunks(sorted(ids))
+            for url_id in self._connection.scalars(select(frontier.c.url_id).where(frontier.c.url_id.in_(chunk)))
+        }
+
+    def held(self, ids: Collection[int]) -> set[int]:
+        """Return those of the URLs that this process has leased."""
+        mine = select(frontier.c.url_id).where(frontier.c.owner == self._process)
+        found: set[int] = set()
+        for chunk in chunks(sorted(ids)):
+            found.update(self._connection.scalars(mine.where(frontier.c.url_id.in_(chunk))))
+        return found
+
     def uncount(self, pages: int) -> None:
         """Take URLs that were not requested out of the number of leased ones, where that is counted."""
 

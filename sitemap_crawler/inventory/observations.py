@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Text, bindparam, false, func, null, select, t
 
 from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.page_texts import PageTextsWriter
-from sitemap_crawler.inventory.schema import observations
+from sitemap_crawler.inventory.schema import decisions, observations
 from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
 from sitemap_crawler.items import RenderState, is_transient
 from sitemap_crawler.policy.lastmod import Dated, PreviousFetch, decide_date
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _NOT_FAILED = dict.fromkeys(("failed_status", "failed_error", "failed_since"), null())
 """Values of a row whose last request has not failed."""
+DOUBTED = "its answer may be that of another URL: the server sent one that nobody had asked for"
 _COLUMNS = (
     "url_id", "run", "fetched", "status", "error", "blocked_by", "content_type", "body_bytes", "elapsed", "body_hash",
     "location", "refresh", "canonical", "noindex", "nofollow", "unavailable_after", "directives", "lastmod",
@@ -75,6 +76,27 @@ _MARK_FAILED = _update(
     },
     "b_run", "b_status", "b_error", "b_since",
 )  # fmt: skip
+
+
+def forget_answers(connection: Connection, ids: Iterable[int]) -> None:
+    """Keep of some observations only what the next one needs, within the caller's transaction.
+
+    The answers may be those of other URLs. The dates are those of the last decisions again, which these answers have
+    not changed.
+    """
+    decided = {
+        name: select(decisions.c[name]).where(decisions.c.url_id == observations.c.url_id).scalar_subquery()
+        for name in ("lastmod", "lastmod_source", "lastmod_day")
+    }
+    values = {
+        **dict.fromkeys(("status", "etag", "modified_header", "header_mark"), null()),
+        "error": DOUBTED,
+        "readers": "",
+        **decided,
+        "lastmod_day": func.coalesce(decided["lastmod_day"], false()),
+    }
+    for chunk in chunks(sorted(ids)):
+        connection.execute(update(observations).where(observations.c.url_id.in_(chunk)).values(values))
 
 
 class _StoredObservation(NamedTuple):

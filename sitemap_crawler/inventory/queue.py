@@ -16,7 +16,7 @@ from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.frontier import Frontier, add_waiting, move_waiting
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.new_urls import new_urls
-from sitemap_crawler.inventory.observations import ObservationWriter
+from sitemap_crawler.inventory.observations import ObservationWriter, forget_answers
 from sitemap_crawler.inventory.repeats import (
     exhaust,
     is_exhausted,
@@ -138,6 +138,8 @@ class Queue:
         self._samples: set[int] = set()
         """Refused URLs that are requested all the same."""
         self._sampled_groups: set[str] = set()
+        self._doubted: dict[int, QueuedUrl] = {}
+        """Leased URLs whose answers may be those of others."""
         with connection.begin():
             self.queued = self._count_queued()
 
@@ -280,6 +282,29 @@ class Queue:
         with self._connection.begin():
             self._give_back(held)
 
+    def doubt(self, pages: Collection[QueuedUrl]) -> int:
+        """Let pages wait again whose answers may be those of others. Return their number.
+
+        What is stored of such an answer neither dates the page nor makes a request conditional.
+        """
+        self.flush()
+        by_id = {queued.id: queued for queued in pages}
+        with self._connection.begin():
+            held = self._frontier.held(by_id)
+            waiting = self._frontier.find(by_id) - held
+            stored = by_id.keys() - held - waiting
+            forget_answers(self._connection, stored)
+            rows = [by_id[url_id] for url_id in sorted(stored)]
+            turns = [0 if row.depth == UNREACHED else self._traps.turn_of(row.url) for row in rows]
+            add_waiting(
+                self._connection,
+                [{"url_id": row.id, "depth": row.depth, "turn": turn} for row, turn in zip(rows, turns, strict=True)],
+            )
+            self._frontier.uncount(len(stored) + len(held))
+            self.queued = self._count_queued()
+        self._doubted.update({url_id: by_id[url_id] for url_id in held})
+        return len(stored) + len(held)
+
     def _give_back(self, held: Collection[QueuedUrl]) -> None:
         self._frontier.give_back(queued.id for queued in held)
         self._leased -= len(held)
@@ -310,7 +335,14 @@ class Queue:
     def record(
         self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
     ) -> None:
-        """Buffer an observation of a leased URL. A full or old buffer is written."""
+        """Buffer an observation of a leased URL. A full or old buffer is written.
+
+        A URL whose answer is doubted waits again instead.
+        """
+        if (queued := self._doubted.pop(observation.url_id, None)) is not None:
+            self.give_back([queued])
+            self.queued += 1
+            return
         self._buffer.append((observation, depth, links))
         self._buffered_links += len(links) + len(nofollow_links)
         self._leased -= 1

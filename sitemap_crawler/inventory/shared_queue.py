@@ -94,8 +94,19 @@ class SharedQueue(Queue):
         self, observation: Observation, *, depth: int, links: tuple[str, ...], nofollow_links: tuple[str, ...] = ()
     ) -> None:
         # Others request what was leased before this process was taken for dead.
-        if observation.url_id in self._held:
-            super().record(observation, depth=depth, links=links, nofollow_links=nofollow_links)
+        if observation.url_id not in self._held:
+            return
+        waits_again = observation.url_id in self._doubted
+        super().record(observation, depth=depth, links=links, nofollow_links=nofollow_links)
+        if waits_again:
+            self._shared.expect()
+            self.has_waiting = True
+
+    def doubt(self, pages: Collection[QueuedUrl]) -> int:
+        again = self._repeated(lambda: super(SharedQueue, self).doubt(pages))
+        self._shared.expect()
+        self.has_waiting = True
+        return again
 
     def flush(self) -> None:
         if not self._buffer:

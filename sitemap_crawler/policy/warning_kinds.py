@@ -104,6 +104,16 @@ class WarningKind(StrEnum):
             "Remove the links that make them, or disallow their pattern in robots.txt. For real pages, set `no_traps`.",
         ),
     )
+    OUT_OF_TURN = (
+        "out-of-turn",
+        _Traits(
+            "Answers that nobody asked for",
+            Severity.HIGH,
+            "A server sent one answer too many on a connection. All later answers on it would belong to other pages.",
+            "Browsers and search engines may take the content of one page for that of another.",
+            "Repair or update the server, or the proxy or load balancer before it.",
+        ),
+    )
     SOFT_404 = (
         "soft-404",
         _Traits(

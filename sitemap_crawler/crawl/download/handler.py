@@ -31,16 +31,20 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, Response
 
+from sitemap_crawler.crawl.download.connections import Asked, Connections, asked
 from sitemap_crawler.crawl.download.content_coding import BodyDecoder
 from sitemap_crawler.crawl.download.proxies import PROXY, Proxies, Proxy
 from sitemap_crawler.crawl.download.tls import site_ssl_context, ssl_context
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.exceptions import AddressError, CodingError, SitemapCrawlerError
+from sitemap_crawler.items import QueuedUrl
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -94,13 +98,16 @@ class BoundedDownloadHandler:
         self._has_credentials = self._access is not None or options.client_certificate is not None
         self._proxies = Proxies.from_environment(os.environ) if settings.getbool("HTTPPROXY_ENABLED") else None
         self._gate = self._job.gate
+        connections = Connections(
+            doubt=self._doubt,
+            local_addr=_bind_address(settings["DOWNLOAD_BIND_ADDRESS"]),
+            limit=settings.getint("CONCURRENT_REQUESTS"),
+            limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+            socket_factory=_checked_socket,
+        )
+        self._job.quiet_times.append(connections.quiet_time)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                local_addr=_bind_address(settings["DOWNLOAD_BIND_ADDRESS"]),
-                limit=settings.getint("CONCURRENT_REQUESTS"),
-                limit_per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-                socket_factory=_checked_socket,
-            ),
+            connector=connections,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_default_headers(settings),
             skip_auto_headers=("Content-Type",),
@@ -140,6 +147,7 @@ class BoundedDownloadHandler:
         if proxy is None and passage.root.is_public is None:
             await _look_up(passage.root)
         _passage.set(passage if proxy is None else None)
+        asked.set(Asked(request.url, request.meta.get(Meta.QUEUED)))
         sent_at = time.monotonic()
         try:
             async with self._session.request(
@@ -170,6 +178,16 @@ class BoundedDownloadHandler:
             raise ResponseDataLossError(str(error)) from error
         except aiohttp.ClientError as error:
             raise DownloadFailedError(_error_message(proxy, error)) from error
+
+    def _doubt(self, requests: Sequence[Asked]) -> None:
+        """Have the pages requested again whose answers may be those of others."""
+        pages = [request.target for request in requests[1:] if isinstance(request.target, QueuedUrl)]
+        message = (
+            "the server sent an answer that nobody had asked for: pages read on the same connection "
+            f"({len(pages)}) are requested again, and each further request has a connection of its own"
+        )
+        self._job.warn(WarningKind.OUT_OF_TURN, requests[-1].url, message)
+        self._job.doubt(pages)
 
     def _is_site(self, url: str) -> bool:
         """Return whether `url` has the origin of the start URL, as given or as redirected."""

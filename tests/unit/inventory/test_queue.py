@@ -14,7 +14,7 @@ from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import frontier, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
-from sitemap_crawler.items import Observation
+from sitemap_crawler.items import Observation, QueuedUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,6 +166,29 @@ def test_links_that_are_added_in_slices_are_those_that_are_recorded_at_once(tmp_
                 rows = store.connection.execute(select(*columns).order_by(urls.c.id)).all()
                 stored.append((rows, store.connection.scalar(select(observations.c.links))))
     assert stored[0] == stored[1] == stored[2] == stored[3]
+
+
+def test_pages_in_doubt_wait_again_whether_stored_or_not(store: Store) -> None:
+    queue = queue_of(store)
+    queue.add_start_page(SITE)
+    start = queue.lease(1)
+    observe(queue, 1, "stored", "held", "waiting")
+    queue.flush()
+    stored, held = queue.lease(2)
+    waiting = QueuedUrl(4, f"{SITE}waiting", 1)
+    observe(queue, stored.id, depth=1)
+    assert queue.doubt([*start, stored, held, waiting]) == 3
+    assert queue.queued == 3
+    # Its answer, which comes now, is in doubt, too.
+    observe(queue, held.id, depth=1)
+    assert queue.queued == 4
+    assert lease(queue) == [("", 0), ("stored", 1), ("held", 1), ("waiting", 1)]
+    for url_id in (1, stored.id, held.id, waiting.id):
+        observe(queue, url_id, depth=min(1, url_id - 1))
+    queue.flush()
+    assert queue.waiting == 0
+    with store.connection.begin():
+        assert store.connection.scalars(select(observations.c.status)).all() == [200] * 4
 
 
 def test_a_page_whose_links_were_added_is_not_recorded_yet(store: Store) -> None:
