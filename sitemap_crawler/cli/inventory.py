@@ -31,8 +31,8 @@ BATCH_ROWS = 500
 """Number of URLs whose facts are read at a time."""
 SCAN_ROWS = 50_000
 """Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
-FORMULA_STARTS = ("=", "+", "-", "@")
-"""Characters with which a spreadsheet begins a formula."""
+FORMULA_STARTS = ("=", "+", "-", "@", "|", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Characters with which a spreadsheet begins a formula, the wide forms included."""
 _SERVICE_NAMES = {"indexnow": "IndexNow"}
 MAX_PLACES = 20
 """Maximum number of damaged values that `check-inventory` prints."""

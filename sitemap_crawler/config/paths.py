@@ -32,7 +32,7 @@ def check_paths(options: Options, *, state: StateLocation, config: Path | None) 
     for name in FILES:
         path: Path | None = getattr(options, name)
         if path is not None:
-            check_writable(name, path)
+            check_writable(name, path, private=options.has_secrets)
     paths = {name: getattr(options, name) for name in FILES}
     file = state if isinstance(state, Path) else None
     paths |= {"state": file, "config": config, "html_template": options.html_template}
@@ -86,8 +86,11 @@ def _check_template(path: Path) -> None:
         raise OptionError(str(error), option="html_template") from error
 
 
-def check_writable(name: str, path: Path) -> None:
-    """Check that the file of an option can be written. Raises OptionError."""
+def check_writable(name: str, path: Path, *, private: bool = False) -> None:
+    """Check that the file of an option can be written. Raises OptionError.
+
+    A log file is created. With `private` only this user can read it.
+    """
     if str(path) == "-":
         raise OptionError(f"{name} -: the standard output has the summary; give the name of a file")
     try:
@@ -99,7 +102,7 @@ def check_writable(name: str, path: Path) -> None:
         if path.exists() and not os.access(path, os.W_OK):
             raise OptionError(f"cannot write {name} {path}: permission denied")
         if name == "log_file":
-            os.close(open_appended(path))
+            os.close(open_appended(path, private=private))
     except UntrustedLinkError:
         raise
     except OSError as error:

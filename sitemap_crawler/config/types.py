@@ -132,6 +132,12 @@ def _state_location(value: str) -> str:
     return rest.removeprefix("/")
 
 
+def _given_path(value: object) -> object:
+    if value == "":
+        raise ValueError("it is empty: give a name, or leave the option out")
+    return value
+
+
 def _text_path(value: Path) -> Path:
     if "\0" in str(value):
         raise ValueError("it has a NUL character: choose another name")
@@ -215,7 +221,7 @@ def _list_columns(value: tuple[str, ...]) -> tuple[str, ...]:
 
 LIST_VALUES = ("url", "lastmod", "images", "videos", "section")
 """Values that an entry of a list can have."""
-TextPath = Annotated[Path, AfterValidator(_text_path)]
+TextPath = Annotated[Path, BeforeValidator(_given_path), AfterValidator(_text_path)]
 PublicUrl = Annotated[str, AfterValidator(_absolute_url)]
 PublicUrls = Annotated[tuple[PublicUrl, ...], BeforeValidator(list_of_text)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(list_of_text), AfterValidator(_compilable)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from sitemap_crawler.extract.access_logs import AccessLog, Visit
 from sitemap_crawler.inventory.seed_sitemaps import ACCESS_LOG, Seed
 from sitemap_crawler.inventory.supplied import add_visits, reset_visits
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, host_of, origin_of
+from sitemap_crawler.utils.blocking import unblocked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,21 +59,19 @@ class LogReader:
         counted: Counter[Visit] = Counter()
         problems: list[str] = []
         try:
-            for visits in log:
-                await asyncio.sleep(0)
-                if self._is_stopping():
-                    return
+            async for visits in unblocked(log, is_stopping=self._is_stopping):
                 counted.update(visits)
                 if len(counted) >= MAX_COUNTED:
                     self._store(counted)
                     counted.clear()
         except OSError as error:
             problems.append(f"cannot be read: {error.strerror or error}; the crawl goes on without the rest of it")
+        if self._is_stopping():
+            return
         self._store(counted)
         complete = log.lines.damage is None and not problems
         problems += _problems_of(log)
-        if not self._is_stopping():
-            self._seeds.write(Seed(name, ACCESS_LOG, 0, done=True, problems=tuple(problems), transient=not complete))
+        self._seeds.write(Seed(name, ACCESS_LOG, 0, done=True, problems=tuple(problems), transient=not complete))
 
     def _store(self, counted: Counter[Visit]) -> None:
         """Queue the pages of the site, and add their visits."""

@@ -57,12 +57,12 @@ def _is_no_exit(record: logging.LogRecord) -> bool:
 class LogFile(logging.Handler):
     """Handler that appends to a file. It holds no buffer: what cannot be written is lost, and costs nothing later."""
 
-    def __init__(self, path: Path, *, encoding: str, truncates: bool) -> None:
+    def __init__(self, path: Path, *, encoding: str, truncates: bool, private: bool) -> None:
         """Open the file. Raises UntrustedLinkError, OSError."""
         super().__init__()
         self._path = path
         self._encoding = encoding
-        self.descriptor = open_appended(path)
+        self.descriptor = open_appended(path, private=private)
         self._is_cut = False
         """Whether the last line was written in part."""
         self._has_failed = False
@@ -94,15 +94,19 @@ class LogFile(logging.Handler):
             echo(f"cannot write the log file {self._path}: {error.strerror}; {remedy}", err=True)
 
 
-def open_log_file(settings: Settings) -> None:
+def open_log_file(settings: Settings, *, private: bool) -> None:
     """Have the log written to the file of the setting LOG_FILE by our handler. Raises OutputError.
 
+    With `private` only this user can read a new file.
     Scrapy's handler follows links that others have planted, and prints a traceback for each line on a full disk.
     """
     path = Path(settings["LOG_FILE"])
     try:
         file = LogFile(
-            path, encoding=settings["LOG_ENCODING"] or "utf-8", truncates=not settings.getbool("LOG_FILE_APPEND")
+            path,
+            encoding=settings["LOG_ENCODING"] or "utf-8",
+            truncates=not settings.getbool("LOG_FILE_APPEND"),
+            private=private,
         )
     except UntrustedLinkError:
         raise

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.crawl.run_state import MAX_PAUSE
 from sitemap_crawler.exceptions import RetryLaterError
 from sitemap_crawler.inventory.page_texts import load_known_pages
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, reapply_rules, requeue_other_readers
@@ -21,10 +22,12 @@ from sitemap_crawler.inventory.runs import (
     begin_run,
     drop_unfinished_run,
     finished_runs_ago,
+    latest_time,
     load_pause,
     mark_planned,
 )
 from sitemap_crawler.inventory.traps import begin_with_traps, load_traps
+from sitemap_crawler.policy.lastmod import MAX_SKEW_SECONDS
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.urls.normalise import host_of
 
@@ -54,12 +57,15 @@ that the hashes in those inventories stay valid."""
 def remaining_pause_seconds(options: Options, connection: Connection) -> float:
     """Return the seconds that are left of a Retry-After of an earlier run; not above 0 if it has passed.
 
-    A run that begins with --fresh ignores the pause. Raises RetryLaterError if it is longer than `max_retry_after`.
+    A run that begins with --fresh ignores the pause, and so does every run if it is longer than any that is stored: the
+    clock has gone back since. Raises RetryLaterError if it is longer than `max_retry_after`.
     """
     if options.fresh:
         return 0.0
     until = load_pause(connection)
     seconds = until - time.time()
+    if seconds > MAX_PAUSE.total_seconds():
+        return 0.0
     if seconds <= options.max_retry_after:
         return seconds
     host, moment = host_of(options.start_url), datetime.fromtimestamp(until, UTC)
@@ -83,12 +89,22 @@ def begin_or_resume(options: Options, store: Store) -> Run:
     return run
 
 
+def _warn_of_clock(context: RunContext) -> None:
+    """Warn if an earlier run is of a time that has not come yet: its dates and pauses may be wrong."""
+    latest, now = latest_time(context.store.connection, before=context.run.id), time.time()
+    if latest > now + MAX_SKEW_SECONDS:
+        earlier, present = (f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC" for moment in (latest, now))
+        message = f"the clock of this machine has gone back: an earlier run ended at {earlier}, and now it is {present}"
+        context.warn(WarningKind.CLOCK, context.start_url, message)
+
+
 def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: TrapDetector, readers: str) -> None:
     """Give every known URL its state for the run, and load the traps that the inventory has stored.
 
     A run that is resumed has its plan. If its options have changed, they are applied to the URLs that are left.
     """
     connection, run, options = context.store.connection, context.run, context.options
+    _warn_of_clock(context)
     changes = _changed_options(run.options, options.remembered()) if run.planned else []
     with connection.begin():
         load_traps(connection, traps, run=run.id)

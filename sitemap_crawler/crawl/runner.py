@@ -21,6 +21,7 @@ from sitemap_crawler.inventory.store import inventory_failure
 from sitemap_crawler.report.report import Report
 from sitemap_crawler.utils.runtime import Phase, set_garbage_collection
 from sitemap_crawler.utils.shortage import ShortageError, shortage_of
+from sitemap_crawler.utils.stopping import exit_at_signals
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def helpers_of(start: Start, *, verbosity: int) -> AbstractContextManager[object
 def _start_process(settings: Settings, job: Job) -> BaseException | None:
     try:
         if settings["LOG_FILE"]:
-            open_log_file(settings)
+            open_log_file(settings, private=job.options.has_secrets)
         process = AsyncCrawlerProcess(settings)
         crawler = SiteCrawler(SiteSpider, settings)
     except CANNOT_START as error:
@@ -96,6 +97,8 @@ def run_process(process: AsyncCrawlerProcess, crawler: SiteCrawler, **arguments:
         task = process.crawl(crawler, **arguments)
         _stop_on_hangup()
         process.start()
+        # The event loop has given the signals back to Python, whose own handlers leave without a word.
+        exit_at_signals()
     except CANNOT_START as error:
         return error
     return task.exception() if task.done() and not task.cancelled() else None

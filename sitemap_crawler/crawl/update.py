@@ -282,7 +282,7 @@ class _Update:
         settings = self._start.settings
         add_components(settings, "EXTENSIONS", _EXTENSIONS)
         if settings["LOG_FILE"]:
-            open_log_file(settings)
+            open_log_file(settings, private=self._context.options.has_secrets)
         spider = run_session(settings, GivenUrlsSpider, purpose="the update", verbosity=self._verbosity, job=job)
         interrupt_at_signals()
         ending = job.ending

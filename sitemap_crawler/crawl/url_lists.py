@@ -11,6 +11,7 @@ from sitemap_crawler.crawl.list_files import is_url, name_of, pieces_of_source
 from sitemap_crawler.extract.url_lists import UrlList
 from sitemap_crawler.inventory.seed_sitemaps import URLS, Seed
 from sitemap_crawler.publish.list_entries import ListEntries
+from sitemap_crawler.utils.blocking import unblocked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,7 +69,7 @@ class ListReader:
             max_bytes=options.max_seed_bytes,
         )
         checked = ListEntries(self._job.rules)
-        for batch in entries:
+        async for batch in unblocked(entries, is_stopping=self._is_stopping):
             some = iter(batch)
             while slice_ := list(islice(some, QUEUED_AT_ONCE)):
                 await asyncio.sleep(0)
@@ -76,6 +77,8 @@ class ListReader:
                     return (), False
                 usable = checked.check(slice_)
                 usable.store(self._job.store.connection, self._job.queue, run=self._job.run.id, name=name)
+        if self._is_stopping():
+            return (), False
         self._seeds.spent = self._seeds.spent.plus(size=entries.lines.size)
         logger.info("%s: %d URLs, %d of them out of scope", name, checked.urls_read, checked.outside)
         checked.count_unread(entries.lines.too_long)

@@ -257,6 +257,13 @@ def load_pause(connection: Connection) -> float:
     return float(value) if value is not None else 0.0
 
 
+def latest_time(connection: Connection, *, before: int) -> float:
+    """Return the latest time at which a run before this one began or ended, in seconds since 1970; 0 without one."""
+    ends = select(func.max(runs.c.started), func.max(runs.c.finished)).where(runs.c.id < before)
+    with connection.begin():
+        return max((moment for moment in connection.execute(ends).one() if moment is not None), default=0.0)
+
+
 def mark_grown(connection: Connection, run: int) -> None:
     """Record that the queue of a run has grown for long, and that its user was told."""
     with connection.begin():

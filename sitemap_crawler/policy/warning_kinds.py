@@ -54,6 +54,16 @@ class WarningKind(StrEnum):
             "Crawl again with the options that you want.",
         ),
     )
+    CLOCK = (
+        "clock",
+        _Traits(
+            "The clock has gone back",
+            Severity.MEDIUM,
+            "An earlier run is of a time that has not come yet.",
+            "Dates of changes that this run or that one has seen may be wrong.",
+            "Set the clock of this machine, and keep it with a time service.",
+        ),
+    )
     LOST = (
         "lost",
         _Traits(

@@ -65,15 +65,20 @@ def owner_problem(
         return None
     names = Names.for_sitemap(sitemap_url)
     own = _comparable(directory_of(sitemap_url))
-    for form in options.format:
-        entry = names.entry if form is Format.XML else names.other_format(str(form))
+    entries = [(form, names.entry if form is Format.XML else names.other_format(str(form))) for form in options.format]
+    # A set may have lost its entry file, or never have had one.
+    shards = [(Format.XML, names.shard(1))] if Format.XML in options.format and not names.gzip else []
+    for form, entry in (*entries, *shards):
         try:
             parent, name = open_destination(directory / entry)
             with parent:
                 problem = None
                 if url := _foreign_url(parent, name, form, own=own):
-                    if not (connection and _has_published(connection, directory, entry, parent, name)):
+                    first = names.entry if form is Format.XML else entry
+                    if not (connection and _has_published(connection, directory, first, parent, name, as_name=entry)):
                         problem = f"is of another site, it lists {printable(url)}"
+                elif (form, entry) in shards:
+                    continue
                 elif listed and connection and not Publications(connection, directory, entry).files():
                     lower = _lower_directory(parent, name, form, own=own)
                     if lower and not all(_comparable(url).startswith(lower) for url in listed()):
@@ -127,8 +132,10 @@ def _listed_urls(head: bytes, form: Format) -> Iterator[str]:
             yield url
 
 
-def _has_published(connection: Connection, output: Path, entry: str, directory: Directory, name: str) -> bool:
-    """Return whether the file has the bytes that the inventory published as `entry` in `output`."""
+def _has_published(
+    connection: Connection, output: Path, entry: str, directory: Directory, name: str, *, as_name: str
+) -> bool:
+    """Return whether the file has the bytes that were published in `output` as `as_name` of the set `entry`."""
     recorded = {file.name: file.sha256 for file in Publications(connection, output, entry).files()}
     with directory.open_file(name) as file:
-        return recorded.get(entry) == hashlib.file_digest(file, "sha256").hexdigest()
+        return recorded.get(as_name) == hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import OptionError
@@ -13,11 +14,20 @@ if TYPE_CHECKING:
 
 def trust_authorities(context: ssl.SSLContext, path: Path) -> None:
     """Trust the authorities in the file of the option ca_file, too. Raises OptionError."""
-    check_readable("ca_file", path)
     try:
-        context.load_verify_locations(path)
+        text = _text_of(path)
+    except OSError as error:
+        raise OptionError(f"cannot read ca_file {path}: {error.strerror or error}") from error
+    try:
+        context.load_verify_locations(cadata=text)
     except (OSError, ValueError) as error:
         raise OptionError(f"ca_file {path} holds no certificate in PEM format ({describe(error)})") from error
+
+
+@lru_cache(maxsize=8)
+def _text_of(path: Path) -> str:
+    """Return the text of a file, which is read once: a named pipe gives its content to the first reader only."""
+    return path.read_text(encoding="ascii", errors="ignore")
 
 
 def check_readable(name: str, path: Path) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from sitemap_crawler.exceptions import DirectoryLockedError, UntrustedInventoryError, UntrustedLinkError
+from sitemap_crawler.utils.stopping import interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -123,6 +124,14 @@ class Directory:
             yield
 
     def _wait_for_lock(self, descriptor: int) -> None:
+        """Wait for the lock. A signal raises KeyboardInterrupt, as the event loop of a crawl would not hear of it."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with interruptible():
+                self._wait_longer(descriptor)
+
+    def _wait_longer(self, descriptor: int) -> None:
         until = time.monotonic() + MAX_LOCK_SECONDS
         while True:
             try:

@@ -62,7 +62,13 @@ class NewFile(BufferedWriter):
         # tempfile creates files with mode 0600, which a web server cannot read. Here the kernel applies the umask, so
         # the process need not read it, which is not thread-safe.
         mode = 0o666 if self._mode is None else self._mode
-        super().__init__(FileIO(os.open(self.temporary, _NEW_FILE, mode, dir_fd=directory.descriptor), "wb"))
+        try:
+            descriptor = os.open(self.temporary, _NEW_FILE, mode, dir_fd=directory.descriptor)
+        except OSError as error:
+            # A user knows the name of the file that it becomes.
+            error.filename = str(directory.path / destination)
+            raise
+        super().__init__(FileIO(descriptor, "wb"))
         self._identity = _identity(os.fstat(self.fileno()))
 
     def close(self) -> None:
@@ -271,13 +277,17 @@ def lock_file(path: Path, *, private: bool = False) -> int:
     return descriptor
 
 
-def open_appended(path: Path) -> int:
-    """Open a file to append to it, or create it, and return its descriptor. Raises UntrustedLinkError, OSError."""
+def open_appended(path: Path, *, private: bool = False) -> int:
+    """Open a file to append to it, or create it, and return its descriptor.
+
+    With `private` only this user can read a file that is created. Raises UntrustedLinkError, OSError.
+    """
     directory, name = open_destination(path)
     with directory:
         directory.file_status(name)
         try:
-            descriptor = os.open(name, _APPENDED_FILE, 0o666, dir_fd=directory.descriptor)
+            mode = PRIVATE_MODE if private else 0o666
+            descriptor = os.open(name, _APPENDED_FILE, mode, dir_fd=directory.descriptor)
         except OSError as error:
             error.filename = str(directory.path / name)
             raise

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 4
@@ -30,6 +32,22 @@ def exit_at_signals() -> None:
 def interrupt_at_signals() -> None:
     """Have a signal raise KeyboardInterrupt, so that a command removes its temporary files."""
     _handle(_interrupt)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Have a signal raise KeyboardInterrupt during a block that waits, whatever it does before and after."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    interrupt_at_signals()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 def _handle(handler: Callable[[int, Any], None]) -> None:

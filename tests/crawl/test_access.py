@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import stat
 import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
@@ -134,6 +135,18 @@ def test_every_request_to_the_site_carries_it(
     assert (result.code, result.listed()) == (0, [site.url("/"), site.url("/a")])
     assert [request.headers.get(header) for request in site.requests] == [value] * 3
     assert_kept_secret(program, result)
+
+
+def test_the_log_has_neither_cookies_nor_other_readers(program: Program, site: WebServer) -> None:
+    site.pages["/"] = Answer(page("/a"), headers={"Set-Cookie": f"sid={TOKEN}; Path=/"})
+    site.pages["/a"] = page()
+    settings = ("-s", "COOKIES_ENABLED=1", "-s", "COOKIES_DEBUG=1", "-s", "LOG_LEVEL=DEBUG")
+    result = program.crawl(site.url(), *settings, "--log-file", "run.log", "--auth", LOGIN)
+    assert [request.headers.get("cookie") for request in site.requests if request.path == "/a"] == [f"sid={TOKEN}"]
+    log = program.directory / "run.log"
+    assert_kept_secret(program, result)
+    assert "received cookies from <200 " in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
 def test_the_start_url_brings_the_login(program: Program, site: WebServer) -> None:

@@ -75,8 +75,10 @@ def test_json_lines_are_the_answers_of_explain_in_the_order_of_their_urls(asked:
     for row in found:
         answer = asked.run("explain", row["url"], "--state", "a.db", "--json")
         explained = json.loads(answer.out)
-        # Only explain tells what search engines were told and have answered, and what was rendered.
-        assert [explained.pop(name) for name in ("submissions", "google", "rendering")] == [[], None, None]
+        # Only explain tells what search engines were told and have answered, what was rendered, and what is listed
+        # in the place of a URL.
+        more = ("submissions", "google", "rendering", "listed_url")
+        assert [explained.pop(name) for name in more] == [[], None, None, None]
         assert explained == row
     assert found[3]["redirects_to"] == f"{URL}a"
 
@@ -109,7 +111,17 @@ def test_csv(asked: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "shown"), [("=", "'="), ("+", "'+"), ("-", "'-"), ("@", "'@"), ("\t=", "\\t="), ("\r=", "\\r=")]
+    ("start", "shown"),
+    [
+        ("=", "'="),
+        ("+", "'+"),
+        ("-", "'-"),
+        ("@", "'@"),
+        ("|", "'|"),
+        ("\uff1d", "'\uff1d"),
+        ("\t=", "\\t="),
+        ("\r=", "\\r="),
+    ],
 )
 def test_a_spreadsheet_sees_no_formula(asked: Program, start: str, shown: str) -> None:
     with closing(connect(asked.directory / "a.db")) as connection:

@@ -6,6 +6,8 @@ import os
 import socket
 import ssl
 
+import aiohttp
+from aiohttp.http import RawResponseMessage
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -41,6 +43,7 @@ _LOOK_UP_FAULTS = {
 def describe_failure(error: BaseException | None) -> str:
     """Return one line that says why a request has no response, and how to fix it if that is known."""
     tls = _tls_error(error)
+    cause = None if error is None else error.__cause__
     if isinstance(tls, ssl.SSLCertVerificationError):
         remedy = "--ca-file FILE trusts an authority of your own, -s DOWNLOAD_VERIFY_CERTIFICATES=0 ignores it"
         reason = _CERTIFICATE_FAULTS.get(tls.verify_code, tls.verify_message)
@@ -58,6 +61,13 @@ def describe_failure(error: BaseException | None) -> str:
         text = "the answer broke off"
     elif error is not None and isinstance(error.__cause__, OSError) and error.__cause__.errno:
         text = f"the connection broke: {_describe_os_error(error)}"
+    elif isinstance(cause, aiohttp.ServerDisconnectedError):
+        # Its message may be an object of the parser.
+        text = "the server closed the connection without an answer"
+        if isinstance(cause.message, RawResponseMessage):
+            text = "the answer broke off in its headers"
+    elif isinstance(error, UnicodeError) or isinstance(cause, UnicodeError):
+        text = "its host is no valid name: a part of it is empty, or has more than 63 characters"
     else:
         text = " ".join(str(error).split()) or type(error).__name__
     return printable(text)[:MAX_ERROR_LENGTH]

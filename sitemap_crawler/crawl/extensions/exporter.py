@@ -132,7 +132,11 @@ class Exporter:
             if shortage is None:
                 raise
             return failure_report(self._job.options, code=FAILED, message=ending.shortage or str(shortage))
-        return conclude(self._job.context, ending)
+        try:
+            return conclude(self._job.context, ending)
+        except KeyboardInterrupt:
+            # It waited for another process, which publishes into the same directory.
+            return conclude(self._job.context, ending._replace(finished=False))
 
 
 def helper_report(job: Job, ending: Ending) -> Report:

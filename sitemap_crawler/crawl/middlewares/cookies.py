@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
@@ -10,10 +11,14 @@ from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 
 class LocalCookies:
@@ -35,7 +40,24 @@ class LocalCookies:
                 request.meta.setdefault(Meta.COOKIE_JAR, _port_of(request.url))
                 return super().process_request(request)
 
+            def _debug_cookie(self, request: Request) -> None:
+                """Log the names of the sent cookies. Their values are secrets."""
+                if self.debug:
+                    logger.debug("sending cookies to %s: %s", request, _names(request.headers.getlist("Cookie")))
+
+            def _debug_set_cookie(self, response: Response) -> None:
+                """Log the names of the received cookies."""
+                if self.debug:
+                    first = [value.partition(b";")[0] for value in response.headers.getlist("Set-Cookie")]
+                    logger.debug("received cookies from %s: %s", response, _names(first))
+
         return CookiesOfPort.from_crawler(crawler)
+
+
+def _names(headers: Iterable[bytes]) -> str:
+    """Return the names of the cookies in headers."""
+    cookies = [cookie for header in headers for cookie in header.split(b";")]
+    return ", ".join(cookie.partition(b"=")[0].strip().decode("latin-1") for cookie in cookies) or "none"
 
 
 def _port_of(url: str) -> str:

@@ -61,6 +61,7 @@ def test_a_long_value_is_shortened_in_the_message() -> None:
         ({"content_types": []}, "content_types"),
         ({"content_types": "text/html,application/pdf"}, "content_types"),
         ({"state": " "}, "state"),
+        ({"output": ""}, "bad value '' for output: it is empty: give a name, or leave the option out"),
     ],
 )
 def test_unusable_values(values: dict[str, object], words: str) -> None:

@@ -105,3 +105,12 @@ def test_what_cannot_be_read_has_no_owner(tmp_path: Path) -> None:
     assert problem(tmp_path / "missing") is None
     os.mkfifo(tmp_path / "sitemap.xml")
     assert problem(tmp_path) is None
+
+
+def test_a_set_without_its_entry_file_has_an_owner(tmp_path: Path) -> None:
+    (tmp_path / "sitemap-1.xml").write_text(urlset("https://other.example/"))
+    message = problem(tmp_path)
+    assert message is not None
+    assert message.startswith(f"{tmp_path}/sitemap-1.xml is of another site, it lists https://other.example/:")
+    (tmp_path / "sitemap-1.xml").write_text(urlset(f"{START}a"))
+    assert problem(tmp_path) is None
