@@ -23,6 +23,7 @@ from sitemap_crawler.exceptions import InventoryError
 from sitemap_crawler.inventory.hosts import HOST_TABLES
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta
 from sitemap_crawler.inventory.shared_run import RUN_TABLES
+from sitemap_crawler.inventory.url_spellings import write_urls_one_way
 from sitemap_crawler.utils.directories import open_directory
 from sitemap_crawler.utils.replace import replacing
 
@@ -228,6 +229,7 @@ STEPS: dict[int, Callable[[Connection], None]] = {
     10: _add_renderings,
     11: _add_turns,
     12: _keep_page_texts,
+    13: write_urls_one_way,
 }
 """By schema version, the function that makes the next version of it. The caller has begun the transaction."""
 OLDEST_VERSION = 4

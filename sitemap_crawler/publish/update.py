@@ -21,7 +21,6 @@ from sitemap_crawler.inventory.affected import (
     claims_of,
     count_runs,
     index_files,
-    known_ids,
     restore_decisions,
     stored_decisions,
 )
@@ -52,7 +51,7 @@ from sitemap_crawler.sitemap.records import Target
 from sitemap_crawler.urls.normalise import host_of, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sitemap_crawler.inventory.decisions import DecisionStore
     from sitemap_crawler.policy.decide import Decider, Decision, Facts
@@ -290,7 +289,6 @@ class _LocalUpdate:
             target,
             previous,
             datetime.now(UTC),
-            spellings=self._spellings,
             announce=publications.announce,
             section_signature=sections.signature,
             approve=lambda listed: self._approve(sitemap_set._replace(listed=listed)),
@@ -314,18 +312,6 @@ class _LocalUpdate:
         if images is None:
             raise NotLocalError("an image may have become, or ceased to be, one of the template")
         return images
-
-    def _spellings(self, encoded: Collection[str]) -> dict[str, str]:
-        """Return the listed URLs by their percent-encoded form. A form of two known URLs is left out."""
-        rules = self._context.rules
-        decoded = {loc: _ESCAPE.sub(lambda match: chr(int(match[1], 16)), loc) for loc in encoded}
-        known = known_ids(self._connection, map(rules.to_crawled, {*decoded, *decoded.values()}))
-        spellings = {}
-        for loc, plain in decoded.items():
-            usable = [spelling for spelling in (loc, plain) if rules.to_crawled(spelling) in known]
-            if len(usable) == 1:
-                spellings[loc] = usable[0]
-        return spellings
 
 
 def _differs(before: Facts, now: Facts, decider: Decider) -> bool:

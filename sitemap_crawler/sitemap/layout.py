@@ -14,7 +14,7 @@ from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.sitemap.escaping import rfc3986, unescape
+from sitemap_crawler.sitemap.escaping import unescape
 from sitemap_crawler.sitemap.index import read_index
 from sitemap_crawler.sitemap.limits import MAX_URLS
 from sitemap_crawler.sitemap.shard import GZIP_WBITS
@@ -57,16 +57,8 @@ def read_live_set(directory: Path, names: Names, recorded: Mapping[str, Publishe
                 urls = recorded[name].urls if name in recorded else MAX_URLS
                 shard = read_live_shard(opened, name, number=number, urls=urls, gzip=names.gzip, section=section)
                 if shard is not None:
-                    live[name] = _with_recorded_first(shard, recorded.get(name))
+                    live[name] = shard
     return live
-
-
-def _with_recorded_first(shard: LiveShard, recorded: PublishedFile | None) -> LiveShard:
-    """Return the shard with the recorded spelling of its first URL. The file has some characters percent-encoded, but
-    entries come in the order of their URLs as crawled."""
-    if recorded is not None and recorded.first != shard.first == rfc3986(recorded.first):
-        return shard._replace(first=recorded.first)
-    return shard
 
 
 def _live_names(directory: Directory, names: Names, recorded: Iterable[str]) -> Iterable[str]:

@@ -28,7 +28,7 @@ from sitemap_crawler.sitemap.stage import SectionWriter, Stager
 from sitemap_crawler.utils.replace import Staging
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from sitemap_crawler.sitemap.entry import Entry, PlainEntries
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 ENTRIES_AT_ONCE = 1_000
 """Number of entries of a live shard that are copied at a time."""
 _ENTRY_START = re.compile(rb"<url><loc>([^<]*)</loc>")
-_ENCODED = re.compile("%(?:5[B-E]|60|7[B-D])")
-"""Escapes that `rfc3986` may have made. The order of the entries is that of the URLs without them."""
 
 
 class PageChange(NamedTuple):
@@ -72,14 +70,12 @@ def publish_changes(
     previous: Sequence[PublishedFile],
     now: datetime,
     *,
-    spellings: Callable[[Collection[str]], Mapping[str, str]],
     announce: Callable[[Sequence[PublishedFile]], None] = lambda _: None,
     section_signature: str = "",
     approve: Callable[[int], None] = lambda _: None,
 ) -> Publication:
     """Publish the set of `previous` with these changes. `entries` are those of the changed pages that are listed.
 
-    `spellings` returns the public URLs as entries have them, by their percent-encoded form, as far as they are known.
     The other arguments and exceptions are those of `publish`. Raises NotLocalError: nothing is published then.
     """
     names = Names.for_sitemap(target.sitemap_url, gzip=target.gzip)
@@ -92,7 +88,7 @@ def publish_changes(
     listed = before + serialiser.listed - sum(change.was_live for change in changes)
     with Staging(target.directory) as staging:
         stager = Stager(names, staging, max_urls=target.max_urls, max_bytes=target.max_bytes)
-        updater = _LiveSetUpdater(target, names, records, stager, spellings)
+        updater = _LiveSetUpdater(target, names, records, stager)
 
         def before_live(files: Sequence[PublishedFile]) -> None:
             approve(listed)
@@ -112,17 +108,6 @@ def _by_section(batches: Iterable[EntryBatch]) -> dict[str, dict[str, bytes]]:
 
 class _LiveSetUpdater(LiveSetWriter):
     """Writer of a publication of some pages."""
-
-    def __init__(
-        self,
-        target: Target,
-        names: Names,
-        records: Records,
-        stager: Stager,
-        spellings: Callable[[Collection[str]], Mapping[str, str]],
-    ) -> None:
-        super().__init__(target, names, records, stager)
-        self._spellings = spellings
 
     def update(
         self,
@@ -237,13 +222,13 @@ class _LiveSetUpdater(LiveSetWriter):
         starts = [match.start() for match in _ENTRY_START.finditer(data)]
         if len(starts) != self._records.files[name].urls or (starts and starts[0] != len(HEAD)):
             raise NotLocalError(f"{name} has other entries than the last publication")
-        encoded = {loc for start in starts if _ENCODED.search(loc := _loc_at(data, start))}
-        spelt = self._spellings(encoded) if encoded else {}
+        last = ""
         for start, end in zip(starts, [*starts[1:], len(data) - len(TAIL)], strict=True):
             loc = _loc_at(data, start)
-            if loc in encoded and loc not in spelt:
-                raise NotLocalError(f"{name} has a URL of unknown spelling")
-            yield spelt.get(loc, loc), data[start:end]
+            if loc < last:
+                raise NotLocalError(f"{name} has another order")
+            last = loc
+            yield loc, data[start:end]
 
     def _read(self, name: str) -> bytes:
         """Return the bytes of a live file. Raises NotLocalError if they are not the published ones."""

@@ -59,7 +59,10 @@ _NEWLINES_AND_TABS = str.maketrans("", "", "\t\n\r")
 # Characters of the query percent-encode set, https://url.spec.whatwg.org/#query-percent-encode-set. For http the
 # standard adds ', which stays as it is here: servers distinguish ' from %27, and so do the pages that link to them.
 # The pattern negates the other characters, because `re` takes milliseconds to compile a set of most of Unicode.
-_NOT_IN_QUERY = re.compile("[^!$-;=?-~]+")
+# The standard leaves [ \ ] ^ ` { | } in a query, and some of them in a path. RFC 3986, by which sitemaps are written,
+# allows none of them there.
+_NOT_IN_QUERY = re.compile("[^!$-;=?-Z_a-z~]+")
+_NOT_IN_PATH = re.compile(r"[\[\\\]^`{|}]+")
 # Checked before the parser is called, which would copy the megabytes of a `data:` URL.
 _OTHER_SCHEME = re.compile("(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 # The URL Standard allows hosts such as `'x'`, `.` and `a..b`, which no name server knows.
@@ -85,7 +88,7 @@ _MAX_CACHED_LENGTH = 1536
 
 
 class Resolver:
-    """Resolver of links to normalised URLs. Keeps the last base and recent results, so each thread needs its own.
+    r"""Resolver of links to normalised URLs. Keeps the last base and recent results, so each thread needs its own.
 
     A normalised URL is resolved by the URL Standard and has these properties:
 
@@ -94,6 +97,8 @@ class Resolver:
     - no dot segments
     - escapes of unreserved characters decoded, all other escapes in upper case; a % that does not begin an escape
       written as %25
+    - no character after the host that RFC 3986 forbids there: `[ \ ] ^ ` { | }` escaped, so that a sitemap has the URL
+      as it is stored
     - no tracking parameters and session ids, neither in the query nor in the path (`;jsessionid=`); no empty query
 
     Reserved characters, `'`, empty path segments and the order of the parameters are preserved.
@@ -236,9 +241,11 @@ class Resolver:
     def _normal_path(self, url: str) -> str:
         if "%" in url:
             url = _normal_escapes(url)
+        origin = origin_of(url)
+        if _NOT_IN_PATH.search(url, len(origin)):
+            url = origin + _NOT_IN_PATH.sub(lambda run: _percent_encode(run[0], "ascii"), url[len(origin) :])
         if ";" not in url:
             return url
-        origin = origin_of(url)
         path = url[len(origin) :]
         kept = self._path_parameters.sub("", path)
         # Without its parameter, `/a/..;jsessionid=1/` has a dot segment: normalise again.

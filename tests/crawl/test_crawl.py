@@ -296,6 +296,17 @@ def test_urls_go_out_as_they_are_normalised(program: Program, site: WebServer) -
     assert sorted(site.paths()) == ["/", "/a'b?q='x'&r=%27", "/caf%C3%A9?x=1", "/robots.txt", "/y//z", "/~user"]
 
 
+def test_two_spellings_of_brackets_are_one_page(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/?a[]=1", "/?a%5B%5D=1", "/p[1]", "/p%5B1%5D"), "/p%5B1%5D": page(title="P")})
+    site.pages["/?a%5B%5D=1"] = page(title="A", body="Its own words.")
+    result = program.crawl(site.url())
+    assert result.listed() == [site.url(path) for path in ("/", "/?a%5B%5D=1", "/p%5B1%5D")]
+    assert len(site.requests) == 4
+    for spelling in ("/?a[]=1", "/?a%5B%5D=1"):
+        assert json.loads(program.run("explain", site.url(spelling), "--json").out)["decision"] == "listed"
+    assert program.run("validate", "sitemaps/sitemap.xml").code == 0
+
+
 def test_compressed_pages_are_read(program: Program, site: WebServer) -> None:
     body = gzip.compress(page("/a").encode())
     site.pages.update({"/": Answer(body, headers={"Content-Encoding": "gzip"}), "/a": page()})

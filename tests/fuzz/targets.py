@@ -138,23 +138,15 @@ def check_writer(data: bytes) -> Any:
     shard.finalise()
     content = file.getvalue()
     found = _read(content)
-    normal = Resolver().normalise
-    expected = [normal(url) for url in written]
-    if [normal(entry.loc) for entry in found[0]] != [_as_read(url) for url in expected] or found[3] is not None:
-        raise PropertyError(f"{expected} are read as {found}")
+    # The writer and the reader leave stored URLs as they are.
+    if [entry.loc for entry in found[0]] != written or found[3] is not None:
+        raise PropertyError(f"{written} are read as {found}")
     if not written:
         return None
     errors = [finding for finding in check_validator(content)[0] if finding.severity == "error"]
     if [one for one in errors if one.rule not in ("foreign-origin", "outside-directory")]:
         raise PropertyError(f"the sitemap is not valid: {errors}")
     return found
-
-
-def _as_read(url: str | None) -> str | None:
-    """Return the URL as it comes back: the writer percent-encodes more than the normal form does."""
-    from sitemap_crawler.sitemap.escaping import rfc3986
-
-    return Resolver().normalise(rfc3986(url)) if url else None
 
 
 def check_lists(data: bytes) -> Any:

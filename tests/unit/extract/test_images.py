@@ -330,7 +330,7 @@ PERSON = {"@type": "Person", "image": "/jo.jpg"}
         pytest.param('{"image": "/a.jpg"', [], id="broken"),
         pytest.param({"image": "\ud800"}, ["/shop/%EF%BF%BD"], id="half-a-character"),
         pytest.param({"image": "/a\u0000b.jpg"}, ["/a%00b.jpg"], id="control-character"),
-        pytest.param({"image": "/\"]]><&'.jpg"}, ["/%22]]%3E%3C&'.jpg"], id="quotes-and-markup"),
+        pytest.param({"image": "/\"]]><&'.jpg"}, ["/%22%5D%5D%3E%3C&'.jpg"], id="quotes-and-markup"),
         pytest.param({"image": {"@id": ["x"], "url": ["/a.jpg"]}}, [], id="lists-for-texts"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -15,6 +16,7 @@ from sitemap_crawler.exceptions import InventoryError, NotAnInventoryError
 from sitemap_crawler.inventory import migrations
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION
+from sitemap_crawler.inventory.sql import decode_links, encode_links, url_key
 from sitemap_crawler.inventory.store import open_store
 from tests.support.inventories import change
 from tests.support.stored_inventory import READING, SITE, STORED, run_here, stored_inventory
@@ -125,6 +127,40 @@ def test_the_texts_of_pages_are_kept_for_later_runs(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         texts = connection.execute("SELECT url_id, run, texts, fingerprint FROM page_texts").fetchall()
     assert texts == [(3, 2, b"\x01\x02", b"\xab")]
+
+
+def test_urls_of_one_written_form_are_joined(tmp_path: Path) -> None:
+    """`/a[]` becomes the URL /a%5B%5D that is stored beside it; `/b|` is stored once."""
+    path = stored_inventory(tmp_path / "old.sqlite", 13)
+    raw, written, alone, page = 3, 4, 5, 6
+    links = encode_links([raw, alone]).hex()
+    changes = [
+        f"UPDATE urls SET url = '{SITE}{name}', key = {url_key(SITE + name)} WHERE id = {url_id}"
+        for url_id, name in ((raw, "a[]?x={1}"), (written, "a%5B%5D?x=%7B1%7D"), (alone, "b|"))
+    ]
+    change(
+        path,
+        *changes,
+        f"UPDATE urls SET referrer = {raw} WHERE id = {page}",
+        f"UPDATE observations SET links = x'{links}', canonical = {raw} WHERE url_id = {page}",
+        f"UPDATE observations SET alternates = '[[\"de\", {raw}]]' WHERE url_id = {page}",
+        f"DELETE FROM observations WHERE url_id = {written}",
+        f"UPDATE observations SET title = 'Kept' WHERE url_id = {raw}",
+    )
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        urls = dict(connection.execute("SELECT id, url FROM urls").fetchall())
+        keys = dict(connection.execute("SELECT id, key FROM urls").fetchall())
+        titles = dict(connection.execute("SELECT url_id, title FROM observations").fetchall())
+        row = connection.execute(f"SELECT links, canonical, alternates FROM observations WHERE url_id = {page}")
+        blob, canonical, alternates = row.fetchone()
+        referrer = connection.execute(f"SELECT referrer FROM urls WHERE id = {page}").fetchone()
+        decided = connection.execute(f"SELECT count(*) FROM decisions WHERE url_id IN ({raw}, {written})").fetchone()
+    assert raw not in urls
+    assert (urls[written], urls[alone]) == (f"{SITE}a%5B%5D?x=%7B1%7D", f"{SITE}b%7C")
+    assert keys[alone] == url_key(f"{SITE}b%7C")
+    assert (list(decode_links(blob)), canonical, referrer) == ([written, alone], written, (written,))
+    assert (json.loads(alternates), titles[written], decided) == ([["de", written]], "Kept", (1,))
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -58,7 +58,7 @@ def test_files_that_may_be_replaced(tmp_path: Path, text: str) -> None:
         (urlset("https://blog.example.com/docs/"), "https://blog.example.com/docs/"),
         (urlset(START, "https://example.com/home?a&b"), "https://example.com/home?a&b"),
         ("<loc>https://other.example/sitemap-1.xml</loc>", "https://other.example/sitemap-1.xml"),
-        ("<loc>https://other.example/\x1b[31m</loc>", "https://other.example/%1B[31m"),
+        ("<loc>https://other.example/\x1b[31m</loc>", "https://other.example/%1B%5B31m"),
     ],
 )
 def test_files_of_another_site(tmp_path: Path, text: str, url: str) -> None:

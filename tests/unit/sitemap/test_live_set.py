@@ -528,14 +528,3 @@ def test_published_schemas_accept_the_set(tmp_path):
     sitemapindex.assertValid(parse(tmp_path / "a b&.xml"))
     urlset.assertValid(parse(tmp_path / "a b&-1.xml"))
     assert not urlset.validate(parse(tmp_path / "a b&.xml"))
-
-
-def test_a_shard_that_begins_with_a_url_that_is_written_otherwise_stays_as_it_is(tmp_path):
-    """`[` comes after Z in a URL as it is crawled, and is written as %5B, which would come before."""
-    locs = [f"{BASE}{name}" for name in ("A", "B", "[c", "[d", "e")]
-    previous = ()
-    for run in range(3):
-        result = publish(map(Entry, locs), target(tmp_path), previous, NOW)
-        assert [file.urls for file in result.files] == [0, 2, 2, 1]
-        assert written(result) == (on_disk(tmp_path) if run == 0 else set())
-        previous = result.files

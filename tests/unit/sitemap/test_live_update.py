@@ -17,7 +17,7 @@ from sitemap_crawler.sitemap.records import Publication, Target
 from tests.support.publishing import BASE, Stopped, live, state, stop_at, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from sitemap_crawler.sitemap.records import PublishedFile
@@ -74,15 +74,11 @@ class Set:
             self.target,
             self.files.files,
             self.now,
-            spellings=self.spellings,
             section_signature=self.signature,
             **keywords,
         )
         self.pages, self.files = after, publication
         return publication
-
-    def spellings(self, encoded: Collection[str]) -> dict[str, str]:
-        return {rfc3986(loc): loc for loc in self.pages if rfc3986(loc) in encoded}
 
     def assert_whole(self) -> None:
         """Assert that a whole publication changes nothing."""
@@ -122,9 +118,8 @@ def test_an_unchanged_page_writes_nothing(tmp_path: Path) -> None:
 def test_any_changes_leave_the_files_of_a_whole_publication(
     tmp_path: Path, max_urls: int, max_bytes: int, compress: bool, sections: bool
 ) -> None:
-    """Special characters sort differently before and after they are percent-encoded."""
     chance = random.Random(f"{max_urls} {max_bytes} {compress} {sections}")
-    spellings = ["{:02}", "{:02}|x", "{:02}[a]=1", "{:02}%7Cy", "{:02}~"]
+    spellings = ["{:02}", "{:02}%7Cx", "{:02}%5Ba%5D=1", "{:02}!y", "{:02}~"]
     known = [BASE + spelling.format(number) for number in range(40) for spelling in spellings]
 
     def section_of(loc: str) -> str:

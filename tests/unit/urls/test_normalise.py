@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sitemap_crawler.sitemap.escaping import rfc3986, unescape, urls_in_xml
 from sitemap_crawler.urls import normalise as urls
 from sitemap_crawler.urls.normalise import Resolver, directory_of, host_of, last_segment, origin_of, split_credentials
 
@@ -66,12 +67,12 @@ RESOLVED = [
     ("/s??a", "https://example.com/s??a"),
     ("/s?a/../b", "https://example.com/s?a/../b"),
     ("/s?u=http://other.example/?x", "https://example.com/s?u=http://other.example/?x"),
-    ("/s?a\\b", "https://example.com/s?a\\b"),
+    ("/s?a\\b", "https://example.com/s?a%5Cb"),
     ("/s?a b+c", "https://example.com/s?a%20b+c"),
     ("/s?a\tb\r\nc", "https://example.com/s?abc"),
     ("/s?a=1 ", "https://example.com/s?a=1"),
     ('/s?"<>', "https://example.com/s?%22%3C%3E"),
-    ("/s?a|b[1]{2}`^", "https://example.com/s?a|b[1]{2}`^"),
+    ("/s?a|b[1]{2}`^", "https://example.com/s?a%7Cb%5B1%5D%7B2%7D%60%5E"),
     ("/s?\x01\x7f", "https://example.com/s?%01%7F"),
     ("/s?t=12:30@x;y,z/$!*()", "https://example.com/s?t=12:30@x;y,z/$!*()"),
     # White space and backslashes
@@ -138,7 +139,7 @@ RESOLVED = [
     ("/s?q='x'", "https://example.com/s?q='x'"),
     ("/s?q=%27x%27", "https://example.com/s?q=%27x%27"),
     ('/a"b<c>d`e{f}^', "https://example.com/a%22b%3Cc%3Ed%60e%7Bf%7D%5E"),
-    ("/a|b[c]$&*:@", "https://example.com/a|b[c]$&*:@"),
+    ("/a|b[c]$&*:@", "https://example.com/a%7Cb%5Bc%5D$&*:@"),
     ("/a\x00b", "https://example.com/a%00b"),
     # A % that begins no escape
     ("/100%", "https://example.com/100%25"),
@@ -559,3 +560,25 @@ def test_split_credentials(url: str, parts: tuple[str, str | None, str | None]) 
 )
 def test_parts(url: str, origin: str, host: str, directory: str, segment: str) -> None:
     assert (origin_of(url), host_of(url), directory_of(url), last_segment(url)) == (origin, host, directory, segment)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("/?a[]=1&b={2}|3", "https://example.com/?a%5B%5D=1&b=%7B2%7D%7C3"),
+        ("/?a%5b%5D=1", "https://example.com/?a%5B%5D=1"),
+        ("/p[1]/^`{|}", "https://example.com/p%5B1%5D/%5E%60%7B%7C%7D"),
+        ("/p%5B1%5D", "https://example.com/p%5B1%5D"),
+        ("http://[::1]/[a]?[b]", "http://[::1]/%5Ba%5D?%5Bb%5D"),
+    ],
+)
+def test_urls_have_the_spelling_of_a_sitemap(href: str, url: str) -> None:
+    assert Resolver().resolve(href, "https://example.com/") == url
+
+
+@given(st.text(alphabet="[]\\^`{|}%25Da/?&=;.~'()*!$,+:@ <>\"é", max_size=40))
+def test_a_stored_url_is_written_as_it_is(href: str) -> None:
+    url = Resolver().resolve(href, "https://example.com/")
+    if url is not None:
+        assert rfc3986(url) == url
+        assert Resolver().normalise(unescape(urls_in_xml([url])[0])) == url
