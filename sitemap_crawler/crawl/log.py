@@ -57,7 +57,7 @@ def _is_no_exit(record: logging.LogRecord) -> bool:
 class LogFile(logging.Handler):
     """Handler that appends to a file. It holds no buffer: what cannot be written is lost, and costs nothing later."""
 
-    def __init__(self, path: Path, *, encoding: str, truncates: bool, private: bool) -> None:
+    def __init__(self, path: Path, *, encoding: str, truncates: bool, private: bool = False) -> None:
         """Open the file. Raises UntrustedLinkError, OSError."""
         super().__init__()
         self._path = path

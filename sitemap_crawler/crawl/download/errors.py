@@ -6,8 +6,6 @@ import os
 import socket
 import ssl
 
-import aiohttp
-from aiohttp.http import RawResponseMessage
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -61,11 +59,6 @@ def describe_failure(error: BaseException | None) -> str:
         text = "the answer broke off"
     elif error is not None and isinstance(error.__cause__, OSError) and error.__cause__.errno:
         text = f"the connection broke: {_describe_os_error(error)}"
-    elif isinstance(cause, aiohttp.ServerDisconnectedError):
-        # Its message may be an object of the parser.
-        text = "the server closed the connection without an answer"
-        if isinstance(cause.message, RawResponseMessage):
-            text = "the answer broke off in its headers"
     elif isinstance(error, UnicodeError) or isinstance(cause, UnicodeError):
         text = "its host is no valid name: a part of it is empty, or has more than 63 characters"
     else:

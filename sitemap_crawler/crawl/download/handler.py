@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
+from aiohttp.http import RawResponseMessage
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -312,6 +313,10 @@ def _tunnel_headers(request: Request, proxy: Proxy | None) -> dict[str, str] | N
 
 def _error_message(proxy: Proxy | None, error: aiohttp.ClientError) -> str:
     """Return the message of a download error; if the proxy failed, the description for users (`errors.py`)."""
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        # Its message may be an object of the parser.
+        is_cut = isinstance(error.message, RawResponseMessage)
+        return "the answer broke off in its headers" if is_cut else "the server closed the connection without an answer"
     if proxy is not None and isinstance(error, aiohttp.ClientHttpProxyError):
         return f"{PROXY} {proxy.url} answers {error.status} {error.message}"
     proxy_errors = (aiohttp.ClientProxyConnectionError, aiohttp.ClientConnectorDNSError)

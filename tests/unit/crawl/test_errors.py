@@ -6,29 +6,22 @@ import aiohttp
 import pytest
 from aiohttp.http import HttpVersion11, RawResponseMessage
 from multidict import CIMultiDict, CIMultiDictProxy
-from scrapy.exceptions import DownloadFailedError
 
 from sitemap_crawler.crawl.download.errors import describe_failure
+from sitemap_crawler.crawl.download.handler import _error_message
 
 HEAD = RawResponseMessage(HttpVersion11, 200, "OK", CIMultiDictProxy(CIMultiDict()), (), False, None, False, False)
 
 
-def failure(cause: Exception) -> DownloadFailedError:
-    error = DownloadFailedError(str(cause))
-    error.__cause__ = cause
-    return error
-
-
 @pytest.mark.parametrize(
-    ("error", "text"),
-    [
-        (failure(aiohttp.ServerDisconnectedError()), "the server closed the connection without an answer"),
-        (failure(aiohttp.ServerDisconnectedError(HEAD)), "the answer broke off in its headers"),
-        (
-            UnicodeError("encoding with 'idna' codec failed (UnicodeError: label too long)"),
-            "its host is no valid name: a part of it is empty, or has more than 63 characters",
-        ),
-    ],
+    ("message", "text"),
+    [(None, "the server closed the connection without an answer"), (HEAD, "the answer broke off in its headers")],
 )
-def test_descriptions(error: Exception, text: str) -> None:
+def test_a_server_that_disconnects(message: RawResponseMessage | None, text: str) -> None:
+    assert _error_message(None, aiohttp.ServerDisconnectedError(message)) == text
+
+
+def test_a_host_that_is_no_name() -> None:
+    error = UnicodeError("encoding with 'idna' codec failed (UnicodeError: label too long)")
+    text = "its host is no valid name: a part of it is empty, or has more than 63 characters"
     assert describe_failure(error) == text
