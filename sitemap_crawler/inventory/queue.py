@@ -480,7 +480,7 @@ class Queue:
             # A sitemap names the URL, so no trap refuses it.
             self._traps.count_admitted(url)
             return UrlState.ADMITTED
-        trap = self._traps.refusal(url)
+        trap = self._traps.new_refusal(url)
         return UrlState.ADMITTED if trap is None else UrlState(trap)
 
     def _turn_of(self, url: str, depth: int) -> int:

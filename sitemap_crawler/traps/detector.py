@@ -208,6 +208,12 @@ class TrapDetector:
             self.admit_session(url)
         return trap
 
+    def new_refusal(self, url: str) -> Trap | None:
+        """Return the reason against a URL that no run has met before, or None. See `refusal`."""
+        trap = self.refusal(url)
+        leaves_out = trap is None and self.applies(url) and self.yields.leaves_out_new(url)
+        return Trap.EXHAUSTED if leaves_out else trap
+
     def learnt_refusal(self, url: str) -> Trap | None:
         """Return the learnt trap of a URL that was admitted before the trap was learnt, or None."""
         if not self.applies(url):

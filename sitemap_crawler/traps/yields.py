@@ -40,6 +40,8 @@ FEW_PLAIN_SAMPLES = 1
 """The same if a wider group has shown nothing new for MANY_DRY pages: a site may have thousands of shapes."""
 MANY_DRY = 100
 """Number of pages of a group that have shown nothing new since the last one that did."""
+NEW_SAMPLES = 3
+"""Number of new URLs of a shape that are requested although an earlier run has left its URLs out."""
 MIN_SHAPES = 3
 """Number of different shapes that the samples of a wider group have. Those of fewer shapes prove nothing for others."""
 OWN_YIELDS = 2
@@ -117,6 +119,8 @@ class Yields:
         """Groups that an earlier run had refused when this one began."""
         self._exhausted: set[str] = set()
         """Shapes of which an earlier run had left URLs out when this one began."""
+        self._new_samples: dict[str, set[str]] = {}
+        """By shape of those, the new URLs that are samples."""
         self.samples: set[str] = set()
         """URLs of these shapes that are requested all the same."""
         self.postponed: set[str] = set()
@@ -319,6 +323,20 @@ class Yields:
         """Add what an earlier process of the run knew of the runs before."""
         self.earlier.update(before["refused"])
         self._exhausted.update(before["left_out"])
+
+    def leaves_out_new(self, url: str) -> bool:
+        """Return whether a new URL is left out, as an earlier run has left URLs of its shape out.
+
+        The first few of each shape are samples.
+        """
+        shape = self.exhausted_shape(url)
+        if shape is None:
+            return False
+        new = self._new_samples.setdefault(shape, set())
+        if url not in new and len(new) < NEW_SAMPLES:
+            new.add(url)
+            self.samples.add(url)
+        return url not in new
 
     def exhausted_shape(self, url: str) -> str | None:
         """Return the shape of a URL if URLs of this shape were left out when an earlier run ended."""

@@ -235,4 +235,5 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
     assert first < 2_500
     second = program.crawl(site.url("/"))
     assert listed_paths(second, site) == listed
-    assert len(site.requests) - first < first + 50
+    # The start page with its lists, the articles, and a few views of each of three shapes.
+    assert len(site.requests) - first < 100

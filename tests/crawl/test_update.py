@@ -483,11 +483,11 @@ def test_other_hosts_keep_their_sets(program: Program, site: WebServer) -> None:
 
 
 def test_a_preview_is_updated_under_its_public_address(program: Program, site: WebServer) -> None:
-    site.pages |= {"/": page("a", "x|y"), "/a": text("a"), "/x|y": text("x")}
+    site.pages |= {"/": page("a", "x|y"), "/a": text("a"), "/x%7Cy": text("x")}
     options = ("--public-url", "https://www.example.com/", "--max-urls", "2")
     assert program.crawl(site.url("/"), *STATE, *options).code == 0
     site.pages["/b"] = text("b")
-    site.pages["/x|y"] = text("other", head=LASTMOD.format("2026-02-03"))
+    site.pages["/x%7Cy"] = text("other", head=LASTMOD.format("2026-02-03"))
     assert update(program, "add", "https://www.example.com/b", site.url("/x|y")).code == 0
     assert live(program) == {
         "https://www.example.com/": None,
