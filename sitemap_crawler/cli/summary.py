@@ -13,7 +13,7 @@ from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from sitemap_crawler.report.report import Report
-    from sitemap_crawler.report.url_groups.groups import UrlGroup
+    from sitemap_crawler.report.url_groups.exclusion import UrlShape
 
 MAX_GROUPS_LISTED = 6
 """Maximum number of URL groups shown for listed URLs."""
@@ -112,7 +112,7 @@ def _in_line(title: str) -> str:
     return title[0].lower() + title[1:]
 
 
-def _add_groups(table: Table, shapes: list[UrlGroup], *, limit: int, width: int, indent: str = INDENT) -> None:
+def _add_groups(table: Table, shapes: list[UrlShape], *, limit: int, width: int, indent: str = INDENT) -> None:
     """Add a row for each group of URLs. A single group adds nothing: the row above has its number.
 
     Patterns that are longer than a cell of `width` columns are cut, and stay different.

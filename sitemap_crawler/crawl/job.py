@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.policy.rules import Rules
     from sitemap_crawler.policy.warning_kinds import WarningKind
     from sitemap_crawler.report.report import Report
-    from sitemap_crawler.report.waiting import WaitingShape
+    from sitemap_crawler.report.url_groups.exclusion import UrlShape
     from sitemap_crawler.utils.shortage import Shortage
 
 logger = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class Job:
         self.report: Report | None = None
         self.read_probe: Callable[[Response], Awaitable[Observation | None]] | None = None
         """Function that renders a response that is no page of the crawl; None without `--render`."""
-        self.growing: list[WaitingShape] | None = None
+        self.growing: list[UrlShape] | None = None
         """The shapes of which the most URLs wait, once the queue has grown for long."""
         self.show_line: Callable[[str], None] | None = None
         """Function that prints a line above the progress line of a terminal; None without a progress line."""
@@ -259,7 +259,7 @@ def _open_job(options: Options, store: Store, *, readers: str) -> Job:
     context = RunContext(options, store, run)
     hosts = map(host_of, admitted_hosts(connection)) if options.subdomains and run.planned else ()
     admission = Admission(context, hosts=hosts)
-    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.checks_traps(url))
+    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.learns_traps(url))
     plan_run(context, admits=admission.admits, traps=traps, readers=readers)
     parts = queue_parts(options, admission, traps, readers)
     if isinstance(store.location, Path):

@@ -80,7 +80,7 @@ def _open_job(options: Options, location: ServerLocation, store: Store, run: Run
     throttles = HostThrottles(options, not_before=first_request_time(pause_seconds, options.random_delay))
     context = RunContext(options, store, run)
     admission = Admission(context, hosts=map(host_of, admitted_hosts(connection)) if options.subdomains else ())
-    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.checks_traps(url))
+    traps = TrapDetector(options.trap_budget, applies=lambda url: context.rules.learns_traps(url))
     with connection.begin():
         load_traps(connection, traps, run=run.id)
     membership = Membership(

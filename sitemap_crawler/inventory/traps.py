@@ -107,6 +107,13 @@ def load_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
         traps.add_known(json.loads(known))
 
 
+def compared_pages(connection: Connection) -> dict[str, tuple[int, int]]:
+    """Return the numbers of pages that were compared and of those that were new, by refused group of URLs."""
+    traps = TrapDetector(0, applies=lambda _: True)
+    load_learnt_traps(connection, traps)
+    return traps.yields.compared
+
+
 def _observed() -> Select[Any]:
     return select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
 

@@ -23,7 +23,7 @@ from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.urls.spelling import INDEX_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sitemap_crawler.policy.rules import Rules
 
@@ -117,11 +117,13 @@ class Decider:
         find: Callable[[str], Facts | None],
         blocked: Callable[[str], str | None],
         warn: Callable[[SiteWarning], None],
+        compared: Mapping[str, tuple[int, int]],
     ) -> None:
         """Decide by `rules` at the time `now`, in seconds since 1970.
 
         `rows` returns all rows at each call, in any order. `find` returns the row of a URL. `blocked` returns the rule
-        of robots.txt that disallows a URL, if there is one. `warn` takes problems of the site.
+        of robots.txt that disallows a URL, if there is one. `warn` takes problems of the site. `compared` is that of
+        `trap_evidence`.
         """
         self._rows = rows
         self._rules = rules
@@ -130,6 +132,7 @@ class Decider:
         self._blocked = blocked
         self._broken_canonicals = 0
         self._warn = warn
+        self._compared = compared
         self._states = bytearray()
         self._canonical: array[int] = array("I")
 
@@ -179,8 +182,8 @@ class Decider:
             return refusal
         if orphan := _orphan(facts):
             return orphan
-        if facts.trap is not None and self._rules.checks_traps(facts.url):
-            return learnt_trap_refusal(facts.trap, facts.url)
+        if facts.trap is not None and self._rules.learns_traps(facts.url):
+            return learnt_trap_refusal(facts.trap, facts.url, self._compared)
         return Refusal(Reason.LIMIT, f"not fetched yet, as {self._rules.why_unfetched}: crawl again")
 
     def _decide(self, facts: Facts) -> Decision:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.traps.detector import repeats_others, trap_evidence
-from sitemap_crawler.traps.url_checks import month_of, url_trap
+from sitemap_crawler.traps.url_checks import MAX_PARAMETERS, month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.scope import DomainScope, Scope
 from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sitemap_crawler.config.options import Options
 
 
@@ -33,10 +35,13 @@ class Refusal(NamedTuple):
     evidence: str
 
 
-def learnt_trap_refusal(trap: int, url: str) -> Refusal:
-    """Return the refusal of a URL for a trap that the run has learnt, given as the state of the URL."""
+def learnt_trap_refusal(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) -> Refusal:
+    """Return the refusal of a URL for a trap that the run has learnt, given as the state of the URL.
+
+    `compared` is that of `trap_evidence`.
+    """
     reason = Reason.DUPLICATE_PARAMETERS if repeats_others(trap, url) else Reason.LIMIT
-    return Refusal(reason, trap_evidence(trap, url))
+    return Refusal(reason, trap_evidence(trap, url, compared))
 
 
 class Rules:
@@ -108,6 +113,24 @@ class Rules:
     def checks_traps(self, url: str) -> bool:
         """Return whether trap detection is on and `no_traps` does not exempt the URL."""
         return self._detects_traps and not (self._no_traps and self._matching(self._no_traps, url, "no_traps"))
+
+    def learns_traps(self, url: str) -> bool:
+        """Return whether what other pages have shown may refuse the URL: not if `--include` asks for its parameters."""
+        return self.checks_traps(url) and not (self._include and "?" in url and self._include_needs_parameters(url))
+
+    def _include_needs_parameters(self, url: str) -> bool:
+        """Return whether an `--include` pattern matches the URL, but no more without any one of its parameters."""
+        path, _, query = url.partition("?")
+        parameters = query.split("&")
+        if len(parameters) > MAX_PARAMETERS:
+            return False
+        fewer = ["&".join(parameters[:index] + parameters[index + 1 :]) for index in range(len(parameters))]
+        simpler = [f"{path}?{query}" if query else path for query in fewer]
+        return any(
+            self._matching([pattern], url, "--include")
+            and not any(self._matching([pattern], other, "--include") for other in simpler)
+            for pattern in self._include
+        )
 
     def listing_refusal(self, url: str) -> Refusal | None:
         """Return why `url`, the URL of a usable page, may not be listed; None if it may be listed."""

@@ -54,7 +54,7 @@ from sitemap_crawler.inventory.runs import (
 from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complete
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.inventory.supplied import forget_unnamed, visited_and_unlisted
-from sitemap_crawler.inventory.traps import learn_lasting_sessions
+from sitemap_crawler.inventory.traps import compared_pages, learn_lasting_sessions
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.reasons import Reason
@@ -64,6 +64,7 @@ from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.url_groups.exclusion import shape_of_group
 from sitemap_crawler.report.waiting import (
     WaitingCount,
     interruption_notice,
@@ -287,7 +288,7 @@ class _Conclusion:
         with connection.begin():
             reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
             store_reach(connection, reach, run=context.run.id, proved=proved)
-            if proved and learn_lasting_sessions(connection, run=context.run.id, applies=context.rules.checks_traps):
+            if proved and learn_lasting_sessions(connection, run=context.run.id, applies=context.rules.learns_traps):
                 reach = walk_from(connection, context.run.id, starts={context.run.requested_url, context.start_url})
                 store_reach(connection, reach, run=context.run.id, proved=proved)
 
@@ -312,7 +313,11 @@ class _Conclusion:
                 examples=decisions.examples,
                 renders=context.options.renders,
             )
-        report.shapes = {reason: groups.top(MAX_URL_GROUPS) for reason, groups in sorted(self._url_groups.items())}
+        prefix = context.rules.scope.prefix
+        report.shapes = {
+            reason: [shape_of_group(group, prefix) for group in groups.top(MAX_URL_GROUPS)]
+            for reason, groups in sorted(self._url_groups.items())
+        }
         self._warn()
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem
@@ -383,6 +388,8 @@ def decider_of(
     `rows` returns the facts to decide by; by default those of all URLs.
     """
     options = context.options
+    with context.store.connection.begin():
+        compared = compared_pages(context.store.connection)
     decisions = DecisionStore(
         context.store,
         context.run.id,
@@ -399,6 +406,7 @@ def decider_of(
             context.store.connection, context.run.id, published=context.rules.to_public
         ).evidence_against,
         warn=lambda warning: context.warn(*warning),
+        compared=compared,
     )
     return decisions, decider
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.inventory.inspections import inspection_of
 from sitemap_crawler.inventory.schema import TRAPPED
 from sitemap_crawler.inventory.submissions import submissions_of
+from sitemap_crawler.inventory.traps import compared_pages
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules, learnt_trap_refusal
@@ -155,7 +156,7 @@ def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str,
     decision, reason, evidence = record.decision, record.reason, record.evidence
     if decision is None:
         decision = "unknown"
-        reason, evidence = _undecided(record, rules)
+        reason, evidence = _undecided(record, inventory, rules)
     unlinked = _is_unlinked(record)
     return {
         "url": record.url,
@@ -177,7 +178,7 @@ def facts_of(record: UrlRecord, inventory: Inventory, rules: Rules) -> dict[str,
     }
 
 
-def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
+def _undecided(record: UrlRecord, inventory: Inventory, rules: Rules) -> tuple[str | None, str]:
     """Return reason and evidence of a URL whose crawl has not ended. The reason is None if it is still open."""
     if record.waits:
         return None, "queued, not fetched yet"
@@ -191,7 +192,7 @@ def _undecided(record: UrlRecord, rules: Rules) -> tuple[str | None, str]:
     if refusal is not None:
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
     if record.state in TRAPPED:
-        refusal = learnt_trap_refusal(record.state, record.url)
+        refusal = learnt_trap_refusal(record.state, record.url, compared_pages(inventory.connection))
         return str(refusal.reason), f"{refusal.evidence}, not decided yet"
     return None, "neither fetched nor decided yet"
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sitemap_crawler.config.options import Options
-    from sitemap_crawler.report.url_groups.groups import UrlGroup
-    from sitemap_crawler.report.waiting import WaitingShape
+    from sitemap_crawler.report.url_groups.exclusion import UrlShape
 
 
 MAX_STORED_MESSAGE = 300
@@ -119,9 +118,9 @@ class Report:
     """Number of known URLs that the run was to request and has not, because a limit or an interruption ended it."""
     left_out: int = 0
     """Number of URLs that were not requested because the last pages of a run had shown nothing new."""
-    waiting_shapes: list[WaitingShape] = field(default_factory=list)
+    waiting_shapes: list[UrlShape] = field(default_factory=list)
     """The shapes of which the most URLs wait or were left out. Empty unless some were, or the queue has grown."""
-    shapes: dict[str, list[UrlGroup]] = field(default_factory=dict)
+    shapes: dict[str, list[UrlShape]] = field(default_factory=dict)
     """Groups of URLs by reason, the largest first."""
     rendering: dict[str, Any] | None = None
     """Numbers of the renderings, see RenderingTotals. None without one."""

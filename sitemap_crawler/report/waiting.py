@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from sitemap_crawler.exceptions import PatternError
 from sitemap_crawler.report.url_groups.counter import UrlGroups
-from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE
-from sitemap_crawler.report.url_groups.query_paths import FURTHER
-from sitemap_crawler.urls.normalise import origin_of
-from sitemap_crawler.utils.patterns import UserPattern
+from sitemap_crawler.report.url_groups.exclusion import shape_of_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sitemap_crawler.report.url_groups.groups import UrlGroup
+    from sitemap_crawler.report.url_groups.exclusion import UrlShape
 
 MAX_COUNTED = 200_000
 """Maximum number of waiting URLs whose shapes are counted. Of more URLs a part is counted, as it takes a second."""
@@ -24,19 +19,6 @@ MAX_SHAPES = 3
 """Maximum number of shapes that are named."""
 _MAX_GROUPS = 10
 """Number of groups among which the shapes are found. The last one may hold the rest, which has no shape."""
-_WILDCARD = re.compile(r"[*…]|(?<=/)(?:YYYY|MM|DD)(?=/)")
-_NUMBERS = {"YYYY": "[0-9]{4}", "MM": "[0-9]{2}", "DD": "[0-9]{2}"}
-
-
-class WaitingShape(NamedTuple):
-    """URLs of one shape that wait."""
-
-    pattern: str
-    urls: int
-    """Number of URLs; an estimate if only a part was counted."""
-    example: str
-    exclude: str | None
-    """Value of --exclude that matches the URLs; None if the shape is no more than all pages of the site."""
 
 
 class WaitingCount:
@@ -53,59 +35,16 @@ class WaitingCount:
         for url in urls:
             self._groups.add(url)
 
-    def shapes(self) -> list[WaitingShape]:
+    def shapes(self) -> list[UrlShape]:
         """Return the shapes with the most URLs, those first that can be excluded."""
         shapes = [
-            WaitingShape(group.pattern, group.urls * self.every, group.example, exclude_pattern(group, self._prefix))
+            shape_of_group(group, self._prefix)._replace(urls=group.urls * self.every)
             for group in self._groups.top(_MAX_GROUPS)
         ]
         return sorted(shapes, key=lambda shape: (shape.exclude is None, -shape.urls))[:MAX_SHAPES]
 
 
-def exclude_pattern(group: UrlGroup, prefix: str) -> str | None:
-    """Return a regular expression for the URLs of a group, or None if it would match all pages of the scope."""
-    origin, pattern = origin_of(prefix), group.pattern
-    if "://" in pattern:
-        origin, pattern = origin_of(pattern), pattern[len(origin_of(pattern)) :]
-    path, mark, query = pattern.partition("?")
-    is_all = not mark and origin == origin_of(prefix) and path in ("/*", f"{prefix[len(origin) :]}*")
-    if "*" in origin or is_all or path == f"/{FURTHER}":
-        return None
-    start = f"^{re.escape(origin)}"
-    if mark:
-        text = start + _expression(path, "[^/?]*") + r"\?" + _query_expression(query) + "$"
-    elif path.endswith("*"):
-        text = start + _expression(path[:-1], ".*")
-    else:
-        # The archive of a year, a month or a day.
-        text = start + _expression(path.rstrip("/") + "/", ".*").removesuffix("/") + "/?$"
-    return text if _matches(text, group.example) else None
-
-
-def _query_expression(query: str) -> str:
-    # A parameter of which nothing is known stands for any number of parameters.
-    return "&".join([".*" if part == "*" else _expression(part, "[^&]*") for part in query.split("&")])
-
-
-def _expression(pattern: str, wildcard: str) -> str:
-    """Return the regular expression of a part of a pattern, in which `*` is the wildcard."""
-    parts: list[str] = []
-    end = 0
-    for found in _WILDCARD.finditer(pattern):
-        parts.append(re.escape(pattern[end : found.start()]))
-        parts.append(wildcard if found[0] == "*" else _NUMBERS.get(found[0], ".*"))
-        end = found.end()
-    return "".join([*parts, re.escape(pattern[end:])])
-
-
-def _matches(text: str, example: str) -> bool:
-    try:
-        return len(example) <= MAX_EXAMPLE and UserPattern(text).found_in(example)
-    except PatternError:
-        return False
-
-
-def growth_lines(shapes: Sequence[WaitingShape], *, waiting: int, window: int) -> Iterator[str]:
+def growth_lines(shapes: Sequence[UrlShape], *, waiting: int, window: int) -> Iterator[str]:
     """Yield the lines for a crawl whose queue grows. `window` is the number of requests over which it has grown."""
     yield (
         f"the queue grows: over the last {window:,} requests more URLs were added than requested, and {waiting:,} "
@@ -162,7 +101,7 @@ def limit_remedy() -> str:
     return "more URLs wait than were requested; to leave out those that nobody needs, crawl with --exclude"
 
 
-def shape_lines(shapes: Iterable[WaitingShape]) -> Iterator[str]:
+def shape_lines(shapes: Iterable[UrlShape]) -> Iterator[str]:
     """Yield a line for each shape, with the option that excludes its URLs."""
     for shape in shapes:
         remedy = "" if shape.exclude is None else f": --exclude {quote(shape.exclude)}"

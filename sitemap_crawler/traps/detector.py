@@ -14,7 +14,7 @@ from sitemap_crawler.traps.url_checks import COMBINATIONS, TRAP
 from sitemap_crawler.traps.yields import Yields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from sitemap_crawler.traps.patterns import Session
 
@@ -45,14 +45,20 @@ class Trap(IntEnum):
     """The run ended, as its last pages had shown nothing new."""
 
 
-def trap_evidence(trap: int, url: str) -> str:
-    """Return the evidence against a refused URL. All URLs of one trap share it."""
+def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) -> str:
+    """Return the evidence against a refused URL. All URLs of one trap share it.
+
+    `compared` has, by refused group, the numbers of pages that were compared and of those that showed anything new.
+    """
     if trap == Trap.FACETS:
         return f"{COMBINATIONS} at {facets_place(url)}"
     if trap == Trap.ENDLESS:
         return f"{TRAP}{shown(endless_pattern(url) or url)} continues without end, and its pages are alike"
     if trap == Trap.REPEATS:
-        return f"{TRAP}{_parameters_shown(url)} only lead to pages that repeat others"
+        groups = shape_of(url).groups
+        group = next((group for group in groups if group in compared), groups[-2])
+        proof = _proof(*compared[group]) if group in compared else ""
+        return f"{TRAP}{_parameters_shown(group)} only lead to pages that repeat others{proof}"
     if trap == Trap.SAME:
         return "it shows what a URL of the same path with fewer parameters, or a shorter one, shows"
     if trap == Trap.EXHAUSTED:
@@ -63,10 +69,15 @@ def trap_evidence(trap: int, url: str) -> str:
     return f"{TRAP}the same page under changing session ids, {shown(sessions[0].place if sessions else url)}"
 
 
-def _parameters_shown(url: str) -> str:
-    """Return the place and the parameters of the group of a URL, for a message."""
-    place, _, names = shown(shape_of(url).groups[-2]).partition("?")
+def _parameters_shown(group: str) -> str:
+    """Return the place and the parameters of a group, for a message."""
+    place, _, names = shown(group).partition("?")
     return f"the URLs of {place} with {' and '.join(dict.fromkeys(names.split('&')))}"
+
+
+def _proof(compared: int, new: int) -> str:
+    pages = "1 page was" if compared == 1 else f"{compared:,} pages were"
+    return f": {pages} compared, {'none' if not new else f'{new:,}'} showed anything new"
 
 
 def repeats_others(trap: int, url: str) -> bool:
@@ -124,21 +135,23 @@ class TrapDetector:
         """Whether pages were counted since the counts were last written."""
 
     @property
-    def known(self) -> dict[str, list[str]]:
+    def known(self) -> dict[str, Any]:
         """The traps in effect, for JSON."""
         return {
             "endless": sorted(self._endless),
             "sessions": sorted(self._sessions),
             "rounds": sorted(self._nested),
             "repeating": sorted(self.yields.refused),
+            "compared": self.yields.compared,
         }
 
-    def add_known(self, known: dict[str, list[str]]) -> None:
+    def add_known(self, known: dict[str, Any]) -> None:
         """Put the traps of an earlier run into effect."""
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
         self.yields.refuse(known.get("repeating", ()))
+        self.yields.compared.update((group, tuple(counts)) for group, counts in known.get("compared", {}).items())
 
     @property
     def counts(self) -> dict[str, Any]:

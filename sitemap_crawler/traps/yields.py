@@ -115,6 +115,8 @@ class Yields:
     def __init__(self) -> None:
         self.refused: set[str] = set()
         """Groups whose URLs are not requested."""
+        self.compared: dict[str, tuple[int, int]] = {}
+        """By refused group, the numbers of pages that were compared until then, and of those that were new."""
         self.earlier: set[str] = set()
         """Groups that an earlier run had refused when this one began."""
         self._exhausted: set[str] = set()
@@ -257,6 +259,8 @@ class Yields:
             return []
         dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
         self.reopened.update(again)
+        for group in again:
+            self.compared.pop(group, None)
         return dry
 
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:
@@ -347,6 +351,8 @@ class Yields:
         for group in groups:
             if len(self.refused) < MAX_REFUSED:
                 self.refused.add(group)
+                if (counts := self._counts.get(group)) is not None:
+                    self.compared[group] = (counts.samples, counts.yields)
 
     def count_other(self, url: str, links: Iterable[str]) -> list[str]:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""

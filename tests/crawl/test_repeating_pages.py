@@ -19,6 +19,7 @@ from tests.support.webserver import page
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.support.webserver import WebServer
@@ -66,6 +67,19 @@ def test_a_shop_with_facets_ends_and_lists_its_products_once(program: Program, s
     assert left_out
     red = next(row for row in left_out if "facet=red" in row["url"])
     assert "only lead to pages that repeat others" in red["evidence"] or "shows what a URL" in red["evidence"]
+    learnt = [
+        (names, int(compared))
+        for row in left_out
+        for names, compared in re.findall(
+            r"trap: the URLs of .* with (.*) only lead to pages that repeat others: ([0-9]+) pages were compared, "
+            r"(?:none|[0-9]+) showed anything new$",
+            row["evidence"],
+        )
+    ]
+    assert learnt
+    requested = [shape_of(request.path)[1:] for request in site.requests]
+    for names, compared in learnt:
+        assert 3 <= compared <= sum(set(other) == set(names.split(" and ")) for other in requested)
     explained = json.loads(program.run("explain", red["url"], "--json").out)
     path = red["url"].partition("?")[0]
     assert explained["listed_url"] == path
@@ -166,11 +180,20 @@ def test_a_list_of_known_texts_is_requested_for_the_pages_that_only_it_leads_to(
     assert {f"/issues/{number}" for number in issues} <= listed_paths(result, site)
 
 
-def test_no_traps_lists_the_sorted_lists_too(program: Program, site: WebServer) -> None:
-    serve(site, shop())
-    result = program.crawl(site.url("/"), "-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$")
+@pytest.mark.parametrize(
+    "options",
+    [("-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$"), ("--include", r"[?&]sort=", "--include", "^[^?]*$")],
+    ids=["no-traps", "include"],
+)
+def test_an_option_lists_the_sorted_lists_too(program: Program, site: WebServer, options: Sequence[str]) -> None:
+    made = shop()
+    serve(site, made)
+    result = program.crawl(site.url("/"), *options)
     assert result.code == 0, result.err
-    assert {"/catalogue/?sort=title", "/catalogue/?sort=price"} <= listed_paths(result, site)
+    listed = listed_paths(result, site)
+    assert {"/catalogue/?sort=title", "/catalogue/?sort=price"} <= listed
+    # The option asks for no URL with another parameter beside this one.
+    assert not [path for path in listed if "sort=" in path and "&" in path]
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -219,5 +220,12 @@ def test_the_summary_groups_urls_by_pattern(program: Program, site: WebServer) -
         "listed": {"/2024/MM/DD/": 30, "/tag/*": 4, "/*": 1},
         "canonical-elsewhere": {"/tag/alpha/?replytocom=*": 5},
     }
+    for reason, paths in {"listed": ["/", *days, *tags], "canonical-elsewhere": replies}.items():
+        for shape in result.report["shapes"][reason]:
+            if shape["pattern"] == "/*":
+                assert shape["exclude"] is None
+            else:
+                matching = [path for path in paths if re.search(shape["exclude"], site.url(path))]
+                assert len(matching) == shape["urls"]
     lines = [" ".join(line.strip("│ ").split()) for line in result.out.splitlines()]
     assert "/2024/MM/DD/ │ 30" in lines

@@ -56,6 +56,7 @@ def decisions_and_warnings(rows: Iterable[Facts], **options: object) -> tuple[di
         find=by_url.get,
         blocked=blocked,
         warn=warned.append,
+        compared={},
     )
     return {urls[decision.url_id]: decision for decision in decider.decisions()}, warned
 

@@ -7,14 +7,15 @@ import shlex
 import pytest
 
 from sitemap_crawler.report import waiting
+from sitemap_crawler.report.url_groups.exclusion import UrlShape, exclude_pattern
 from sitemap_crawler.report.url_groups.groups import UrlGroup
-from sitemap_crawler.report.waiting import WaitingCount, WaitingShape, exclude_pattern, shape_lines
+from sitemap_crawler.report.waiting import WaitingCount, shape_lines
 from sitemap_crawler.utils.patterns import UserPattern
 
 SITE = "https://www.example.com"
 
 
-def shapes_of(paths: list[str]) -> list[WaitingShape]:
+def shapes_of(paths: list[str]) -> list[UrlShape]:
     count = WaitingCount(f"{SITE}/", waiting=len(paths))
     count.add(SITE + path for path in paths)
     return count.shapes()
