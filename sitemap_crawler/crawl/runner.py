@@ -64,10 +64,11 @@ def run_crawl(start: Start, *, verbosity: int) -> Report:
             raise OptionError(f"Scrapy can't work with these settings ({reason}): check -s and the site file")
         if job.report is None:
             raise CrawlStoppedError("the crawl was stopped at once; run the same command to continue")
-        submit_published(job)
-        return job.report
     finally:
         job.close()
+    # The inventory is free for other commands meanwhile.
+    submit_published(job)
+    return job.report
 
 
 def helpers_of(start: Start, *, verbosity: int) -> AbstractContextManager[object]:

@@ -19,6 +19,7 @@ from sitemap_crawler.config.credentials import AUTH_VARIABLE, HEADERS_VARIABLE
 from sitemap_crawler.config.search_engines import ENVIRONMENT, SearchEngineOptions
 from sitemap_crawler.config.state_location import STATE_VARIABLE
 from sitemap_crawler.utils.nesting import read_json
+from sitemap_crawler.utils.stopping import interruptible
 from sitemap_crawler.utils.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -55,16 +56,19 @@ def submit_published(job: Job) -> None:
 
 
 def run_submit(options: Options, state: StateLocation) -> dict[str, Any]:
-    """Run the command and return its part of a report. Raises nothing."""
+    """Run the command and return its part of a report. A signal ends the command only. Raises nothing."""
     try:
-        done = subprocess.run(  # noqa: S603 - this program, with options that were checked
-            _command(options, state),
-            env=_environment(options, state),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=options.submit_timeout,
-            check=False,
-        )
+        with interruptible():
+            done = subprocess.run(  # noqa: S603 - this program, with options that were checked
+                _command(options, state),
+                env=_environment(options, state),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=options.submit_timeout,
+                check=False,
+            )
+    except KeyboardInterrupt:
+        return _row(None, f"it was interrupted; {_REMEDY}")
     except subprocess.TimeoutExpired:
         return _row(None, f"it took longer than {options.submit_timeout:g} s and was stopped; {_REMEDY}")
     except (OSError, ValueError) as error:

@@ -49,44 +49,58 @@ def _prefix(property_name: str) -> str | None:
 
 
 def google_property(
-    given: str | None, properties: Callable[[], Sequence[Property]], url: str, *, account: str, submitting: bool
+    given: str | None,
+    properties: Callable[[], Sequence[Property]],
+    url: str,
+    *,
+    account: str,
+    submitting: bool,
+    checking: bool = False,
 ) -> str:
     """Return the property that covers the URL of a sitemap or page: the given one, else the most specific one.
 
     A prefix of the URL is more specific than a domain. To submit, the account must own the property or have full
-    permission; to read, any user may. Raises ServiceRefusedError with the properties that there are.
+    permission; to read, any user may. With `checking` the account is asked for a given property, too. Raises
+    ServiceRefusedError with the properties that there are.
     """
-    if given is not None and covers(given, url):
-        return given
+    wanted = given if given is not None and covers(given, url) else None
+    if wanted is not None and not checking:
+        return wanted
     known = properties()
     usable = [each for each in known if each.may_submit or not (submitting or each.permission == _UNVERIFIED)]
-    name = _most_specific((each.name for each in usable), url)
+    name = _most_specific((each.name for each in usable if wanted in (None, each.name)), url)
     if name is not None:
         return name
     names = _named([f"{each.name} ({each.permission})" for each in known])
     rights = "an owner or full user" if submitting else "a user"
+    what = f"property of Search Console for {url}" if wanted is None else f"usable property {wanted}"
+    remedy = "or give google_property" if wanted is None else "or correct google_property"
     raise ServiceRefusedError(
-        f"the account {account} has no property of Search Console for {url}; it has {names}",
-        advice=f"make {account} {rights} of the property, or give google_property",
+        f"the account {account} has no {what}; it has {names}",
+        advice=f"make {account} {rights} of the property, {remedy}",
         reason=NOT_COVERED,
     )
 
 
-def bing_site(given: str | None, sites: Callable[[], Sequence[BingSite]], url: str) -> str:
+def bing_site(given: str | None, sites: Callable[[], Sequence[BingSite]], url: str, *, checking: bool = False) -> str:
     """Return the site that the URL of a sitemap is in: the given one, else the longest verified one.
 
-    Raises ServiceRefusedError with the sites that there are.
+    With `checking` the account is asked for a given site, too. Raises ServiceRefusedError with the sites that there
+    are.
     """
-    if given is not None and covers(given, url):
-        return given
+    wanted = given if given is not None and covers(given, url) else None
+    if wanted is not None and not checking:
+        return wanted
     known = sites()
-    name = _most_specific((each.url for each in known if each.is_verified), url)
+    name = _most_specific((each.url for each in known if each.is_verified and wanted in (None, each.url)), url)
     if name is not None:
         return name
     names = _named([f"{each.url}{'' if each.is_verified else ' (not verified)'}" for each in known])
+    what = f"site of Bing Webmaster Tools for {url}" if wanted is None else f"site {wanted} in Bing Webmaster Tools"
+    remedy = "or give bing_site" if wanted is None else "or correct bing_site"
     raise ServiceRefusedError(
-        f"the account has no verified site of Bing Webmaster Tools for {url}; it has {names}",
-        advice="add the site to Bing Webmaster Tools and verify it there, or give bing_site",
+        f"the account has no verified {what}; it has {names}",
+        advice=f"add the site to Bing Webmaster Tools and verify it there, {remedy}",
         reason=NOT_COVERED,
     )
 

@@ -46,6 +46,7 @@ class _Google:
         options = context.options
         self._client = google.SearchConsole(options, options.ca_file, clock=context.clock)
         self._given = options.google_property
+        self._checking = context.task.check
         self.endpoint = self._client.endpoint
         self.warning = self._client.warning
         self.submit: Callable[[str, str], Answer] = self._client.submit_sitemap
@@ -58,7 +59,9 @@ class _Google:
 
     def property_for(self, url: str) -> str:
         account = self._client.account
-        return google_property(self._given, lambda: self._properties, url, account=account, submitting=True)
+        return google_property(
+            self._given, lambda: self._properties, url, account=account, submitting=True, checking=self._checking
+        )
 
 
 class _Bing:
@@ -70,6 +73,7 @@ class _Bing:
         options = context.options
         self._client = bing.BingWebmaster(options, options.ca_file, clock=context.clock)
         self._given = options.bing_site
+        self._checking = context.task.check
         self.endpoint = self._client.endpoint
         self.submit: Callable[[str, str], Answer] = self._client.submit_feed
         self.remove: Callable[[str, str], Answer] = self._client.remove_feed
@@ -80,7 +84,7 @@ class _Bing:
         return self._client.sites()
 
     def property_for(self, url: str) -> str:
-        return bing_site(self._given, lambda: self._sites, url)
+        return bing_site(self._given, lambda: self._sites, url, checking=self._checking)
 
 
 _ACCOUNTS: dict[str, Callable[[SubmissionContext], _Account]] = {google.SERVICE: _Google, bing.SERVICE: _Bing}

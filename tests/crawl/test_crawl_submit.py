@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -31,12 +33,17 @@ def announced(program: Program, site: WebServer, engine: FakeIndexNow) -> Announ
     return made
 
 
-def crawl(announced: AnnouncedSite, *options: str) -> tuple[Result, dict[str, Any]]:
-    """Add a page, and crawl with `submit` in the site file. Return the result and the submission in the report."""
+def prepare(announced: AnnouncedSite) -> None:
+    """Add a page, and `submit` to the site file."""
     announced.options["submit"] = True
     announced.write_site_file()
     announced.serve("/p/b", Answer("<p>b</p>"))
     announced.serve("/", Answer('<a href="/p/a">a</a><a href="/p/b">b</a>'))
+
+
+def crawl(announced: AnnouncedSite, *options: str) -> tuple[Result, dict[str, Any]]:
+    """Crawl after `prepare`. Return the result and the submission in the report."""
+    prepare(announced)
     result = announced.program.run("crawl", "--config", SITE_FILE, *options)
     submission: dict[str, Any] = result.report["submission"]
     return result, submission
@@ -95,6 +102,45 @@ def test_a_service_that_hangs_is_left_alone_after_the_limit(announced: Announced
     assert (result.code, submission["exit_code"], submission["results"]) == (0, None, [])
     assert "submission: it took longer than 3 s and was stopped" in result.err
     assert len(result.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_submission_and_not_the_crawl(
+    announced: AnnouncedSite, engine: FakeIndexNow, number: signal.Signals
+) -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    def hang(_: LoggedRequest) -> Answer:
+        asked.set()
+        released.wait(TIMEOUT)
+        return Answer()
+
+    engine.answer_next("send", hang)
+    prepare(announced)
+    program = announced.program
+    crawling = subprocess.Popen(
+        program.command("crawl", "--config", SITE_FILE, "-q"),
+        cwd=program.directory,
+        env=program.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert asked.wait(TIMEOUT)
+        # The inventory is free meanwhile.
+        assert program.run("write", "--config", SITE_FILE).code == 0
+        (program.directory / "report.json").unlink()
+        crawling.send_signal(number)
+        _, errors = crawling.communicate(timeout=TIMEOUT)
+    finally:
+        released.set()
+        crawling.kill()
+    assert crawling.returncode == 0, errors
+    [line] = errors.splitlines()
+    assert line.endswith("submission: it was interrupted; run sitemap-crawler submit to go on")
+    report = json.loads((program.directory / "report.json").read_text())
+    assert (report["outcome"], report["submission"]["exit_code"]) == ("published", None)
 
 
 @pytest.mark.parametrize(

@@ -347,6 +347,11 @@ def test_a_check_sends_nothing(
         f"indexnow www.example.com: ready: the key file {WWW}/{INDEXNOW_KEY}.txt is in place",
         f"robots.txt of www.example.com lacks the line Sitemap: {MAP}",
     ]
+    # The accounts are asked for given names, too.
+    names = ("--google-property", f"{WWW}/", "--bing-site", f"{WWW}/")
+    given = announced.results("--check", "--to", "google,bing", *names)
+    assert outcomes(given) == {"google": "failed", "bing": "ready"}
+    assert f"has no usable property {WWW}/; it has {PROPERTY} (" in given[0]["message"]
     announced.serve("/robots.txt", f"User-agent: *\nDisallow: /x\nsitemap:{MAP}")
     announced.remove(f"/{INDEXNOW_KEY}.txt")
     google.properties.clear()

@@ -40,10 +40,12 @@ def test_which_urls_a_property_covers(name: str, url: str, expected: bool) -> No
     assert covers(name, url) is expected
 
 
-def chosen(*names: str, submitting: bool = True, given: str | None = None) -> str:
+def chosen(*names: str, submitting: bool = True, given: str | None = None, checking: bool = False) -> str:
     """The property that is chosen of these, each a name and, after a blank, a permission."""
     properties = [Property(name.partition(" ")[0], name.partition(" ")[2] or "owner") for name in names]
-    return google_property(given, lambda: properties, URL, account="robot@example.com", submitting=submitting)
+    return google_property(
+        given, lambda: properties, URL, account="robot@example.com", submitting=submitting, checking=checking
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,23 @@ def test_a_given_property_is_used_for_the_urls_that_it_covers() -> None:
     sites = [BingSite("https://www.example.com/docs/", True)]
     assert bing_site("https://www.example.com/", lambda: sites, URL) == "https://www.example.com/"
     assert bing_site("https://shop.example.com/", lambda: sites, URL) == "https://www.example.com/docs/"
+
+
+def test_a_check_asks_the_account_for_a_given_property() -> None:
+    names = "https://www.example.com/docs/", "sc-domain:example.com restricted"
+    docs = "https://www.example.com/docs/"
+    assert chosen(*names, given=docs, checking=True) == docs
+    with pytest.raises(ServiceRefusedError) as raised:
+        chosen(*names, given="sc-domain:example.com", checking=True)
+    assert str(raised.value) == (
+        f"the account robot@example.com has no usable property sc-domain:example.com; it has {docs} (owner), "
+        "sc-domain:example.com (restricted): make robot@example.com an owner or full user of the property, or correct "
+        "google_property"
+    )
+    sites = [BingSite(docs, True), BingSite("https://www.example.com/", False)]
+    assert bing_site(docs, lambda: sites, URL, checking=True) == docs
+    with pytest.raises(ServiceRefusedError, match="has no verified site https://www.example.com/ in Bing Webmaster"):
+        bing_site("https://www.example.com/", lambda: sites, URL, checking=True)
 
 
 def test_the_properties_that_there_are_stand_in_the_message() -> None:
