@@ -86,7 +86,7 @@ def begin_run(
                     f"an unfinished run is for the sitemap {last.sitemap_url}, not {sitemap_url}: "
                     "finish it with that address, or drop it with --fresh"
                 )
-            connection.execute(update(runs).where(runs.c.id == last.id).values(options=options))
+            connection.execute(update(runs).where(runs.c.id == last.id).values(options=options, totals=None))
             _end_earlier_processes(connection, last.id, resumed=True)
             earlier_seconds = _begin_process(connection, last.id, now=now.timestamp(), begun=last.started)
             return Run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 from contextlib import suppress
@@ -49,6 +50,8 @@ MAX_OWNER_BYTES = 400
 PROGRAM_ERROR = "an error in the program (see the log for details); run the same command to resume"
 """Message for an exception that the program does not expect."""
 
+_OWNER = re.compile(r"process (?P<process>[1-9][0-9]*) on (?P<host>\S+), since ")
+
 
 class RunLock:
     """Lock that lets one process at a time use an inventory.
@@ -89,6 +92,20 @@ class RunLock:
         except OSError:
             return None
         return text if text.startswith("process ") and text.isprintable() else None
+
+    def was_killed(self) -> bool:
+        """Return whether the last owner was a process of this host that has ended and has not freed the lock."""
+        found = _OWNER.match(self.owner() or "")
+        if found is None or found["host"] != socket.gethostname():
+            return False
+        try:
+            os.kill(int(found["process"]), 0)
+        except ProcessLookupError:
+            return True
+        except (OSError, OverflowError):
+            # It is a process of another user, or none that there can be.
+            return False
+        return False
 
     def release(self) -> None:
         """Free the lock and delete the owner file."""

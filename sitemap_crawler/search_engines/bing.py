@@ -33,6 +33,8 @@ _CODES = {
     13: "NotAllowed", 14: "NotAuthorized", 15: "UnexpectedState", 16: "Deprecated",
 }  # fmt: skip
 """https://learn.microsoft.com/en-us/dotnet/api/microsoft.bing.webmaster.api.interfaces.apierrorcode"""
+SITE_REASONS = frozenset({"InvalidUrl", "InvalidParameter", "NotFound", "NotAllowed", "NotAuthorized"})
+"""Reasons of errors that concern one site or file. Others may get an answer."""
 _TEMPORARY = frozenset({1, 4, 5})
 _INVALID_PARAMETER = 8
 _ALREADY_THERE = frozenset({12, 81058})

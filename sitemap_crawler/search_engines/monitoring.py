@@ -18,7 +18,7 @@ from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.sitemap_answers import Content, SitemapAnswer
 from sitemap_crawler.inventory.unlocked import UnlockedInventory
 from sitemap_crawler.search_engines.bing import SERVICE as BING
-from sitemap_crawler.search_engines.bing import BingWebmaster
+from sitemap_crawler.search_engines.bing import SITE_REASONS, BingWebmaster
 from sitemap_crawler.search_engines.google import SERVICE as GOOGLE
 from sitemap_crawler.search_engines.google import SearchConsole
 from sitemap_crawler.search_engines.inspection import InspectionResult, Inspector, Page
@@ -150,7 +150,7 @@ class Monitor:
 
 
 def _concerns_all(error: ServiceError) -> bool:
-    return error.http_status not in (403, 404) and error.reason != NOT_COVERED
+    return error.http_status not in (403, 404) and error.reason not in (NOT_COVERED, *SITE_REASONS)
 
 
 class GoogleAccount:

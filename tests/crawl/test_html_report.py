@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.program import Program
+    from tests.support.webserver import LoggedRequest
 
 pytestmark = pytest.mark.slow
 
@@ -256,6 +258,58 @@ def test_an_interrupted_run_says_so(program: Program) -> None:
     change(state, f"UPDATE runs SET totals = '{totals}'")
     assert program.run("report", "--state", str(state), "-o", "page.html").code == 0
     assert verdict(program.directory / "page.html") == ("Interrupted", "Run 1 is not finished")
+    text = (program.directory / "page.html").read_text(encoding="utf-8")
+    assert "The latest run has not judged its pages: a run does so at its end." in text
+    assert "found nothing" not in text
+
+
+def test_a_resumed_run_is_watched_until_it_is_killed(program: Program, small: WebServer) -> None:
+    def hang(_: LoggedRequest) -> Answer:
+        asked.set()
+        released.wait(TIMEOUT)
+        return Answer("<p>late</p>")
+
+    def start(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            program.command(*arguments),
+            cwd=program.directory,
+            env=program.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    started: list[subprocess.Popen[str]] = []
+    asked, released = threading.Event(), threading.Event()
+    small.pages = {**small.pages, "/a": hang}
+    crawl = ("crawl", small.url(), "--state", "a.sqlite", "--output", "public")
+    file = program.directory / "page.html"
+    try:
+        first = start(*crawl)
+        assert asked.wait(TIMEOUT)
+        first.kill()
+        first.wait()
+        # As if it had been interrupted.
+        change(program.directory / "a.sqlite", """UPDATE runs SET totals = '{"outcome": "interrupted"}'""")
+        asked.clear()
+        resumed = start(*crawl)
+        assert asked.wait(TIMEOUT)
+        watching = start("report", "--state", "a.sqlite", "--watch", "1", "-o", str(file), errors=subprocess.PIPE)
+        assert wait_for(file.exists)
+        assert verdict(file) == ("Not finished", "Run 1 is under way, or was interrupted")
+        assert 'http-equiv="refresh"' in file.read_text(encoding="utf-8")
+        resumed.kill()
+        resumed.wait()
+        _, errors = watching.communicate(timeout=TIMEOUT)
+    finally:
+        released.set()
+        for process in started:
+            process.kill()
+            process.wait()
+    assert errors == "the crawl was killed: run the same crawl command to continue, then watch again\n"
+    assert 'http-equiv="refresh"' not in file.read_text(encoding="utf-8")
 
 
 def test_the_templates_are_found_in_an_archive(program: Program) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.config.paths import REPORT_INDEX, check_hosts_directory, check_writable, hosts_directory
 from sitemap_crawler.exceptions import InventoryError, OptionError, OutputError
 from sitemap_crawler.inventory.lookup import open_inventory
+from sitemap_crawler.inventory.store import RunLock
 from sitemap_crawler.report.html.writer import write_reports
 from sitemap_crawler.utils.runtime import echo
 
@@ -42,7 +43,10 @@ def check_target(target: Target, *, force: bool) -> None:
 
 
 def write_report(target: Target, *, rows: int, watch: int | None = None, quiet: bool) -> Page:
-    """Write the report; with `watch` again and again until no run is open. Raises OutputError, InventoryError."""
+    """Write the report; with `watch` again and again until no run is open, or its process was killed.
+
+    Raises OutputError, InventoryError.
+    """
     while True:
         try:
             page = _write(target, rows=rows, watch=watch)
@@ -53,6 +57,12 @@ def write_report(target: Target, *, rows: int, watch: int | None = None, quiet: 
             time.sleep(watch)
             page = _write(target, rows=rows, watch=watch)
         if watch is None or not page.is_open:
+            break
+        if isinstance(target.inventory, Path) and RunLock(target.inventory, private=False).was_killed():
+            # Browsers need not load the report again.
+            page = _write(target, rows=rows, watch=None)
+            if page.is_open:
+                echo("the crawl was killed: run the same crawl command to continue, then watch again", err=True)
             break
         time.sleep(watch)
     if not quiet:

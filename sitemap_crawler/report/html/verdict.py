@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT
+from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, SAW_EVERYTHING
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.report import Outcome
@@ -33,6 +33,13 @@ class Ending(NamedTuple):
     @property
     def has_published(self) -> bool:
         return self.outcome in (Outcome.PUBLISHED, Outcome.UNCHANGED)
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether the run has judged its pages: a run does so at its end."""
+        if self.outcome == Outcome.REFUSED:
+            return self.ended_by in (SAW_EVERYTHING, ENDED_AT_LIMIT)
+        return self.has_published or self.outcome == Outcome.DRY_RUN
 
 
 class Verdict(NamedTuple):

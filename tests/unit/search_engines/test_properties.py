@@ -89,7 +89,7 @@ def test_a_check_asks_the_account_for_a_given_property() -> None:
     )
     sites = [BingSite(docs, True), BingSite("https://www.example.com/", False)]
     assert bing_site(docs, lambda: sites, URL, checking=True) == docs
-    with pytest.raises(ServiceRefusedError, match="has no verified site https://www.example.com/ in Bing Webmaster"):
+    with pytest.raises(ServiceRefusedError, match=r"has no verified site https://www\.example\.com/ in Bing"):
         bing_site("https://www.example.com/", lambda: sites, URL, checking=True)
 
 
