@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -98,12 +99,27 @@ def test_a_limited_run_says_so(program: Program, small: WebServer) -> None:
     assert (label, heading) == ("Published, up to a limit", "The sitemap is live with 1 page")
 
 
-def test_pages_that_now_say_noindex_are_the_first_alarm(program: Program, small: WebServer) -> None:
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--allow-shrink",), "1 page left the sitemap in this run: it now says noindex."),
+        (("--dry-run",), "1 page would leave the live sitemap: it now says noindex."),
+    ],
+)
+def test_pages_that_now_say_noindex_are_the_first_alarm(
+    program: Program, small: WebServer, options: tuple[str, ...], words: str
+) -> None:
     program.crawl(small.url())
-    small.pages["/a"] = page("/", head='<meta name="robots" content="noindex">')
-    program.crawl(small.url(), "--allow-shrink", "--html-report", "page.html")
+    noindex = '<meta name="robots" content="noindex">'
+    # One page says it now, one was never listed, and one is new.
+    small.pages |= {"/": page("/a", "/b", "/gone", "/new"), "/a": page(head=noindex), "/new": page(head=noindex)}
+    program.crawl(small.url(), *options, "--html-report", "page.html")
     text = (program.directory / "page.html").read_text(encoding="utf-8")
-    assert "1 page left the sitemap in this run: it now says noindex." in text
+    assert words in text
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    marks = {row[1].rpartition("/")[2]: row[10] for row in data["rows"]}
+    # 1: the reason is new, 2: the page leaves the sitemap. The link of the alarm shows those.
+    assert {name: marks[name] for name in ("a", "b", "new")} == {"a": 3, "b": 0, "new": 1}
 
 
 def test_write_reports_what_it_decides(program: Program, small: WebServer) -> None:

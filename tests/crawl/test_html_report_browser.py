@@ -268,7 +268,7 @@ def test_every_number_leads_to_as_many_rows(browser: Browser, report: Path) -> N
         number = int(re.sub(r"\D.*", "", alarm.inner_text().strip()))
         alarm.get_by_text("Show them").click()
         assert page.text("#found") == f"{number} of 128 URLs."
-        assert page.text("#filters").startswith("Only URLs new in this run")
+        assert page.text("#filters").startswith("Only URLs that left the sitemap in this run")
 
 
 def test_every_count_agrees(browser: Browser, report: Path) -> None:

@@ -194,7 +194,7 @@ def collect(
         links=read_links(inventory, texts),
         server=read_server(inventory, texts),
         engines=read_engines(connection, rules.address),
-        table=read_table(inventory, found, limit=rows, texts=texts),
+        table=read_table(inventory, found, limit=rows, texts=texts, published=ending.has_published),
         unit=pages_per_square(found.in_scope),
         flat=_is_flat(found),
         about=_about(inventory, path),

@@ -14,7 +14,7 @@ from sitemap_crawler.inventory.schema import changes, decisions, listings, obser
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from sitemap_crawler.inventory.history import PastRun
     from sitemap_crawler.report.html.texts import PageTexts
@@ -155,22 +155,20 @@ def pending_changes(connection: Connection) -> Changes:
     )
 
 
+def left_sitemap(run: int, *, published: bool) -> ColumnElement[bool]:
+    """Return the condition for a URL that left the live sitemap in this run; without a publication, would leave it."""
+    removed = select(changes.c.url_id).where(changes.c.run == run, changes.c.kind == str(Change.REMOVED))
+    would = urls.c.id.in_(select(listings.c.url_id)) & decisions.c.url_id.is_not(None)
+    return (urls.c.id.in_(removed) if published else would) & decisions.c.decision.is_distinct_from("listed")
+
+
 def pages_leaving(connection: Connection, run: int, texts: PageTexts, *, published: bool) -> list[Leaving]:
     """Return the pages that left the live sitemap in this run, by reason, the largest group first.
 
     If the run has not published, the pages that would leave it.
     """
-    query: Select[Any]
-    if published:
-        gone = (changes.c.run == run, changes.c.kind == str(Change.REMOVED))
-        query = select(decisions.c.reason).select_from(changes).where(*gone)
-        query = query.outerjoin(decisions, decisions.c.url_id == changes.c.url_id)
-        query = query.join(urls, urls.c.id == changes.c.url_id)
-    else:
-        query = select(decisions.c.reason).select_from(listings)
-        query = query.join(decisions, decisions.c.url_id == listings.c.url_id)
-        query = query.join(urls, urls.c.id == listings.c.url_id)
-    query = query.where(decisions.c.decision.is_distinct_from("listed"))
+    query = select(decisions.c.reason).select_from(urls).outerjoin(decisions, decisions.c.url_id == urls.c.id)
+    query = query.where(left_sitemap(run, published=published))
     counted = query.add_columns(func.count()).group_by(decisions.c.reason).order_by(func.count().desc())
     return [
         Leaving(reason, total, [texts.url(url) for url in _examples(connection, query, reason)])

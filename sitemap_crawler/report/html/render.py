@@ -133,6 +133,7 @@ def _data(facts: Facts) -> dict[str, Any]:
         "origin": facts.origin,
         "total": facts.scan.in_scope,
         "several": facts.history.published_before,
+        "published": facts.ending.has_published,
         "unit": facts.unit,
         "command": facts.about.command,
         "state": facts.about.state,

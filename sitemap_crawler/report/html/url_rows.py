@@ -13,6 +13,7 @@ from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.sql import chunks
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
 from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
+from sitemap_crawler.report.html.history import left_sitemap
 from sitemap_crawler.report.html.scan import fair_sample
 from sitemap_crawler.report.html.texts import clean
 
@@ -48,6 +49,8 @@ class UrlRow(NamedTuple):
     lastmod_source: str
     new: bool
     """Whether the URL has its reason since the latest run."""
+    left: bool
+    """Whether it left the live sitemap in that run, or would leave it."""
     before: str
     """The reason before that run; "" if there is none, or if it is not known."""
     referrer: str
@@ -98,7 +101,7 @@ class UrlTable:
                     -1 if row.links_in is None else row.links_in,
                     0 if row.lastmod is None else int(row.lastmod),
                     texts.of(row.lastmod_source),
-                    int(row.new),
+                    row.new + 2 * row.left,
                     texts.of(row.before),
                     texts.of(row.referrer),
                 ]
@@ -127,11 +130,12 @@ def read_table(
     *,
     limit: int,
     texts: PageTexts,
+    published: bool,
 ) -> UrlTable:
-    """Return at most `limit` URLs, fewer if they are long."""
+    """Return at most `limit` URLs, fewer if they are long. `published` says that the latest run has published."""
     for _ in range(TRIES):
         ids = sorted(fair_sample(found.by_reason, limit))
-        rows = sorted(_rows(inventory, ids, texts), key=lambda row: row.url)
+        rows = sorted(_rows(inventory, ids, texts, published=published), key=lambda row: row.url)
         table = UrlTable(rows, found.in_scope)
         size = len(json.dumps(table.to_json(), ensure_ascii=False, separators=(",", ":")).encode())
         if size <= MAX_BYTES:
@@ -144,6 +148,8 @@ def _rows(
     inventory: Inventory,
     ids: list[int],
     texts: PageTexts,
+    *,
+    published: bool,
 ) -> Iterator[UrlRow]:
     referrer = urls.alias("referrers")
     seen = observations.c
@@ -151,7 +157,7 @@ def _rows(
     columns = (
         urls.c.id, urls.c.url, urls.c.depth, urls.c.inlinks, decisions.c.reason, decisions.c.evidence,
         decisions.c.lastmod, decisions.c.lastmod_source, decisions.c.since, decisions.c.before, status, seen.title,
-        referrer.c.url,
+        referrer.c.url, left_sitemap(inventory.run.id, published=published),
     )  # fmt: skip
     query = (
         select(*columns)
@@ -161,7 +167,7 @@ def _rows(
     )
     for chunk in chunks(ids):
         for row in inventory.connection.execute(query.where(urls.c.id.in_(chunk))):
-            _, url, depth, inlinks, reason, evidence, lastmod, source, since, before, answer, title, page = row
+            _, url, depth, inlinks, reason, evidence, lastmod, source, since, before, answer, title, page, left = row
             yield UrlRow(
                 url=texts.url(url),
                 reason=reason,
@@ -173,6 +179,7 @@ def _rows(
                 lastmod=lastmod,
                 lastmod_source=clean(source or "", MAX_SOURCE),
                 new=since == inventory.run.id,
+                left=bool(left),
                 before=before or "",
                 referrer=texts.url(page),
             )

@@ -44,11 +44,11 @@ const words = (counts) => {
 const rows = [];
 {
   let before = "";
-  for (const [shared, rest, reason, evidence, title, status, clicks, links, date, source, isNew, earlier, from] of data.rows) {
+  for (const [shared, rest, reason, evidence, title, status, clicks, links, date, source, marks, earlier, from] of data.rows) {
     const url = before.slice(0, shared) + rest;
     before = url;
     rows.push({
-      url, title, status, clicks, links, date, isNew,
+      url, title, status, clicks, links, date, isNew: (marks & 1) > 0, hasLeft: (marks & 2) > 0,
       reason: data.reasons[reason], group: data.reasonGroups[data.reasons[reason]],
       evidence: data.texts[evidence], source: data.texts[source], earlier: data.texts[earlier], from: data.texts[from],
       text: `${shownUrl(url)} ${title} ${data.texts[evidence]}`.toLowerCase(),
@@ -61,7 +61,7 @@ const table = (() => {
   if (!view) return null;
   const body = view.tBodies[0];
   const controls = byId("controls"), search = byId("q"), select = byId("reason"), pager = byId("pager");
-  const nothing = { q: "", reason: "*", group: "*", clicks: null, under: null, from: null, fresh: false };
+  const nothing = { q: "", reason: "*", group: "*", clicks: null, under: null, from: null, only: null };
   let wanted = { ...nothing }, sortKey = "group", direction = 1, first = 0, matching = rows;
 
   const order = {
@@ -75,7 +75,8 @@ const table = (() => {
     (wanted.clicks === null || clickClass(row.clicks) === wanted.clicks) &&
     (wanted.under === null || row.url.startsWith(wanted.under)) &&
     (wanted.from === null || row.from === wanted.from) &&
-    (!wanted.fresh || row.isNew) &&
+    (wanted.only !== "new" || row.isNew) &&
+    (wanted.only !== "left" || row.hasLeft) &&
     terms.every((term) => row.text.includes(term));
 
   // As the section on clicks counts: 10 stands for 10 and more, 11 for none.
@@ -111,7 +112,7 @@ const table = (() => {
   };
 
   const summary = () => {
-    const narrowed = wanted.q || wanted.clicks !== null || wanted.under !== null || wanted.from !== null || wanted.fresh;
+    const narrowed = wanted.q || wanted.clicks !== null || wanted.under !== null || wanted.from !== null || wanted.only;
     const all = wanted.reason !== "*" ? data.reasonTotals[wanted.reason]
       : wanted.group !== "*" ? data.groupTotals[wanted.group] : data.total;
     if (rows.length === data.total) return `${number(matching.length)} of ${number(data.total)} URLs.`;
@@ -129,7 +130,8 @@ const table = (() => {
     if (wanted.clicks !== null) {
       places.push(wanted.clicks === 11 ? "without clicks" : `clicks: ${wanted.clicks}${wanted.clicks === 10 ? " and more" : ""}`);
     }
-    if (wanted.fresh) places.push("new in this run");
+    if (wanted.only === "new") places.push("new in this run");
+    if (wanted.only === "left") places.push(data.published ? "that left the sitemap in this run" : "that would leave the sitemap");
     const line = byId("filters");
     line.hidden = !places.length;
     const clear = element("button", { type: "button", textContent: "Show all" });
@@ -221,8 +223,8 @@ const table = (() => {
   document.addEventListener("click", (event) => {
     const anchor = event.target.closest('a[href="#urls"]');
     if (!anchor) return;
-    const { reason, group, clicks, fresh } = anchor.dataset;
-    if (reason !== undefined) filter({ reason, fresh: fresh !== undefined });
+    const { reason, group, clicks, only } = anchor.dataset;
+    if (reason !== undefined) filter({ reason, only: only ?? null });
     else if (group !== undefined) filter({ group: groupNumber(group) });
     else if (clicks !== undefined) filter({ clicks: Number(clicks) });
   });
