@@ -216,6 +216,8 @@ def _list_columns(value: tuple[str, ...]) -> tuple[str, ...]:
         if name not in LIST_VALUES or not column:
             known = ", ".join(LIST_VALUES)
             raise ValueError(f"{name}={column} is not NAME=COLUMN: give columns of {known}, such as url=loc")
+        if column.isascii() and column.isdecimal() and not int(column[:9]):
+            raise ValueError(f"{name}={column} names no column: columns are numbered from 1")
     return value
 
 

@@ -81,7 +81,7 @@ class ListReader:
             return (), False
         self._seeds.spent = self._seeds.spent.plus(size=entries.lines.size)
         logger.info("%s: %d URLs, %d of them out of scope", name, checked.urls_read, checked.outside)
-        checked.count_unread(entries.lines.too_long)
+        checked.count_unread(entries.lines)
         problems = list(checked.problems())
         if entries.lines.damage is not None:
             problems.append(f"{entries.lines.damage}; URLs may be missing")

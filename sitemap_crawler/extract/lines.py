@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import io
+import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ PIECE_BYTES = 262_144
 """Size of one piece of a file."""
 MAX_LINE = 1_048_576
 """Maximum number of characters of a line that is read. A line of JSON may have a thousand images."""
+_NO_UTF_8 = re.compile("[\ud800-\udfff]")
 _ENCODINGS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -30,7 +33,8 @@ def pieces_of(path: Path) -> Iterator[bytes]:
 class Lines:
     """Iterator over the lines of a file, as one list for each piece. A list may be empty.
 
-    The values below are valid after the iteration. Bytes that are no text become U+FFFD.
+    A line ends with CR, LF or both. The values below are valid after the iteration. Bytes that are no text become
+    U+FFFD.
     """
 
     def __init__(self, pieces: Iterable[bytes], *, max_lines: int, max_bytes: int) -> None:
@@ -44,6 +48,8 @@ class Lines:
         """Number of lines with more than MAX_LINE characters."""
         self.size = 0
         """Uncompressed bytes."""
+        self.first_not_utf_8: int | None = None
+        """Number of the first line, from 1, with bytes that are no UTF-8; None if there is none."""
         self.damage: str | None = None
         """Why the file was not read to its end, as `is …` or `has …`."""
 
@@ -80,10 +86,20 @@ class Lines:
         while len(head) < len(codecs.BOM_UTF8) and (piece := next(pieces, b"")):
             head += piece
         encoding = next((name for mark, name in _ENCODINGS if head.startswith(mark)), "utf-8")
-        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        # Bytes that are no UTF-8 become lone surrogates at first, which no valid text has.
+        errors = "replace" if encoding == "utf-16" else "surrogateescape"
+        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(errors), translate=True)
         for piece in chain((head,), pieces):
-            yield decoder.decode(piece)
-        yield decoder.decode(b"", True)
+            yield self._readable(decoder.decode(piece))
+        yield self._readable(decoder.decode(b"", True))
+
+    def _readable(self, text: str) -> str:
+        """Return a text without bytes that are no UTF-8, and note the first line with any."""
+        if text.isascii() or (found := _NO_UTF_8.search(text)) is None:
+            return text
+        if self.first_not_utf_8 is None:
+            self.first_not_utf_8 = self.number + text.count("\n", 0, found.start()) + 1
+        return _NO_UTF_8.sub("\ufffd", text)
 
     def _plain(self) -> Iterator[bytes]:
         pieces = iter(self._raw)

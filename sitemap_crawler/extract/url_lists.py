@@ -1,7 +1,8 @@
 """A list of URLs that the owner of a site supplies, as text, CSV or JSON lines → its entries.
 
 The format shows in the first line: `{` begins JSON lines, the name of the URL's column makes it the header of CSV, and
-anything else is text with one URL a line. Memory is bounded for any input.
+anything else is text with one URL a line. A list whose columns are not found is not read. Memory is bounded for any
+input.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sitemap_crawler.extract.lines import Lines
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 from sitemap_crawler.utils.nesting import read_json
+from sitemap_crawler.utils.text import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,12 +27,27 @@ MAX_VIDEOS = 100
 """Maximum number of videos of one page, as on a page that was read."""
 MAX_RECORD_LINES = 50
 """Maximum number of lines of a record of CSV. After more of them a quote counts as never closed."""
+MAX_HEAD_LINES, MAX_HEAD_BYTES = 100_000, 4_000_000
+"""Maximum number of lines, and of uncompressed bytes, among which the first line with a text is looked for."""
 MAX_CELL = 131_072
 """Maximum number of characters of a record of CSV that has line ends in quotes."""
 _DELIMITERS = (",", ";", "\t")
+_SEPARATOR = re.compile("[,;\t]")
 _BLANK = " \t\r\n\ufeff"
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 """Control characters, and the sign for bytes that are no text: a URL with one is none."""
+
+
+_VALUE = re.compile(r"|[\s\"'].*|https?:.*|[0-9][0-9TZ:.+ -]*", re.DOTALL)
+"""Second field of a line that is no URL with a separator in it: empty, quoted, a URL, a number or a date."""
+_URL = re.compile("https?://", re.IGNORECASE)
+_MAX_NAME = 40
+"""Maximum number of characters of a column that a message names."""
+_MAX_NAMED = 10
+"""Maximum number of columns that a message names."""
+_SEVERAL_FIELDS = "has several fields, and no heading names them"
+_NO_URL = "has nothing in the column of the URL"
+_NO_OBJECT = "is no JSON object"
 
 
 class ListEntry(NamedTuple):
@@ -41,6 +58,12 @@ class ListEntry(NamedTuple):
     images: tuple[str, ...] = ()
     videos: tuple[Mapping[str, Any], ...] = ()
     section: str | None = None
+    fault: str | None = None
+    """Why the line has no URL; then `url` is the line."""
+
+
+class _ColumnError(ValueError):
+    """The columns of a list are not found. Its text is what is wrong with the list, as `has …`."""
 
 
 class _Format(Protocol):
@@ -50,10 +73,7 @@ class _Format(Protocol):
 
 
 class UrlList:
-    """Iterator over the entries of a list, as one list for each piece of the file. A list may be empty.
-
-    A line that has no URL at all is an entry whose URL is the line.
-    """
+    """Iterator over the entries of a list, as one list for each piece of the file. A list may be empty."""
 
     def __init__(
         self,
@@ -76,7 +96,11 @@ class UrlList:
                     if first.startswith("["):
                         self.lines.damage = "is a JSON array, not JSON lines: write one object a line"
                         return
-                    form = _form_of(first, self._columns)
+                    try:
+                        form = _form_of(first, self._columns)
+                    except _ColumnError as error:
+                        self.lines.damage = str(error)
+                        return
                     begin += isinstance(form, _Csv) and form.has_header
                 else:
                     begin += 1
@@ -85,25 +109,76 @@ class UrlList:
             yield list(form.finish())
 
 
+def problem_of(pieces: Iterable[bytes], columns: Mapping[str, str]) -> str | None:
+    """Return what is wrong with the columns of a list, from its first line, as `has …`; None if they are found."""
+    for lines in Lines(pieces, max_lines=MAX_HEAD_LINES, max_bytes=MAX_HEAD_BYTES):
+        for line in lines:
+            if first := line.strip(_BLANK):
+                try:
+                    _form_of(first, columns)
+                except _ColumnError as error:
+                    return str(error)
+                return None
+    return None
+
+
 def _form_of(first: str, columns: Mapping[str, str]) -> _Format:
+    """Return the format that the first line shows. Raises _ColumnError."""
     if first.startswith("{"):
         return _JsonLines(columns)
     numbers = {name: int(column) - 1 for name, column in columns.items() if column.isascii() and column.isdecimal()}
     if "url" in numbers:
         delimiter = max(_DELIMITERS, key=first.count)
-        return _Csv({name: number for name, number in numbers.items() if number >= 0}, delimiter, has_header=False)
+        return _Csv(_positions(columns, numbers, _cells(first, delimiter), heading=[]), delimiter, has_header=False)
     url_names = (columns["url"].lower(),) if "url" in columns else URL_COLUMNS
     for delimiter in _DELIMITERS:
-        header = [cell.strip(_BLANK).lower() for cell in _cells(first, delimiter)]
-        found = next((header.index(name) for name in url_names if name in header), None)
+        cells = [cell.strip(_BLANK) for cell in _cells(first, delimiter)]
+        heading = [cell.lower() for cell in cells]
+        found = next((heading.index(name) for name in url_names if name in heading), None)
         if found is not None:
-            positions = {"url": found}
-            for name in COLUMNS[1:]:
-                column = columns.get(name, name).lower()
-                if column in header:
-                    positions[name] = header.index(column)
+            given = {**columns, **{name: name for name in COLUMNS[1:] if name not in columns and name in heading}}
+            positions = _positions({**given, "url": heading[found]}, numbers, cells, heading=heading)
             return _Csv(positions, delimiter, has_header=True)
+    if is_record(first):
+        raise _ColumnError(f"{_SEVERAL_FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2")
+    if "url" in columns and not _URL.match(first):
+        cells = _cells(first, max(_DELIMITERS, key=first.count))
+        raise _ColumnError(f"has no column {columns['url']}, but {_named(cells)}: correct --urls-columns")
     return _Text()
+
+
+def _positions(
+    columns: Mapping[str, str], numbers: Mapping[str, int], cells: Sequence[str], *, heading: Sequence[str]
+) -> dict[str, int]:
+    """Return the position of each named column. Raises _ColumnError for one that is not there."""
+    positions: dict[str, int] = {}
+    for name, column in columns.items():
+        if name in numbers and column.lower() not in heading:
+            if numbers[name] >= len(cells):
+                count = "1 column" if len(cells) == 1 else f"{len(cells):,} columns"
+                raise _ColumnError(f"has {count}, and no column {column}: correct --urls-columns")
+            positions[name] = numbers[name]
+        elif column.lower() in heading:
+            positions[name] = heading.index(column.lower())
+        else:
+            what = _named(cells) if heading else "no heading, so columns have numbers from 1"
+            raise _ColumnError(f"has no column {column}, but {what}: correct --urls-columns")
+    return positions
+
+
+def _named(cells: Sequence[str]) -> str:
+    names = ", ".join(printable(one_line(cell.strip(_BLANK), _MAX_NAME)) for cell in cells[:_MAX_NAMED])
+    return f"{names} and {len(cells) - _MAX_NAMED:,} more" if len(cells) > _MAX_NAMED else names
+
+
+def is_record(line: str) -> bool:
+    """Return whether a line begins with a URL and a separator, and goes on with what belongs to no URL."""
+    for delimiter in _DELIMITERS:
+        first, separator, rest = line.partition(delimiter)
+        if separator and _URL.match(first):
+            second = rest.partition(delimiter)[0].rstrip(_BLANK)
+            return delimiter == "\t" or _VALUE.fullmatch(second) is not None
+    return False
 
 
 class _Text:
@@ -112,7 +187,10 @@ class _Text:
     def entries(self, lines: list[str]) -> Iterator[ListEntry]:
         for line in lines:
             if url := line.strip(_BLANK):
-                yield ListEntry(url)
+                if _SEPARATOR.search(url) is not None and is_record(url):
+                    yield ListEntry(url, fault=_SEVERAL_FIELDS)
+                else:
+                    yield ListEntry(url)
 
     def finish(self) -> Iterator[ListEntry]:
         yield from ()
@@ -166,12 +244,12 @@ class _Csv:
             return cells[position].strip(_BLANK) if position is not None and position < len(cells) else ""
 
         url = cell("url")
+        if not url:
+            return ListEntry(line, fault=_NO_URL)
         if len(self._positions) == 1:
-            return ListEntry(url or line)
+            return ListEntry(url)
         images, videos = _structured(cell("images")), _structured(cell("videos"))
-        return ListEntry(
-            url or line, cell("lastmod") or None, _images_of(images), _videos_of(videos), cell("section") or None
-        )
+        return ListEntry(url, cell("lastmod") or None, _images_of(images), _videos_of(videos), cell("section") or None)
 
 
 class _JsonLines:
@@ -192,8 +270,10 @@ class _JsonLines:
     def _entry(self, text: str) -> ListEntry:
         value = _json(text)
         if not isinstance(value, dict):
-            return ListEntry(text)
-        url = next((value[key] for key in self._url_keys if isinstance(value.get(key), str)), text)
+            return ListEntry(text, fault=_NO_OBJECT)
+        url = next((value[key] for key in self._url_keys if isinstance(value.get(key), str)), None)
+        if url is None:
+            return ListEntry(text, fault=f"has no text under the key {' or '.join(self._url_keys)}")
         lastmod, section = value.get(self._keys["lastmod"]), value.get(self._keys["section"])
         return ListEntry(
             url,

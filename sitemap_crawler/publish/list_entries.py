@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sitemap_crawler.exceptions import OptionError
+from sitemap_crawler.extract.dates import EARLIEST
 from sitemap_crawler.extract.entry_urls import MAX_EXAMPLE_LENGTH, EntryUrls
+from sitemap_crawler.extract.lines import pieces_of
 from sitemap_crawler.extract.page_dates import credible
-from sitemap_crawler.extract.url_lists import ListEntry, is_text
+from sitemap_crawler.extract.url_lists import ListEntry, is_text, problem_of
 from sitemap_crawler.extract.videos.supplied import supplied_video
 from sitemap_crawler.inventory.named_dates import store_named_dates
 from sitemap_crawler.inventory.supplied import Supplied, store_supplied
@@ -17,12 +22,30 @@ from sitemap_crawler.sitemap.sections import MAX_RULES
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy import Connection
 
+    from sitemap_crawler.extract.lines import Lines
     from sitemap_crawler.inventory.queue import Queue
     from sitemap_crawler.policy.rules import Rules
+
+_NO_DATE = (
+    f"has a date that is not believed: it is no W3C date, before {EARLIEST.year}, in the future, or the moment at "
+    "which the list is read"
+)
+
+
+def check_columns(source: str, columns: Mapping[str, str]) -> None:
+    """Raise OptionError if the columns of a list are not found in its file.
+
+    A pipe, whose first line could be read only once, is judged when it is read.
+    """
+    path = Path(source)
+    with suppress(OSError):
+        # The reading says what is wrong with a file that cannot be read.
+        if path.is_file() and (problem := problem_of(pieces_of(path), columns)) is not None:
+            raise OptionError(f"the list {source} {problem}")
 
 
 class Slice(NamedTuple):
@@ -55,12 +78,16 @@ class ListEntries:
         self._sections: set[str] = set()
         self._faults: dict[str, tuple[int, str]] = {}
         """By the words of a fault, the number of entries that have it, and the first example."""
+        self._first_not_utf_8: int | None = None
         self.urls_read = self.outside = 0
 
     def check(self, entries: Iterable[ListEntry]) -> Slice:
         """Return the usable ones of some entries."""
         usable = Slice({}, {})
         for entry in entries:
+            if entry.fault is not None:
+                self._note(entry.fault, entry.url)
+                continue
             url = self._urls.accept(entry.url)
             if url is None:
                 continue
@@ -72,7 +99,9 @@ class ListEntries:
             usable.supplied.setdefault(url, self._supplied(entry))
             if entry.lastmod is not None:
                 date = credible(entry.lastmod, SUPPLIED, self._now)
-                if date is not None:
+                if date is None:
+                    self._note(_NO_DATE, entry.url)
+                else:
                     usable.dates.setdefault(url, Dated(date.moment.timestamp(), SUPPLIED, not date.has_time))
         return usable
 
@@ -110,10 +139,14 @@ class ListEntries:
         count, example = self._faults.get(fault, (0, url))
         self._faults[fault] = count + 1, example
 
-    def count_unread(self, too_long: int) -> None:
-        self._urls.count_unread(too_long)
+    def count_unread(self, lines: Lines) -> None:
+        """Count what the reader of the file has not read, when it has read the file."""
+        self._urls.count_unread(lines.too_long)
+        self._first_not_utf_8 = lines.first_not_utf_8
 
     def problems(self) -> Iterator[str]:
+        if self._first_not_utf_8 is not None:
+            yield f"is not UTF-8, first in line {self._first_not_utf_8:,}: save the list as UTF-8"
         yield from self._urls.problems()
         for fault, (count, example) in self._faults.items():
             shown = example if len(example) <= MAX_EXAMPLE_LENGTH else example[:MAX_EXAMPLE_LENGTH] + "…"

@@ -31,7 +31,7 @@ from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.conclude import TRUST_SUPPLIED, conclude, end_run
 from sitemap_crawler.publish.context import RunContext
-from sitemap_crawler.publish.list_entries import ListEntries
+from sitemap_crawler.publish.list_entries import ListEntries, check_columns
 from sitemap_crawler.publish.publisher import count_decided
 from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome
@@ -101,6 +101,8 @@ def _options_of(given: Mapping[str, Any]) -> Options:
             raise OptionError(f"--urls {source}: write asks no server, so give a file or -")
         if source != STANDARD_INPUT and not os.access(source, os.R_OK):
             raise OptionError(f"cannot read the list {source}: give a file that exists, or -")
+        if source != STANDARD_INPUT:
+            check_columns(source, options.columns_of_lists)
     return options
 
 
@@ -146,7 +148,7 @@ def _store_list(context: RunContext, queue: Queue, source: str) -> None:
     entries = (entry for batch in found for entry in batch)
     while some := list(islice(entries, STORED_AT_ONCE)):
         checked.check(some).store(context.store.connection, queue, run=context.run.id, name=name)
-    checked.count_unread(found.lines.too_long)
+    checked.count_unread(found.lines)
     for problem in checked.problems():
         context.warn(WarningKind.URL_LIST, name, problem)
     if found.lines.damage is not None:

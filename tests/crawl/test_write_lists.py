@@ -137,14 +137,55 @@ def test_the_guards_hold(program: Program) -> None:
         (("--trust-supplied", "--urls", "list.csv"), "the address of the sitemap is missing"),
         (("--urls", "list.csv"), "write asks no server"),
         (("--trust-supplied", "--urls", "none", f"{ORIGIN}/"), "cannot read the list none"),
+        (
+            ("--trust-supplied", "--urls", "list.csv", "--urls-columns", "lastmod=nope", f"{ORIGIN}/"),
+            "the list list.csv has no column nope, but url, lastmod: correct --urls-columns",
+        ),
+        (
+            ("--trust-supplied", "--urls", "list.csv", "--urls-columns", "url=0", f"{ORIGIN}/"),
+            "url=0 names no column: columns are numbered from 1",
+        ),
+        (
+            ("--trust-supplied", "--urls", "records.txt", f"{ORIGIN}/"),
+            "the list records.txt has several fields, and no heading names them: number them from 1",
+        ),
         (("--trust-supplied", "--urls", "https://a.example/l.csv", f"{ORIGIN}/"), "give a file or -"),
     ],
 )
 def test_usage(program: Program, options: tuple[str, ...], words: str) -> None:
     save(program, pages(1))
+    save(program, f"{ORIGIN}/p/1,2026-01-01\n", "records.txt")
     result = program.run("write", "--state", "state.sqlite", *options)
     assert (result.code, words in result.last_line) == (2, True), result.err
     assert not (program.directory / "state.sqlite").exists()
+
+
+def test_a_table_without_a_heading_is_not_published(program: Program) -> None:
+    text = f"{ORIGIN}/p/1,2026-01-01\n{ORIGIN}/p/2,2026-01-02\n"
+    result = write(program, "--urls", "-", text=text)
+    assert result.code == 3
+    assert "has several fields, and no heading names them: number them from 1, such as" in result.last_line
+    assert not program.output.exists() or not list(program.output.iterdir())
+    result = write(program, "--urls", "-", "--urls-columns", "url=1,lastmod=2", text=text)
+    assert (result.code, result.listed()) == (0, [f"{ORIGIN}/p/1", f"{ORIGIN}/p/2"])
+
+
+def test_each_kind_of_fault_is_counted_with_its_first_example(program: Program) -> None:
+    text = (
+        f"url,lastmod\n{ORIGIN}/p/1,yesterday\n{ORIGIN}/p/2,2024-13-01\n,2024-05-01\n{ORIGIN}/p/3,2024-05-01\r"
+        f"https://other.example/,\n{ORIGIN}/p/4,2024-05-01\n"
+    )
+    path = program.directory / "list.csv"
+    path.write_bytes(text.encode() + f"{ORIGIN}/p/ä,\n".encode("latin-1"))
+    result = write(program, "--urls", str(path))
+    assert (result.code, result.listed()) == (0, [f"{ORIGIN}/p/{number}" for number in (1, 2, 3, 4)])
+    found = sorted(warnings(result))
+    assert len(found) == 5
+    assert found[0] == "1 entry, for example ',2024-05-01': has nothing in the column of the URL"
+    assert found[1] == "1 entry, for example 'https://other.example/': out of the scope, neither requested nor listed"
+    assert found[2].startswith("1 of its 6 entries is no absolute http or https URL, for example ")
+    assert found[3].startswith(f"2 entries, for example '{ORIGIN}/p/1': has a date that is not believed: it is no ")
+    assert found[4] == "is not UTF-8, first in line 8: save the list as UTF-8"
 
 
 def test_write_without_the_list_and_an_unfinished_crawl_are_refused(program: Program) -> None:

@@ -29,7 +29,8 @@ def in_pieces(data: bytes, size: int) -> list[bytes]:
     [
         (b"", []),
         (b"a", ["a"]),
-        (b"a\nb\r\n\nc\n", ["a", "b\r", "", "c"]),
+        (b"a\nb\r\n\nc\n", ["a", "b", "", "c"]),
+        (b"a\rb\r\rc\r", ["a", "b", "", "c"]),
         ("\ufeffü\nb".encode(), ["ü", "b"]),
         ("ü\nb".encode("utf-16"), ["ü", "b"]),
         ("ü\nb".encode("utf-16-be").join((b"\xfe\xff", b"")), ["ü", "b"]),
@@ -41,6 +42,14 @@ def in_pieces(data: bytes, size: int) -> list[bytes]:
 def test_the_lines_do_not_depend_on_the_size_of_the_pieces(data: bytes, expected: list[str], size: int) -> None:
     found, source = read(in_pieces(data, size))
     assert (found, source.number, source.too_long, source.damage) == (expected, len(expected), 0, None)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1_000])
+def test_the_first_line_that_is_no_utf_8_is_known(size: int) -> None:
+    data = "ä\n\ufffd\n".encode() + b"a\r\nb\r" + "ü".encode("latin-1") + b"\nc\xe2\x82\n"
+    found, source = read(in_pieces(data, size))
+    assert (found, source.first_not_utf_8) == (["ä", "\ufffd", "a", "b", "\ufffd", "c\ufffd\ufffd"], 5)
+    assert read(in_pieces("ä\ufffd".encode(), size))[1].first_not_utf_8 is None
 
 
 @pytest.mark.parametrize("size", [1_000, 262_144, 20_000_000])

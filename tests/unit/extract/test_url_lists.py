@@ -8,8 +8,9 @@ from itertools import repeat
 
 import pytest
 
-from sitemap_crawler.extract.url_lists import MAX_RECORD_LINES, ListEntry, UrlList, is_text
+from sitemap_crawler.extract.url_lists import MAX_RECORD_LINES, ListEntry, UrlList, is_text, problem_of
 
+FIELDS = "has several fields, and no heading names them"
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 
 
@@ -23,7 +24,15 @@ def read_list(text: str | bytes, columns: dict[str, str] | None = None) -> UrlLi
 
 
 CASES = {
-    "text": (f"{A}\r\n\n  {B}  \n{C},1", [ListEntry(A), ListEntry(B), ListEntry(f"{C},1")]),
+    "text": (f"{A}\r\n\n  {B}  \r{C},d", [ListEntry(A), ListEntry(B), ListEntry(f"{C},d")]),
+    "text with records": (
+        f"{A}\n{B},1\n{B};2024-05-01T10:00:00Z;x\n{B}\tb\n{B},\n{B}, x\n{B},2a\n",
+        [
+            ListEntry(A),
+            *(ListEntry(f"{B}{rest}", fault=FIELDS) for rest in (",1", ";2024-05-01T10:00:00Z;x", "\tb", ",", ", x")),
+            ListEntry(f"{B},2a"),
+        ],
+    ),
     "csv": (f"url,lastmod\n{A},2024-05-01\n{B},\n{C}", [ListEntry(A, "2024-05-01"), ListEntry(B), ListEntry(C)]),
     "csv with loc": (f"id;LOC;lastmod\n1;{A};2024-05-01\n", [ListEntry(A, "2024-05-01")]),
     "csv with tabs": (f"loc\tsection\n{A}\tdocs\n", [ListEntry(A, section="docs")]),
@@ -48,7 +57,11 @@ CASES = {
     ),
     "json lines that are none": (
         f'{{"url": "{A}"}}\n[1]\nnonsense\n{{"url": 5}}\n',
-        [ListEntry(A), ListEntry("[1]"), ListEntry("nonsense"), ListEntry('{"url": 5}')],
+        [
+            ListEntry(A),
+            *(ListEntry(line, fault="is no JSON object") for line in ("[1]", "nonsense")),
+            ListEntry('{"url": 5}', fault="has no text under the key url or loc"),
+        ],
     ),
     "nothing": ("\n \n", []),
 }
@@ -65,8 +78,38 @@ def test_columns_have_other_names_or_numbers() -> None:
     assert read(f"updated_at,Address\n2024-05-01,{A}\n", columns) == [ListEntry(A, "2024-05-01")]
     assert read(f'{{"address": "{A}", "updated_at": "2024-05-01"}}', columns) == [ListEntry(A, "2024-05-01")]
     assert read(f"1,{A},2024-05-01\n", {"url": "2", "lastmod": "3"}) == [ListEntry(A, "2024-05-01")]
-    # Without the column it is a text, whose lines are then no URLs.
-    assert read(f"url\n{A}\n", columns) == [ListEntry("url"), ListEntry(A)]
+    # Other columns have names or numbers, whatever that of the URL has.
+    assert read(f"url,b\n{A},docs\n", {"section": "2"}) == [ListEntry(A, section="docs")]
+    # A text has no columns.
+    assert read(f"{A}\n{B}\n", columns) == [ListEntry(A), ListEntry(B)]
+    # A record may lack the column.
+    record = ListEntry(f"{B}", fault="has nothing in the column of the URL")
+    assert read(f"1,{A}\n{B}\n", {"url": "2"}) == [ListEntry(A), record]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "problem"),
+    [
+        (f"{A},2026-01-01\n", {}, f"{FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2"),
+        (f'\n{A};"docs"\n', {}, f"{FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2"),
+        (f"{A}\tdocs\n", {}, f"{FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2"),
+        (f"url\n{A}\n", {"url": "address"}, "has no column address, but url: correct --urls-columns"),
+        (f"Url;lastmod\n{A};\n", {"url": "nope"}, "has no column nope, but Url, lastmod: correct --urls-columns"),
+        (f"url,lastmod\n{A},\n", {"lastmod": "nope"}, "has no column nope, but url, lastmod: correct --urls-columns"),
+        (f"url,lastmod\n{A},\n", {"lastmod": "3"}, "has 2 columns, and no column 3: correct --urls-columns"),
+        (f"{A},x\n", {"url": "9"}, "has 2 columns, and no column 9: correct --urls-columns"),
+        (
+            f"{A},x\n",
+            {"url": "1", "lastmod": "nope"},
+            "has no column nope, but no heading, so columns have numbers from 1: correct --urls-columns",
+        ),
+    ],
+)
+def test_a_list_whose_columns_are_not_found_is_not_read(text: str, columns: dict[str, str], problem: str) -> None:
+    found = read_list(text, columns)
+    assert [entry for batch in found for entry in batch] == []
+    assert found.lines.damage == problem
+    assert problem_of([text.encode()], columns) == problem
 
 
 def test_a_json_array_is_a_problem() -> None:
@@ -84,7 +127,10 @@ def test_a_quote_that_is_never_closed_costs_one_line() -> None:
 def test_nested_json_and_huge_numbers_are_lines_without_a_url() -> None:
     deep = '{"url": ' + "[" * 200_000
     number = '{"url": ' + "9" * 10_000 + "}"
-    assert read(f'{{"url": "{A}"}}\n{deep}\n{number}\n') == [ListEntry(A), ListEntry(deep), ListEntry(number)]
+    assert read(f'{{"url": "{A}"}}\n{deep}\n{number}\n') == [
+        ListEntry(A),
+        *(ListEntry(line, fault="is no JSON object") for line in (deep, number)),
+    ]
 
 
 @pytest.mark.parametrize(("text", "expected"), [(A, True), ("a\0b", False), ("a\ufffd", False), ("ü\t", True)])
