@@ -148,18 +148,30 @@ class Collector:
     findings: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """Number of findings of each rule, with those that were not kept."""
+    urls: Counter[str] = field(default_factory=Counter)
+    """Number of listed URLs with findings of each rule. A URL that is listed again counts again."""
     _kept: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _latest: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """File and URL of the latest finding of each rule. The findings of one entry follow each other."""
 
     def add(self, file: str, issue: Issue, url: str | None = None) -> None:
         """Add an issue of a file. `url` is the listed URL that it is about."""
-        self.counts[issue.rule] += 1
+        self.count(file, issue.rule, url)
         if self._keeps(file, issue.rule):
             shown = None if url is None else printable(url)
             self.findings.append(Finding(issue.rule, file, issue.line, issue.column, shown, printable(issue.message)))
 
+    def count(self, file: str, rule: str, url: str | None) -> None:
+        """Count a finding without keeping it."""
+        self.counts[rule] += 1
+        if url is not None and self._latest.get(rule) != (file, url):
+            self._latest[rule] = (file, url)
+            self.urls[rule] += 1
+
     def merge(self, other: Collector) -> None:
         """Add all findings of another collector."""
         self.counts.update(other.counts)
+        self.urls.update(other.urls)
         self.findings.extend(finding for finding in other.findings if self._keeps(finding.file, finding.rule))
 
     def _keeps(self, file: str, rule: str) -> bool:

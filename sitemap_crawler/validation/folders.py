@@ -9,7 +9,15 @@ from urllib.parse import unquote
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.validation.findings import issue
-from sitemap_crawler.validation.reading.sources import SUFFIX, is_file, kind_of, open_file, sitemaps_in, stem
+from sitemap_crawler.validation.reading.sources import (
+    SUFFIX,
+    have_same_content,
+    is_file,
+    kind_of,
+    open_file,
+    sitemaps_in,
+    stem,
+)
 from sitemap_crawler.validation.results import FileTask
 from sitemap_crawler.validation.values import Place
 
@@ -97,14 +105,21 @@ class _Folder:
         self._validation.directory = "" if shows_path else str(self._path)
         places: dict[str, Place | None] = {}
         for name, kind in self._chosen.items():
-            if kind == "sitemapindex" and name not in self._done:
+            if kind == "sitemapindex" and name not in self._done and not self._is_copy(name):
                 children = self._check_index(name)
                 places[stem(name)] = Place.for_sitemap(children[0].url) if children else None
-        others = [name for name in self._chosen if name not in self._done]
+        others = [name for name in self._chosen if name not in self._done and not self._is_copy(name)]
         for name in others:
             if self._chosen[name] == "urlset" and stem(name) in places and name not in self._named:
                 self._report(name, issue("unlisted-file", "the index next to this file does not list it"))
         self._check([self._task(name, f"next to {stem(name)}", places.get(stem(name))) for name in others])
+
+    def _is_copy(self, name: str) -> bool:
+        """Return whether a file has the content of another one that is checked, as `gzip -k` writes it."""
+        is_compressed = name.endswith(".gz")
+        other = name.removesuffix(".gz") if is_compressed else f"{name}.gz"
+        is_checked = other in self._done or (is_compressed and other in self._chosen)
+        return is_checked and have_same_content([self._path / name, self._path / other])
 
     def _check_index(self, index: str) -> tuple[Child, ...]:
         """Check an index and its sitemaps; return those."""

@@ -103,7 +103,7 @@ class Validation:
             found,
             collector.counts.copy(),
             dict(self.statistics),
-            recommendations(collector.counts, found),
+            recommendations(collector.counts, collector.urls, found),
             self.directory,
         )
 

@@ -214,19 +214,19 @@ def _report_one_sided(
 ) -> None:
     """Report one-sided alternates of a file. The first ones get their place; the others are only counted."""
     name, rule = file.task.name, "alternate-not-reciprocal"
-    for listing, page, link, target in _alternates(file) if shown[name] < MAX_PER_RULE else ():
+    for listing, page, link, target in _alternates(file):
         claim = pair_hash(str(page), str(target))
         if claim not in claims:
             continue
         claims.discard(claim)
-        if hash_of(str(target)) in listed:
+        if hash_of(str(target)) not in listed:
+            continue
+        if shown[name] < MAX_PER_RULE:
             message = f"the alternate {target} is listed and does not name this page"
             findings.add(name, issue(rule, message, link.line), listing.loc)
             shown[name] += 1
-            if shown[name] == MAX_PER_RULE:
-                break
-    if shown[name] >= MAX_PER_RULE:
-        findings.counts[rule] += len(claims)
+        else:
+            findings.count(name, rule, listing.loc)
 
 
 def _alternates(file: CheckedFile) -> Iterator[tuple[Listing, Url, Node, Url]]:

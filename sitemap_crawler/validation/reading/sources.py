@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
@@ -12,7 +13,7 @@ from sitemap_crawler.validation.reading.detect import head_of, looks_like_html, 
 from sitemap_crawler.validation.reading.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from sitemap_crawler.validation.findings import Kind
@@ -109,3 +110,18 @@ def begins_as_html(path: Path) -> bool:
             return looks_like_html(head_of(iter(Stream(file))))
     except UnreadableError:
         return False
+
+
+def have_same_content(paths: Iterable[Path]) -> bool:
+    """Return whether files have the same bytes after decompression. A damaged file has no copy."""
+    digests = set()
+    for path in paths:
+        digest = sha256()
+        try:
+            with open_file(path) as file:
+                for piece in Stream(file):
+                    digest.update(piece)
+        except UnreadableError:
+            return False
+        digests.add(digest.digest())
+    return len(digests) == 1

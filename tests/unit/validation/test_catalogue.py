@@ -44,7 +44,7 @@ MAKERS = {"issue", "UnreadableError", "UrlProblem"}
 
 @cache
 def _modules() -> list[ast.Module]:
-    # The recommendations name the rules of findings that other modules make.
+    # The recommendations name a rule of findings that other modules make.
     others = {"catalogue.py", "recommendations.py"}
     paths = [path for path in sorted((PACKAGE / "validation").rglob("*.py")) if path.name not in others]
     paths += sorted((PACKAGE / "cli" / "validate").glob("*.py"))

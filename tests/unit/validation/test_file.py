@@ -386,8 +386,13 @@ def test_json_has_stable_keys(check: Check, tmp_path: Path) -> None:
             "by_extension": {},
         },
     }
-    assert advice.keys() == {"rule", "rules", "priority", "message", "count", "examples"}
-    assert (advice["rule"], advice["count"], advice["examples"]) == ("loc-fragment", 1, ["https://example.com/#x"])
+    assert advice.keys() == {"rule", "rules", "priority", "message", "count", "urls", "examples"}
+    assert (advice["rule"], advice["count"], advice["urls"], advice["examples"]) == (
+        "loc-fragment",
+        1,
+        1,
+        ["https://example.com/#x"],
+    )
 
 
 # Limits

@@ -13,7 +13,7 @@ from sitemap_crawler.validation.catalogue import RULES
 from sitemap_crawler.validation.findings import Collector, FileReport, ValidationReport, issue
 from sitemap_crawler.validation.output.build_systems import github_lines, junit_lines, sarif_lines
 from sitemap_crawler.validation.output.text import text_lines
-from sitemap_crawler.validation.recommendations import action_for, recommendations
+from sitemap_crawler.validation.recommendations import recommendations
 
 HOSTILE = 'https://example.com/<a>&"b"%0A::error::x,y:z'
 
@@ -25,7 +25,7 @@ def report(*found: tuple[str, str, int | None, str | None, str]) -> ValidationRe
         collector.add(file, issue(rule, message, line, None if line is None else 7), url)
     files = tuple(FileReport(name, "urlset", 5, 1_000) for name in dict.fromkeys([*(f[1] for f in found), "clean.xml"]))
     kept = collector.result()
-    advice = recommendations(collector.counts, kept)
+    advice = recommendations(collector.counts, collector.urls, kept)
     return ValidationReport(("sitemaps",), files, kept, collector.counts, {"total_urls": 5 * len(files)}, advice)
 
 
@@ -164,33 +164,28 @@ def test_github_commands_hold_no_character_of_a_site_that_ends_or_begins_one() -
     assert all("\n" not in line for line in (finding, notice))
 
 
-def test_each_rule_has_one_action() -> None:
-    for rule in RULES:
-        assert "{count}" in action_for(rule).message
-        assert action_for(rule).message.format(count="7")[-1] != "."
+def test_the_recommendation_of_each_rule_is_its_own_remedy_with_the_number_of_urls() -> None:
+    assert len({rule.remedy for rule in RULES.values()}) == len(RULES)
+    for rule, texts in RULES.items():
+        (advice,) = report((rule, "a.xml", 1, "https://example.com/", "x")).recommendations
+        assert (advice["rule"], advice["rules"]) == (rule, [rule])
+        assert advice["message"] == f"{texts.remedy} [{rule}] (1 URL)"
 
 
-def test_recommendations_join_findings_and_put_what_gains_most_first() -> None:
-    advice = recommendations(MIXED.counts, MIXED.findings)
-    assert [(entry["rule"], entry["priority"], entry["count"]) for entry in advice] == [
-        ("loc-fragment", "high", 1),
-        ("duplicate-loc", "medium", 5),
-        ("live-incomplete", "medium", 1),
-        ("image-retired", "low", 1),
+def test_recommendations_put_errors_first_and_count_each_url_once() -> None:
+    assert [(entry["rule"], entry["priority"], entry["count"], entry["urls"]) for entry in MIXED.recommendations] == [
+        ("duplicate-loc", "high", 5, 5),
+        ("loc-fragment", "high", 1, 1),
+        ("live-incomplete", "medium", 1, 0),
+        ("image-retired", "low", 1, 1),
     ]
-    elsewhere = report(("unreachable", "a", None, None, "x"), ("redirected", "b", None, None, "x")).recommendations
-    assert [(entry["rule"], entry["priority"]) for entry in elsewhere] == [
-        ("unreachable", "high"),
-        ("redirected", "medium"),
+    assert MIXED.recommendations[0]["examples"] == [f"https://example.com/{number}" for number in (1, 2, 3)]
+    images = report(*(("image-loc", "a.xml", line, f"https://example.com/{line // 3}", "x") for line in range(6)))
+    assert [(entry["count"], entry["urls"]) for entry in images.recommendations] == [(6, 2)]
+    whole = report(("byte-order-mark", "a.xml", None, None, "x"), ("byte-order-mark", "b.xml", None, None, "x"))
+    assert [entry["message"] for entry in whole.recommendations] == [
+        f"{RULES['byte-order-mark'].remedy} [byte-order-mark] (2 findings)"
     ]
-    joined = report(
-        ("live-noindex", "a.xml", 1, "https://example.com/1", "x"),
-        ("live-blocked", "a.xml", 2, "https://example.com/2", "x"),
-        ("live-blocked", "a.xml", 3, "https://example.com/3", "x"),
-    ).recommendations
-    (entry,) = joined
-    assert (entry["rule"], entry["rules"], entry["count"]) == ("live-blocked", ["live-blocked", "live-noindex"], 3)
-    assert entry["examples"] == [f"https://example.com/{number}" for number in (1, 2, 3)]
 
 
 def test_no_form_writes_what_a_file_holds_unescaped() -> None:

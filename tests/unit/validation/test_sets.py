@@ -41,8 +41,9 @@ def folder(tmp_path: Path) -> Folder:
     return write
 
 
+INDEX = index(f"{BASE}sitemap-1.xml", f"{BASE}sitemap-2.xml.gz")
 SHARDS = {
-    "sitemap_xml": index(f"{BASE}sitemap-1.xml", f"{BASE}sitemap-2.xml.gz"),
+    "sitemap_xml": INDEX,
     "sitemap__1_xml": at(f"{BASE}a"),
     "sitemap__2_xml_gz": gzip.compress(at(f"{BASE}b/c").encode()),
 }
@@ -118,6 +119,29 @@ def test_one_page_may_be_listed_in_every_format(folder: Folder) -> None:
 def test_companions_of_an_index_share_its_directory(folder: Folder) -> None:
     report = validate(folder(**SHARDS, sitemap_txt="https://example.com/elsewhere\n"))
     assert [(finding.rule, finding.file) for finding in report.findings] == [("outside-directory", "sitemap.txt")]
+
+
+COPIES = [
+    ("sitemap", {"sitemap_xml": at(PAGE), "sitemap_xml_gz": gzip.compress(at(PAGE).encode())}, {"sitemap.xml": set()}),
+    ("text", {"urls_txt": PAGE, "urls_txt_gz": gzip.compress(PAGE.encode())}, {"urls.txt": set()}),
+    ("index", {**SHARDS, "sitemap_xml_gz": gzip.compress(INDEX.encode())},
+     {"sitemap.xml": set(), "sitemap-1.xml": set(), "sitemap-2.xml.gz": set()}),
+    ("listed as gzip", {**SHARDS, "sitemap__2_xml": at(f"{BASE}b/c")},
+     {"sitemap.xml": set(), "sitemap-1.xml": set(), "sitemap-2.xml.gz": set()}),
+    ("other content", {"sitemap_xml": at(PAGE), "sitemap_xml_gz": gzip.compress(f"{at(PAGE)}\n".encode())},
+     {"sitemap.xml": set(), "sitemap.xml.gz": {"duplicate-loc"}}),
+    ("damaged", {"sitemap_xml": at(PAGE), "sitemap_xml_gz": gzip.compress(at(PAGE).encode())[:-4]},
+     {"sitemap.xml": set(), "sitemap.xml.gz": {"gzip-truncated"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "expected"), [row[1:] for row in COPIES], ids=[row[0] for row in COPIES])
+def test_a_compressed_copy_counts_once(
+    folder: Folder, files: dict[str, str | bytes], expected: dict[str, set[str]]
+) -> None:
+    report = validate(folder(**files))
+    found = {file.name: {item.rule for item in report.findings if item.file == file.name} for file in report.files}
+    assert found == expected
 
 
 def test_a_file_that_no_index_lists_gives_a_warning(folder: Folder) -> None:
