@@ -12,7 +12,11 @@ from sitemap_crawler.validation.catalogue import RULES, Severity
 
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
 
-MAX_PER_RULE = 20
+Verdict = Literal["valid", "invalid", "incomplete"]
+
+INCOMPLETE = "live-incomplete"
+"""Rule of a check that could not be made."""
+MAX_PER_RULE = 1_000
 """Maximum number of findings of one rule in one file that are kept. All are counted."""
 MAX_TOTAL = 10_000
 """Maximum number of findings of a validation that are kept. All are counted."""
@@ -105,8 +109,20 @@ class ValidationReport:
         return file if "://" in file or file == "-" else (Path(self.directory) / file).as_posix()
 
     @property
+    def complete(self) -> bool:
+        """Whether everything was checked that was to be checked."""
+        return INCOMPLETE not in self.counts
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return invalid for any error; incomplete if a check could not be made, as it might have found one."""
+        if any(RULES[rule].severity == "error" for rule in self.counts):
+            return "invalid"
+        return "valid" if self.complete else "incomplete"
+
+    @property
     def valid(self) -> bool:
-        return all(RULES[rule].severity != "error" for rule in self.counts)
+        return self.verdict == "valid"
 
     def worst_first(self) -> list[tuple[str, int]]:
         """Return the rules that were broken with the number of findings: errors first, then the frequent ones."""
@@ -130,6 +146,8 @@ class ValidationReport:
             "target": " ".join(self.targets),
             "targets": list(self.targets),
             "valid": self.valid,
+            "verdict": self.verdict,
+            "complete": self.complete,
             "files": [asdict(file) for file in self.files],
             "errors": [finding for finding in findings if finding["severity"] == "error"],
             "warnings": [finding for finding in findings if finding["severity"] == "warning"],

@@ -271,7 +271,12 @@ def test_a_site_without_an_answer_is_named(program: Program) -> None:
     write_sitemap(program, [entry(url)])
     result = program.run("validate", "map.xml", "--check-urls", "--json", "-s", "RETRY_TIMES=0")
     assert result.code == 1
-    assert {finding["rule"] for finding in json.loads(result.out)["findings"]} == {"live-incomplete"}
+    report = json.loads(result.out)
+    assert {finding["rule"] for finding in report["findings"]} == {"live-incomplete"}
+    assert (report["verdict"], report["valid"], report["complete"]) == ("incomplete", False, False)
+    numbers = report["statistics"]
+    assert [numbers[name] for name in ("total_urls", "valid_urls", "checked_urls", "unchecked_urls")] == [1, 0, 0, 1]
+    assert "1 of 1 URLs were not checked" in result.last_line
 
 
 def test_a_sitemap_beside_the_crawl_of_its_site(program: Program, site: WebServer) -> None:

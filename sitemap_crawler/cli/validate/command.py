@@ -104,7 +104,7 @@ def validate(
     for line in _lines(form or ("json" if as_json else "text"), report, max_findings=max_findings):
         echo(line)
     failed = bool(report.counts) if fail_on == "warning" else not report.valid
-    if stopped is not None and not failed:
+    if stopped is not None and report.verdict == "incomplete":
         return print_error(FAILED, f"{stopped}; run the same command again")
     if not failed:
         return 0

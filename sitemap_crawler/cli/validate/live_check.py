@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.cli.validate.live import LiveComparison
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.urls.normalise import origin_of
-from sitemap_crawler.validation.findings import issue
+from sitemap_crawler.validation.findings import INCOMPLETE, issue
 from sitemap_crawler.validation.listing import ListedUrl
 from sitemap_crawler.validation.sampling import interval, sample
 from sitemap_crawler.validation.values import UrlProblem, parse_url
@@ -112,7 +112,7 @@ class LiveCheck:
             return None
         why = "; ".join(problems) or "robots.txt or the rules of the crawl left them out"
         message = f"{unchecked:,} of {chosen:,} URLs were not checked: {why}" if unchecked else why
-        self._validation.collector.add(first, issue("live-incomplete", message))
+        self._validation.collector.add(first, issue(INCOMPLETE, message))
         return message
 
     def _chosen(self) -> Iterator[ListedUrl]:
@@ -158,8 +158,9 @@ class LiveCheck:
             low, high = interval(wrong, self._checked, total)
             shares = {"share_low": round(low, 4), "share_high": round(high, 4)}
             statistics["sample"] = {"checked": self._checked, "of": total, "wrong": wrong, **shares}
-        elif self._checked == chosen:
-            statistics["valid_urls"] = chosen - wrong
+        else:
+            statistics["valid_urls"] = self._checked - wrong
+            statistics["unchecked_urls"] = chosen - self._checked
 
 
 def _usable(validation: Validation) -> Iterator[ListedUrl]:

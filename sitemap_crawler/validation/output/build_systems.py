@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sitemap_crawler import __version__
 from sitemap_crawler.validation.catalogue import RULES, Rule
-from sitemap_crawler.validation.findings import MAX_TOTAL, statement_of
+from sitemap_crawler.validation.findings import INCOMPLETE, MAX_TOTAL, statement_of
 from sitemap_crawler.validation.output.text import verdict
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def github_lines(report: ValidationReport, *, max_findings: int | None = None) -
 def junit_lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
     """Yield JUnit XML: one test case for each rule and file with a finding, and one for each file without any.
 
-    Errors are failures. Warnings are test cases that pass and have an output.
+    Errors are failures. A check that could not be made is an error of the test. Warnings are test cases that pass and
+    have an output.
     """
     # A case is written without its findings when these are left out: a file must not look valid.
     cases: dict[tuple[str, str], list[Finding]] = {(found.file, found.rule): [] for found in report.findings}
@@ -51,8 +52,9 @@ def junit_lines(report: ValidationReport, *, max_findings: int | None = None) ->
     # With so many findings, those of whole files are not kept.
     clean = [file.name for file in report.files if file.name not in names and len(report.findings) < MAX_TOTAL]
     failures = sum(RULES[rule].severity == "error" for _, rule in cases)
+    errors = sum(rule == INCOMPLETE for _, rule in cases)
     total = len(cases) + len(clean)
-    counts = f'tests="{total}" failures="{failures}" errors="0"'
+    counts = f'tests="{total}" failures="{failures}" errors="{errors}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="sitemap-crawler validate" {counts} time="0">'
     yield f'  <testsuite name="sitemaps" {counts} skipped="0" time="0">'
@@ -64,6 +66,8 @@ def junit_lines(report: ValidationReport, *, max_findings: int | None = None) ->
         yield f'    <testcase classname={quoteattr(report.path_of(name))} name={quoteattr(rule_id)} time="0">'
         if rule.severity == "error":
             yield f"      <failure type={quoteattr(rule_id)} message={quoteattr(rule.problem)}>{text}</failure>"
+        elif rule_id == INCOMPLETE:
+            yield f"      <error type={quoteattr(rule_id)} message={quoteattr(rule.problem)}>{text}</error>"
         else:
             yield f"      <system-out>{text}</system-out>"
         yield "    </testcase>"
@@ -94,6 +98,13 @@ def sarif_lines(report: ValidationReport, *, max_findings: int | None = None) ->
         "columnKind": "unicodeCodePoints",
         "results": [_sarif_result(report, finding, positions[finding.rule]) for finding in report.shown(max_findings)],
     }
+    if not report.complete:
+        notes = [
+            {"level": "error", "message": {"text": statement_of(finding)}}
+            for finding in report.findings
+            if finding.rule == INCOMPLETE
+        ]
+        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": notes}]
     if left_out:
         run["properties"] = {"findingsLeftOut": left_out}
     yield json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)

@@ -60,6 +60,9 @@ def _live(statistics: Mapping[str, Any]) -> Iterator[str]:
         yield f"sample: {share['wrong']:,} of {share['checked']:,} URLs are wrong, so of all {share['of']:,} {bounds}"
 
 
+_VERDICTS = {"valid": "valid", "invalid": "not valid", "incomplete": "incomplete"}
+
+
 def verdict(report: ValidationReport) -> str:
     """Return the last line of the report."""
     errors, warnings = (
@@ -72,7 +75,7 @@ def verdict(report: ValidationReport) -> str:
         f"{warnings:,} {_noun(warnings, 'warning')}" if warnings else "",
         f"{urls:,} {_noun(urls, 'URL')} in {len(report.files):,} {_noun(len(report.files), 'file')}",
     ]
-    return f"{'valid' if report.valid else 'not valid'}: {', '.join(filter(None, parts))}"
+    return f"{_VERDICTS[report.verdict]}: {', '.join(filter(None, parts))}"
 
 
 def _entries(file: FileReport) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from junitparser import Failure, JUnitXml
+from junitparser import Error, Failure, JUnitXml
 from sarif_pydantic import Sarif
 
 from sitemap_crawler.validation.catalogue import RULES
@@ -112,7 +112,8 @@ def test_junit_is_read_by_its_readers() -> None:
     }  # fmt: skip
     failed = {key for key, case in cases.items() if any(isinstance(result, Failure) for result in case.result)}
     assert failed == {("a.xml", "duplicate-loc"), ("a, b.xml", "loc-fragment")}
-    assert (suite.tests, suite.failures, suite.errors) == (5, 2, 0)
+    assert (suite.tests, suite.failures, suite.errors) == (5, 2, 1)
+    assert [type(result) for result in cases["a.xml", "live-incomplete"].result] == [Error]
     (failure,) = cases["a, b.xml", "loc-fragment"].result
     assert f"line 3: {HOSTILE}: the URL has the fragment #x" in failure.text
 
@@ -129,7 +130,21 @@ def test_sarif_is_read_by_its_readers() -> None:
     assert location.physical_location.artifact_location.uri == "a%2C%20b.xml"
     assert (location.physical_location.region.start_line, location.physical_location.region.start_column) == (3, 7)
     assert run.results[-1].message.text == f"{HOSTILE}: the URL has the fragment #x"
-    assert json.loads(document)["runs"][0]["properties"] == {"findingsLeftOut": 2}
+    written = json.loads(document)["runs"][0]
+    assert written["properties"] == {"findingsLeftOut": 2}
+    note = {"level": "error", "message": {"text": "12 URLs were not requested"}}
+    assert written["invocations"] == [{"executionSuccessful": False, "toolExecutionNotifications": [note]}]
+
+
+def test_a_check_that_could_not_be_made_makes_nothing_valid() -> None:
+    unchecked = ("live-incomplete", "a.xml", None, None, "12 URLs were not requested")
+    lost, wrong = report(unchecked), report(unchecked, ("loc-fragment", "a.xml", 3, None, "x"))
+    for found, expected in ((lost, "incomplete"), (wrong, "invalid"), (report(), "valid")):
+        values = found.to_json()
+        assert (values["verdict"], values["valid"]) == (expected, expected == "valid")
+        assert values["complete"] is (found not in (lost, wrong))
+    assert [*text_lines(lost)][-1].startswith("incomplete: 1 warning")
+    assert [*github_lines(lost)][-1].startswith("::notice title=sitemap-crawler::incomplete: ")
 
 
 @pytest.mark.parametrize("most", [0, 1, None])
