@@ -9,6 +9,7 @@
     │   ├── ScopeError · ValueError
     │   ├── SectionError · ValueError
     │   ├── PatternError · ValueError
+    │   ├── ListColumnsError · ValueError
     │   ├── EntryNameError · ValueError
     │   ├── AccessError · ValueError
     │   ├── ProxyError · ValueError
@@ -103,6 +104,10 @@ class SectionError(InputError, ValueError):
 
 class PatternError(InputError, ValueError):
     """A regular expression given by the user cannot be used."""
+
+
+class ListColumnsError(InputError, ValueError):
+    """The columns of a list of URLs are not found. The message is what is wrong with the list, as `has …`."""
 
 
 class EntryNameError(InputError, ValueError):

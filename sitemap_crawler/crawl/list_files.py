@@ -13,7 +13,6 @@ from sitemap_crawler.exceptions import OptionError, OutputError
 from sitemap_crawler.extract.lines import PIECE_BYTES, pieces_of
 from sitemap_crawler.inventory.seed_sitemaps import lists_read
 from sitemap_crawler.inventory.store import beside
-from sitemap_crawler.publish.list_entries import check_columns
 from sitemap_crawler.utils.replace import real_path, remove_file, replacing
 from sitemap_crawler.utils.shortage import advice_for
 
@@ -63,6 +62,9 @@ def check_lists(options: Options, connection: Connection) -> None:
         if reason is not None:
             raise OptionError(f"cannot read the list or log {source}: {reason}; give a file, or -")
         if source in options.urls:
+            # Imported here: a crawl without a list needs none of it.
+            from sitemap_crawler.publish.list_entries import check_columns
+
             check_columns(source, options.columns_of_lists)
 
 

@@ -11,6 +11,7 @@ import csv
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from sitemap_crawler.exceptions import ListColumnsError
 from sitemap_crawler.extract.lines import Lines
 from sitemap_crawler.sitemap.limits import MAX_IMAGES
 from sitemap_crawler.utils.nesting import read_json
@@ -62,10 +63,6 @@ class ListEntry(NamedTuple):
     """Why the line has no URL; then `url` is the line."""
 
 
-class _ColumnError(ValueError):
-    """The columns of a list are not found. Its text is what is wrong with the list, as `has …`."""
-
-
 class _Format(Protocol):
     def entries(self, lines: list[str]) -> Iterator[ListEntry]: ...
 
@@ -98,7 +95,7 @@ class UrlList:
                         return
                     try:
                         form = _form_of(first, self._columns)
-                    except _ColumnError as error:
+                    except ListColumnsError as error:
                         self.lines.damage = str(error)
                         return
                     begin += isinstance(form, _Csv) and form.has_header
@@ -116,14 +113,14 @@ def problem_of(pieces: Iterable[bytes], columns: Mapping[str, str]) -> str | Non
             if first := line.strip(_BLANK):
                 try:
                     _form_of(first, columns)
-                except _ColumnError as error:
+                except ListColumnsError as error:
                     return str(error)
                 return None
     return None
 
 
 def _form_of(first: str, columns: Mapping[str, str]) -> _Format:
-    """Return the format that the first line shows. Raises _ColumnError."""
+    """Return the format that the first line shows. Raises ListColumnsError."""
     if first.startswith("{"):
         return _JsonLines(columns)
     numbers = {name: int(column) - 1 for name, column in columns.items() if column.isascii() and column.isdecimal()}
@@ -140,29 +137,29 @@ def _form_of(first: str, columns: Mapping[str, str]) -> _Format:
             positions = _positions({**given, "url": heading[found]}, numbers, cells, heading=heading)
             return _Csv(positions, delimiter, has_header=True)
     if is_record(first):
-        raise _ColumnError(f"{_SEVERAL_FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2")
+        raise ListColumnsError(f"{_SEVERAL_FIELDS}: number them from 1, such as --urls-columns url=1,lastmod=2")
     if "url" in columns and not _URL.match(first):
         cells = _cells(first, max(_DELIMITERS, key=first.count))
-        raise _ColumnError(f"has no column {columns['url']}, but {_named(cells)}: correct --urls-columns")
+        raise ListColumnsError(f"has no column {columns['url']}, but {_named(cells)}: correct --urls-columns")
     return _Text()
 
 
 def _positions(
     columns: Mapping[str, str], numbers: Mapping[str, int], cells: Sequence[str], *, heading: Sequence[str]
 ) -> dict[str, int]:
-    """Return the position of each named column. Raises _ColumnError for one that is not there."""
+    """Return the position of each named column. Raises ListColumnsError for one that is not there."""
     positions: dict[str, int] = {}
     for name, column in columns.items():
         if name in numbers and column.lower() not in heading:
             if numbers[name] >= len(cells):
                 count = "1 column" if len(cells) == 1 else f"{len(cells):,} columns"
-                raise _ColumnError(f"has {count}, and no column {column}: correct --urls-columns")
+                raise ListColumnsError(f"has {count}, and no column {column}: correct --urls-columns")
             positions[name] = numbers[name]
         elif column.lower() in heading:
             positions[name] = heading.index(column.lower())
         else:
             what = _named(cells) if heading else "no heading, so columns have numbers from 1"
-            raise _ColumnError(f"has no column {column}, but {what}: correct --urls-columns")
+            raise ListColumnsError(f"has no column {column}, but {what}: correct --urls-columns")
     return positions
 
 
