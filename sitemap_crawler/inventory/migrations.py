@@ -26,6 +26,7 @@ from sitemap_crawler.inventory.shared_run import RUN_TABLES
 from sitemap_crawler.inventory.url_spellings import write_urls_one_way
 from sitemap_crawler.utils.directories import open_directory
 from sitemap_crawler.utils.replace import replacing
+from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
     import sqlite3
@@ -279,9 +280,9 @@ def migrate(engine: Engine, path: Path, version: str) -> None:
         _copy(engine, path, copy_path(path, version))
     except (OSError, SQLAlchemyError, SQLiteError) as error:
         reason = getattr(error, "strerror", None) or error
+        advice = advice_for(error, otherwise="free disk space, then run the same command")
         raise InventoryError(
-            f"cannot copy the inventory {path} before its migration from schema version {version}: {reason}; "
-            "free disk space, then run the same command"
+            f"cannot copy the inventory {path} before its migration from schema version {version}: {reason}; {advice}"
         ) from error
     try:
         with engine.begin() as connection:
@@ -292,9 +293,9 @@ def migrate(engine: Engine, path: Path, version: str) -> None:
             connection.execute(update(meta).where(_VERSION).values(value=str(SCHEMA_VERSION)))
     except SQLAlchemyError as error:
         reason = getattr(error, "orig", None) or error
+        advice = advice_for(error, otherwise="free disk space or repair the file, then run the same command")
         raise InventoryError(
-            f"cannot migrate the inventory {path} from schema version {version}: {reason}; it is unchanged: "
-            "free disk space or repair the file, then run the same command"
+            f"cannot migrate the inventory {path} from schema version {version}: {reason}; it is unchanged: {advice}"
         ) from error
 
 

@@ -234,9 +234,8 @@ def _open_file(path: Path, *, private: bool) -> Store:
         if not isinstance(error, SQLAlchemyError):
             raise
         reason = getattr(error, "orig", None) or error
-        raise InventoryError(
-            f"cannot use the inventory {path}: {reason}; free disk space or choose another --state"
-        ) from error
+        advice = advice_for(error, otherwise="free disk space or choose another --state")
+        raise InventoryError(f"cannot use the inventory {path}: {reason}; {advice}") from error
     except BaseException:
         engine.dispose()
         lock.release()

@@ -19,6 +19,7 @@ from sitemap_crawler.exceptions import DamagedInventoryError, InventoryBusyError
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.store import inventory_failure
 from sitemap_crawler.utils.directories import check_database
+from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +114,8 @@ class UnlockedInventory:
             remedy = "free disk space or repair the file"
             if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 remedy = "let this user write the file and its directory"
-            raise InventoryError(
-                f"cannot write the inventory {self._location}: {reason}; {remedy}, then run the same command"
-            ) from error
+            advice = advice_for(error, otherwise=f"{remedy}, then run the same command")
+            raise InventoryError(f"cannot write the inventory {self._location}: {reason}; {advice}") from error
 
 
 def _server_engine(location: ServerLocation) -> Engine:

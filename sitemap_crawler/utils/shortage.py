@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import resource
 import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,10 @@ class Shortage(Enum):
         "this user may start no further process or thread",
         "end other programs or raise the limit (ulimit -u, TasksMax= of a service)",
     )
+    FILE_SIZE = (
+        "a file has reached the size that this process may write",
+        "raise the limit (ulimit -f, LimitFSIZE= of a service)",
+    )
     DISK = ("the disk is full", "free disk space")
 
     @property
@@ -84,11 +89,13 @@ _BY_ERRNO = {
     errno.ENOMEM: Shortage.MEMORY,
     errno.ENOBUFS: Shortage.BUFFERS,
     errno.EADDRNOTAVAIL: Shortage.PORTS,
+    errno.EFBIG: Shortage.FILE_SIZE,
     errno.ENOSPC: Shortage.DISK,
     errno.EDQUOT: Shortage.DISK,
 }
 _SQLITE_NOMEM, _SQLITE_FULL, _SQLITE_CANTOPEN = 7, 13, 14
-"""https://www.sqlite.org/rescode.html"""
+_SQLITE_IO_ERRORS_OF_WRITES = frozenset((778, 1546, 4874))
+"""https://www.sqlite.org/rescode.html (SQLITE_IOERR_WRITE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_SHMSIZE)"""
 _BY_SQLITE_CODE = {_SQLITE_NOMEM: Shortage.MEMORY, _SQLITE_FULL: Shortage.DISK}
 
 
@@ -98,6 +105,8 @@ def shortage_of(error: BaseException | None) -> Shortage | None:
     for link in chain:
         if (shortage := _shown_by(link)) is not None:
             return shortage
+    if any(map(_hides_file_size, chain)) and _file_size_is_limited():
+        return Shortage.FILE_SIZE
     return lacking_descriptors() if any(map(_hides_errno, chain)) else None
 
 
@@ -110,10 +119,11 @@ def advice_for(error: BaseException, *, otherwise: str) -> str:
 def shortage_error_of(error: Exception) -> Exception:
     """Return the ShortageError that explains an exception, or else the exception itself.
 
-    A full disk is not explained: the message of such an exception names the file.
+    A full disk is not explained, nor what the message explains already: such a message names the file.
     """
     shortage = shortage_of(error)
-    return error if shortage is None or shortage is Shortage.DISK else ShortageError(shortage)
+    explained = shortage is None or shortage is Shortage.DISK or str(shortage) in str(error)
+    return error if shortage is None or explained else ShortageError(shortage)
 
 
 def raise_shortage(error: Exception) -> None:
@@ -200,6 +210,16 @@ def _hides_errno(error: BaseException) -> bool:
     if _is_a(error, "psycopg.OperationalError"):
         return getattr(error, "sqlstate", None) is None
     return _is_a(error, "socket.gaierror")
+
+
+def _hides_file_size(error: BaseException) -> bool:
+    """Return whether SQLite may have reached the limit of a file's size: it then says "disk I/O error"."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return _is_a(error, "sqlite3.Error") and code in _SQLITE_IO_ERRORS_OF_WRITES
+
+
+def _file_size_is_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
 
 
 def _is_a(error: BaseException, name: str) -> bool:

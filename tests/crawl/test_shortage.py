@@ -288,8 +288,25 @@ def test_a_limit_that_is_too_low_from_the_start(program: Program, site: WebServe
     assert program.crawl(site.url("/")).code == 0
 
 
+@pytest.mark.parametrize("limit", [1_000, 20_000, 100_000, 300_000])
+def test_a_limit_of_the_size_of_files_is_named(program: Program, site: WebServer, limit: int) -> None:
+    """SQLite says "disk I/O error". The first limits are reached at once, the others in the course of the crawl."""
+    pages = [f"/{number:{'0'}200}" for number in range(400)]
+    site.pages.update({"/": page(*pages), **{path: page(title=path) for path in pages}})
+    command = program.command("crawl", site.url("/"), "-q")
+    done = limited(program, command, lambda: (limit, limit), resource.RLIMIT_FSIZE)
+    [line] = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert line.startswith("sitemap-crawler: cannot use the inventory ")
+    assert line.endswith(str(Shortage.FILE_SIZE))
+    assert not (program.output / "sitemap.xml").exists()
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert sorted(result.listed()) == sorted(map(site.url, ["/", *pages]))
+
+
 def limited(
-    program: Program, command: list[str], limits: Callable[[], tuple[int, int]]
+    program: Program, command: list[str], limits: Callable[[], tuple[int, int]], resource_: int = resource.RLIMIT_NOFILE
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
@@ -299,7 +316,7 @@ def limited(
         text=True,
         check=False,
         timeout=60,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits()),
+        preexec_fn=lambda: resource.setrlimit(resource_, limits()),
     )
 
 

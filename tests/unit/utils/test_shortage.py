@@ -74,6 +74,7 @@ OWN = [
     (errno.ENOMEM, Shortage.MEMORY),
     (errno.ENOBUFS, Shortage.BUFFERS),
     (errno.EADDRNOTAVAIL, Shortage.PORTS),
+    (errno.EFBIG, Shortage.FILE_SIZE),
     (errno.ENOSPC, Shortage.DISK),
     (errno.EDQUOT, Shortage.DISK),
 ]
@@ -150,6 +151,8 @@ def test_a_full_disk_keeps_the_message_that_names_the_file() -> None:
     explained = shortage_error_of(files)
     assert isinstance(explained, ShortageError)
     assert str(explained) == str(Shortage.DESCRIPTORS)
+    told = caused(InventoryError(f"cannot use x: y; {Shortage.FILE_SIZE}"), os_error(errno.EFBIG))
+    assert shortage_error_of(told) is told
     assert advice_for(full, otherwise="free disk space") == "free disk space"
     assert advice_for(files, otherwise="free disk space") == str(Shortage.DESCRIPTORS)
 
