@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import socketserver
-import ssl
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.secure_server import write_certificate
+from tests.support.secure_server import serving, write_certificate
 from tests.support.webserver import page
 
 if TYPE_CHECKING:
@@ -75,18 +73,9 @@ def babbler(
 ) -> Iterator[tuple[str, type[Babbler]]]:
     values = {"stray": stray, "is_behind": is_behind, "asked": [], "words": {}}
     handler = type("Handler", (Babbler,), values)
-    server_class = type("Server", (socketserver.ThreadingTCPServer,), {"allow_reuse_address": True})
-    with server_class(("127.0.0.1", port), handler) as server:
-        server.daemon_threads = True
-        server.handle_error = lambda *_: None  # connections that the client closes
-        if certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    with serving(handler, certificate, port=port) as bound:
         scheme = "http" if certificate is None else "https"
-        yield f"{scheme}://127.0.0.1:{server.server_address[1]}/", handler
-        server.shutdown()
+        yield f"{scheme}://127.0.0.1:{bound}/", handler
 
 
 def titles(program: Program) -> dict[str, str | None]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ssl
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
+from socketserver import ThreadingTCPServer
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from tests.support.webserver import page
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from socketserver import BaseRequestHandler
 
 
 def write_certificate(path: Path) -> None:
@@ -49,16 +51,25 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
+def serving(handler: type[BaseRequestHandler], certificate: Path | None, *, port: int = 0) -> Iterator[int]:
+    """Serve each connection by a handler of its own, behind TLS with a certificate; yield the port."""
+    server_class = type("Server", (ThreadingTCPServer,), {"allow_reuse_address": True, "daemon_threads": True})
+    with server_class(("127.0.0.1", port), handler) as server:
+        server.handle_error = lambda *_: None  # handshakes and connections that the client ends
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
 def serving_tls(certificate: Path) -> Iterator[str]:
     """Serve two pages with a new self-signed certificate, stored at this path; yield the URL of the site."""
     write_certificate(certificate)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # handshakes fail on purpose
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"https://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with serving(_Handler, certificate) as port:
+        yield f"https://127.0.0.1:{port}/"

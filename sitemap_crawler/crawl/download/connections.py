@@ -6,6 +6,7 @@ later ones, so that each page got the content of the one before.
 
 from __future__ import annotations
 
+import ssl
 import time
 from contextvars import ContextVar
 from functools import partial
@@ -84,6 +85,7 @@ class _Connection(ResponseHandler):
         self._connections = connections
         self._requests: list[Asked] = []
         self._is_idle = True
+        self._body: aiohttp.StreamReader | None = None
         self._changed = time.monotonic()
         """Time of the last request, or of the end of its answer."""
         self._slowest = 0.0
@@ -115,11 +117,13 @@ class _Connection(ResponseHandler):
             if message.code == _REQUEST_TIMEOUT:
                 # It may have been sent before the request arrived, whose own answer follows then.
                 self.force_close()
+            self._body = body
             body.on_eof(self._end)
         super().feed_data(data, size)
 
     def _end(self) -> None:
         """Note that an answer has been received whole."""
+        self._body = None
         now = time.monotonic()
         self._slowest = max(self._slowest, now - self._changed)
         self._is_idle, self._changed = True, now
@@ -132,6 +136,15 @@ class _Connection(ResponseHandler):
             return
         super().data_received(data)
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Let a body whose length is not given be whole only if nothing but its end has ended the connection.
+
+        The rule is https://www.rfc-editor.org/rfc/rfc9112#section-8, which aiohttp does not know.
+        """
+        if self._body is not None and (exc is not None or not _has_ended(self.transport)):
+            self._body.set_exception(aiohttp.ClientPayloadError("the connection broke before the end of the body"))
+        super().connection_lost(exc)
+
     def _report(self) -> None:
         requests, self._requests = self._requests, []
         if requests:
@@ -142,6 +155,19 @@ class _Connection(ResponseHandler):
         if not self._is_idle or len(self._requests) < 2 or not self.is_connected():
             return 0.0
         return self._changed + min(2 * self._slowest, MAX_QUIET_SECONDS)
+
+
+def _has_ended(transport: asyncio.BaseTransport | None) -> bool:
+    """Return whether the server has ended the connection. With TLS it has to say so: anybody can cut the line."""
+    tls = None if transport is None else transport.get_extra_info("ssl_object")
+    if tls is None:
+        return True
+    try:
+        return not tls.read(1)
+    except ssl.SSLZeroReturnError:
+        return True
+    except ssl.SSLError:
+        return False
 
 
 def _is_answer(data: bytes) -> bool:
