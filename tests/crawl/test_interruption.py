@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +23,6 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -226,6 +228,32 @@ def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, starte
     line = "sitemap-crawler: the crawl was stopped at once; run the same command to continue"
     assert process.stderr.read().splitlines() == [line]
     assert program.crawl(site.url("/")).report["listed"] == PAGES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers and /proc are Linux's")
+def test_workers_that_stand_still_keep_no_crawl_from_its_end(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+) -> None:
+    """They are frozen before the first page arrives. Others take their places, and nothing is lost."""
+    frozen: list[int] = []
+
+    def freeze(_request: LoggedRequest) -> Answer:
+        [pid] = [process.pid for process in started]
+        frozen.extend(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+        for worker in frozen:
+            os.kill(worker, signal.SIGSTOP)
+        os.kill(pid, signal.SIGINT)
+        return Answer(page("/a"))
+
+    site.pages.update({"/": freeze, "/a": page()})
+    process = start(program, site.url("/"), started, "--workers", "2")
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, len(frozen)) == (4, 2), err
+    assert err.splitlines()[-1] == "sitemap-crawler: interrupted; run the same command to continue"
+    assert not any(Path(f"/proc/{worker}").exists() for worker in frozen)
+    result = program.crawl(site.url("/"))
+    assert (result.code, result.listed()) == (0, [site.url("/"), site.url("/a")]), result.err
+    assert site.paths().count("/") == 1
 
 
 def test_a_second_run_at_the_same_time_is_refused(

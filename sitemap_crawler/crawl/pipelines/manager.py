@@ -23,7 +23,7 @@ from sitemap_crawler.crawl.pipelines.transfer import ExtractedValues, UnreadPage
 from sitemap_crawler.exceptions import WorkerDiedError, WorkerError
 from sitemap_crawler.items import Observation, Page, QueuedUrl
 from sitemap_crawler.utils.text import printable
-from sitemap_crawler.utils.workers.pool import WorkerPool, default_workers
+from sitemap_crawler.utils.workers.pool import MAX_TASK_SECONDS, WorkerPool, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,8 @@ MIN_ABANDONED_BODY = 200_000
 """Bytes of a body from which on an interruption does not wait for its reading. Hostile markup of 15 MB takes 13 s."""
 CLOSING_TURN_SECONDS = 0.01
 """Time between two such bodies that are read without workers. An interruption needs some turns of the event loop."""
+MAX_CLOSING_SECONDS = 5.0
+"""Time after which an interruption waits no longer for a worker: it is frozen, or its page is hostile."""
 CLOSING_CHECK_SECONDS = 0.2
 """Time between two checks whether the crawl is interrupted while such a body is read."""
 
@@ -71,7 +73,9 @@ class PagePipelineManager(ItemPipelineManager):
         self._reading = reading
         read = _page_reader(reading)
         self._pool: WorkerPool[UnreadPage, ExtractedValues] = WorkerPool(
-            lambda unread: extracted_values(read(unread.to_page())), prepare=lambda: _import_readers(read)
+            lambda unread: extracted_values(read(unread.to_page())),
+            prepare=lambda: _import_readers(read),
+            max_task_seconds=lambda: MAX_CLOSING_SECONDS if self._is_closing else MAX_TASK_SECONDS,
         )
 
     async def open_spider_async(self) -> None:
@@ -126,6 +130,9 @@ class PagePipelineManager(ItemPipelineManager):
             url = item.queued.url
             if ends_crawl(self.crawler, error, f"at the reading of {url}"):
                 # Nothing is stored: the next run fetches the page again.
+                return item
+            if isinstance(error, WorkerDiedError) and self._is_closing:
+                # It had less time than other pages.
                 return item
             if isinstance(error, WorkerDiedError):
                 logger.error("cannot read %s: %s", url, error)

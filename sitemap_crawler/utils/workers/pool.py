@@ -36,7 +36,9 @@ BUSY_LOAD = 4
 SLOW_TASK_SECONDS = 0.05
 """Time after which a task counts as slow: a worker with a slow task gets no further task while another one is free."""
 MAX_TASK_SECONDS = 180.0
-"""Time after which a worker that is still at the same task is killed."""
+"""Time after which a worker that is still at the same task is killed, unless the pool has a limit of its own."""
+CHECK_SECONDS = 1.0
+"""Time between two looks at a worker that is at a task."""
 MAX_DEATHS = 2
 """Number of workers that may die over a task before the task fails."""
 
@@ -66,10 +68,19 @@ class WorkerPool(Generic[_Task, _Result]):
     """Worker processes that call `work` with a task. Pickle copies tasks and results."""
 
     def __init__(
-        self, work: Callable[[_Task], _Result], *, prepare: Callable[[], None], busy_load: int = BUSY_LOAD
+        self,
+        work: Callable[[_Task], _Result],
+        *,
+        prepare: Callable[[], None],
+        busy_load: int = BUSY_LOAD,
+        max_task_seconds: Callable[[], float] = lambda: MAX_TASK_SECONDS,
     ) -> None:
-        """Each worker calls `prepare` before its first task, while the parent continues."""
+        """Each worker calls `prepare` before its first task, while the parent continues.
+
+        `max_task_seconds` returns the time after which a worker that is still at the same task is killed, from now on.
+        """
         self._work, self._prepare = work, prepare
+        self._max_task_seconds = max_task_seconds
         self._busy_load = busy_load
         self._workers: list[Worker] = []
         self._missing = 0
@@ -108,7 +119,8 @@ class WorkerPool(Generic[_Task, _Result]):
                 await self._fill()
             if not self._workers:
                 return self._work(task)
-            worker = self._workers[-1] if last else _choose(self._workers, self._busy_load)
+            # After a death the newest one: what has stopped a worker may have stopped all of that time.
+            worker = self._workers[-1] if last or deaths else _choose(self._workers, self._busy_load)
             try:
                 answer = await worker.send(task)
             except WorkerStartError:
@@ -144,7 +156,9 @@ class WorkerPool(Generic[_Task, _Result]):
                     logger.warning("cannot start more than %d worker processes: %s", len(self._workers), error.strerror)
                     self._missing = 0
                     return
-                make = partial(Worker, pid, on_exit=self._worker_exited)
+                make = partial(
+                    Worker, pid, on_exit=self._worker_exited, max_task_seconds=self._max_task_seconds
+                )
                 _, worker = await loop.create_unix_connection(make, sock=connection)
                 self._workers.append(worker)
                 # Not earlier: other tasks would find no worker and do the work in this process. A pool that was closed
@@ -174,14 +188,18 @@ class Worker(asyncio.Protocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, pid: int, *, on_exit: Callable[[Worker, str], None]) -> None:
+    def __init__(
+        self, pid: int, *, on_exit: Callable[[Worker, str], None], max_task_seconds: Callable[[], float]
+    ) -> None:
         self._pid = pid
         self._on_exit = on_exit
+        self._max_task_seconds = max_task_seconds
         self._answers: deque[asyncio.Future[Any]] = deque()
         self._unsent: list[bytes] = []
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
-        self._timed_out = False
+        self._spent_seconds = 0.0
+        """Time that the current task may take, if it has taken longer."""
         self.ready = False
         self.task_started = 0.0
         """Time when the worker began its current task, on the clock of time.monotonic()."""
@@ -203,7 +221,7 @@ class Worker(asyncio.Protocol):
             loop.call_soon(self._flush)
         self._unsent += encode(task)
         if self._timer is None:
-            self._timer = loop.call_later(MAX_TASK_SECONDS, self._check_time)
+            self._timer = loop.call_later(CHECK_SECONDS, self._check_time)
         return answer
 
     def _flush(self) -> None:
@@ -220,11 +238,11 @@ class Worker(asyncio.Protocol):
         self._timer = None
         if not self._answers:
             return
-        left = self.task_started + MAX_TASK_SECONDS - time.monotonic()
-        if left > 0:
-            self._timer = asyncio.get_running_loop().call_later(left, self._check_time)
+        limit = self._max_task_seconds()
+        if time.monotonic() - self.task_started < limit:
+            self._timer = asyncio.get_running_loop().call_later(CHECK_SECONDS, self._check_time)
         else:
-            self._timed_out = True
+            self._spent_seconds = limit
             self._kill()
 
     def close(self) -> None:
@@ -244,8 +262,8 @@ class Worker(asyncio.Protocol):
             status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         except ChildProcessError:
             return "has ended", False
-        if self._timed_out:
-            return f"took longer than {MAX_TASK_SECONDS:.0f} s", False
+        if self._spent_seconds:
+            return f"took longer than {self._spent_seconds:g} s", False
         if status >= 0:
             return f"ended with status {status}", False
         return f"ended with signal {-status}", -status == signal.SIGKILL

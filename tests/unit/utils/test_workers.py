@@ -173,11 +173,12 @@ def test_a_worker_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch)
         kill(worker)
 
     monkeypatch.setattr(limit, 0.2)
+    monkeypatch.setattr("sitemap_crawler.utils.workers.pool.CHECK_SECONDS", 0.05)
     monkeypatch.setattr(Worker, "_check_time", check_time_of_ready_worker)
     monkeypatch.setattr(Worker, "_kill", count_and_kill)
     late, other = with_workers(1, lambda pool: all_of(pool, ("sleep", 60), ("do", 1)))
     assert isinstance(late, WorkerDiedError)
-    assert str(late) == "the process that read it took longer than 100 s"
+    assert str(late) == "the process that read it took longer than 0.2 s"
     assert other[2] == [1]
 
 
