@@ -234,7 +234,7 @@ def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, starte
 def test_workers_that_stand_still_keep_no_crawl_from_its_end(
     program: Program, site: WebServer, started: list[subprocess.Popen[str]]
 ) -> None:
-    """They are frozen before the first page arrives. Others take their places, and nothing is lost."""
+    """They are frozen before a page arrives. Others take their places, and nothing is lost."""
     frozen: list[int] = []
 
     def freeze(_request: LoggedRequest) -> Answer:
@@ -243,17 +243,17 @@ def test_workers_that_stand_still_keep_no_crawl_from_its_end(
         for worker in frozen:
             os.kill(worker, signal.SIGSTOP)
         os.kill(pid, signal.SIGINT)
-        return Answer(page("/a"))
+        return Answer(page("/b"))
 
-    site.pages.update({"/": freeze, "/a": page()})
+    site.pages.update({"/": page("/a"), "/a": freeze, "/b": page()})
     process = start(program, site.url("/"), started, "--workers", "2")
     _, err = process.communicate(timeout=120)
     assert (process.returncode, len(frozen)) == (4, 2), err
     assert err.splitlines()[-1] == "sitemap-crawler: interrupted; run the same command to continue"
     assert not any(Path(f"/proc/{worker}").exists() for worker in frozen)
     result = program.crawl(site.url("/"))
-    assert (result.code, result.listed()) == (0, [site.url("/"), site.url("/a")]), result.err
-    assert site.paths().count("/") == 1
+    assert (result.code, result.listed()) == (0, [site.url("/"), site.url("/a"), site.url("/b")]), result.err
+    assert site.paths().count("/a") == 1
 
 
 def test_a_second_run_at_the_same_time_is_refused(
