@@ -230,6 +230,35 @@ def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, starte
     assert program.crawl(site.url("/")).report["listed"] == PAGES
 
 
+LAST_MOMENT = """
+import os, signal
+from scrapy import signals
+from sitemap_crawler.crawl.job import Job
+
+def stop():
+    os.kill(os.getpid(), getattr(signal, os.environ["LAST_SIGNAL"]))
+
+class Last:
+    @classmethod
+    def from_crawler(cls, crawler):
+        Job.close = lambda job: stop()
+        crawler.signals.connect(stop, signals.spider_opened)
+        return cls()
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_end_of_the_crawl_leaves_with_the_same_code(
+    program: Program, site: WebServer, stop: signal.Signals
+) -> None:
+    """The event loop has given the signals back by then. The first signal arrives at the beginning."""
+    build(site)
+    (program.directory / "last.py").write_text(LAST_MOMENT)
+    program.variables = {"PYTHONPATH": str(program.directory), "LAST_SIGNAL": stop.name}
+    result = program.run("crawl", site.url("/"), "-s", 'EXTENSIONS={"last.Last": 1}')
+    assert (result.code, result.last_line) == (4, "interrupted; run the same command to continue")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="workers and /proc are Linux's")
 def test_workers_that_stand_still_keep_no_crawl_from_its_end(
     program: Program, site: WebServer, started: list[subprocess.Popen[str]]
