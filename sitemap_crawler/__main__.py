@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from sitemap_crawler.utils.stopping import MESSAGE, exit_at_signals
+from sitemap_crawler.utils.stopping import MESSAGE, exit_at_signals, ignore_signals
 
 
 def main() -> None:
@@ -37,6 +37,7 @@ def main() -> None:
         code = FAILED
     flush_standard_streams()
     set_garbage_collection(Phase.EXIT)
+    ignore_signals()
     sys.exit(code)
 
 

@@ -34,6 +34,14 @@ def interrupt_at_signals() -> None:
     _handle(_interrupt)
 
 
+def ignore_signals() -> None:
+    """Have signals change nothing any more: the exit code of the command is known.
+
+    The interpreter gives the signals back in its last moments, and the process would end by them.
+    """
+    _handle(signal.SIG_IGN)
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Have a signal raise KeyboardInterrupt during a block that waits, whatever it does before and after."""
@@ -50,7 +58,7 @@ def interruptible() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _handle(handler: Callable[[int, Any], None]) -> None:
+def _handle(handler: Callable[[int, Any], None] | signal.Handlers) -> None:
     for number in SIGNALS:
         # nohup ignores SIGHUP, and a shell without job control ignores SIGINT for jobs in the background.
         if signal.getsignal(number) is not signal.SIG_IGN:

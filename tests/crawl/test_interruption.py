@@ -230,33 +230,22 @@ def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, starte
     assert program.crawl(site.url("/")).report["listed"] == PAGES
 
 
-LAST_MOMENT = """
-import os, signal
-from scrapy import signals
-from sitemap_crawler.crawl.job import Job
-
-def stop():
-    os.kill(os.getpid(), getattr(signal, os.environ["LAST_SIGNAL"]))
-
-class Last:
-    @classmethod
-    def from_crawler(cls, crawler):
-        Job.close = lambda job: stop()
-        crawler.signals.connect(stop, signals.spider_opened)
-        return cls()
-"""
-
-
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_after_the_end_of_the_crawl_leaves_with_the_same_code(
-    program: Program, site: WebServer, stop: signal.Signals
+def test_signals_after_the_last_line_change_no_exit_code(
+    program: Program, site: WebServer, started: list[subprocess.Popen[str]], stop: signal.Signals
 ) -> None:
-    """The event loop has given the signals back by then. The first signal arrives at the beginning."""
-    build(site)
-    (program.directory / "last.py").write_text(LAST_MOMENT)
-    program.variables = {"PYTHONPATH": str(program.directory), "LAST_SIGNAL": stop.name}
-    result = program.run("crawl", site.url("/"), "-s", 'EXTENSIONS={"last.Last": 1}')
-    assert (result.code, result.last_line) == (4, "interrupted; run the same command to continue")
+    """The interpreter gives the signals back in its last moments."""
+    gate = Gate(1)
+    build(site, gate)
+    process = start(program, site.url("/"), started, "-q")
+    assert gate.reached.wait(60)
+    process.send_signal(stop)
+    gate.open()
+    assert process.stderr is not None
+    assert process.stderr.readline() == "sitemap-crawler: interrupted; run the same command to continue\n"
+    while process.poll() is None:
+        process.send_signal(stop)
+    assert process.returncode == 4
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers and /proc are Linux's")
