@@ -31,6 +31,8 @@ CONCURRENCY = ("--concurrency", "8")
 PATIENT = ("-s", "DOWNLOAD_TIMEOUT=600")
 """No page is requested again because a process of the test starts slowly, and its gate stays closed for so long."""
 UNGATED = 5
+LONG_PAUSE = 0.5
+"""Seconds that an answer takes while something is done: one process alone must not end the crawl meanwhile."""
 HELD = 2 * 64
 """Maximum number of URLs that a helper has in work: leased, in flight, and in its buffer."""
 CONCLUDER = """
@@ -56,6 +58,7 @@ class Site:
         self.at: dict[int, Callable[[], object]] = {}
         """What is done at the request with this number."""
         self.pause = pause
+        self._is_acting = threading.Event()
         self.requested: Counter[str] = Counter()
         self.expected: set[str] = set()
         """What one process has requested."""
@@ -71,8 +74,12 @@ class Site:
         if count > UNGATED:
             assert self.gate.wait(100)
         if count in self.at:
-            self.at[count]()
-        time.sleep(self.pause)
+            self._is_acting.set()
+            try:
+                self.at[count]()
+            finally:
+                self._is_acting.clear()
+        time.sleep(LONG_PAUSE if self._is_acting.is_set() else self.pause)
         number = int(request.path.removeprefix("/") or 0)
         if number % 41 == 7:
             return Answer(status=404)
