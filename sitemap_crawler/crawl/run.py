@@ -21,6 +21,7 @@ from sitemap_crawler.inventory.runs import (
     Run,
     begin_run,
     drop_unfinished_run,
+    exchange_address,
     finished_runs_ago,
     latest_time,
     load_pause,
@@ -96,6 +97,19 @@ def _warn_of_clock(context: RunContext) -> None:
         earlier, present = (f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC" for moment in (latest, now))
         message = f"the clock of this machine has gone back: an earlier run ended at {earlier}, and now it is {present}"
         context.warn(WarningKind.CLOCK, context.start_url, message)
+
+
+def warn_of_address(context: RunContext, *, is_public: bool | None) -> None:
+    """Warn if the site had a public address in the run before, and has none now. None: a proxy knows the address."""
+    if is_public is None:
+        return
+    was_public = exchange_address(context.store.connection, is_public=is_public)
+    if was_public and not is_public:
+        message = (
+            f"{host_of(context.start_url)} had a public address in the run before, and has none now: "
+            "this may be another site"
+        )
+        context.warn(WarningKind.ADDRESS, context.start_url, message)
 
 
 def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: TrapDetector, readers: str) -> None:

@@ -34,6 +34,7 @@ _WORKING_TIME = "working_time"
 _GROWN = "grown_run"
 """Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
+_ADDRESS = "address"
 """Row of `meta` with the time before which the site must not be requested."""
 
 
@@ -255,6 +256,15 @@ def load_pause(connection: Connection) -> float:
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSE))
     return float(value) if value is not None else 0.0
+
+
+def exchange_address(connection: Connection, *, is_public: bool) -> bool | None:
+    """Store whether the site has a public address, and return what was stored; None at the first time."""
+    with connection.begin():
+        value = connection.scalar(select(meta.c.value).where(meta.c.name == _ADDRESS))
+        connection.execute(delete(meta).where(meta.c.name == _ADDRESS))
+        connection.execute(insert(meta).values(name=_ADDRESS, value="public" if is_public else "private"))
+    return None if value is None else value == "public"
 
 
 def latest_time(connection: Connection, *, before: int) -> float:

@@ -64,6 +64,17 @@ class WarningKind(StrEnum):
             "Set the clock of this machine, and keep it with a time service.",
         ),
     )
+    ADDRESS = (
+        "address",
+        _Traits(
+            "The site is no longer on the internet",
+            Severity.HIGH,
+            "The name of the site led to a public address in the run before, and leads to a private one now.",
+            "If somebody else answers for the name, the sitemap lists pages of another site.",
+            "Check the DNS records of the name, and the hosts file of this machine. The next run takes the new address "
+            "for right.",
+        ),
+    )
     LOST = (
         "lost",
         _Traits(

@@ -146,6 +146,11 @@ class Gate:
         self._named: set[str] = set()
         self._resource_hosts: set[str] = set()
 
+    @property
+    def site_is_public(self) -> bool | None:
+        """Whether the site has a public address; None before its name is resolved, and if a proxy resolves it."""
+        return self._site.is_public
+
     @classmethod
     def for_listed(cls, site: str, *, named_by: str, domain_of: Callable[[str], str | None]) -> Gate:
         """Return the gate for a site whose URLs a sitemap of another site lists: see `passage` for the other site.

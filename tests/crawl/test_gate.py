@@ -158,6 +158,19 @@ def test_a_name_that_becomes_private_during_the_crawl_is_not_connected_to(progra
     assert site.paths() == []
 
 
+def test_a_public_site_that_becomes_a_private_one_is_told_once(program: Program, site: WebServer) -> None:
+    give_names(program, {"www.example.com": PUBLIC}, here=[PUBLIC])
+    names = program.directory / "names" / "names.json"
+    told: list[list[tuple[str, str]]] = []
+    for address in (PUBLIC, PUBLIC, "127.0.0.1", "127.0.0.1", PUBLIC):
+        names.write_text(json.dumps({"www.example.com": address}))
+        result = program.crawl(f"http://www.example.com:{site.port}/")
+        assert (result.code, len(result.listed())) == (0, 2), result.err
+        told.append([(warning["kind"], warning["message"]) for warning in result.report["warnings"]])
+    message = "www.example.com had a public address in the run before, and has none now: this may be another site"
+    assert told == [[], [], [("address", message)], [], []]
+
+
 def test_a_sitemap_that_the_user_names_may_be_anywhere(program: Program, site: WebServer, victim: WebServer) -> None:
     give_names(program, {"www.example.com": PUBLIC}, here=[PUBLIC])
     root = f"http://www.example.com:{site.port}/"

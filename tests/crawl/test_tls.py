@@ -56,9 +56,7 @@ class Cutter(StreamRequestHandler):
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_body_without_length_is_whole_if_the_server_says_so(
-    program: Program, tmp_path: Path, scheme: str
-) -> None:
+def test_a_body_without_length_is_whole_if_the_server_says_so(program: Program, tmp_path: Path, scheme: str) -> None:
     certificate = tmp_path / "certificate.pem"
     write_certificate(certificate)
     with serving(Cutter, certificate if scheme == "https" else None) as port:

@@ -6,7 +6,6 @@ later ones, so that each page got the content of the one before.
 
 from __future__ import annotations
 
-import ssl
 import time
 from contextvars import ContextVar
 from functools import partial
@@ -15,6 +14,8 @@ from weakref import WeakSet
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+
+from sitemap_crawler.crawl.download.tls import has_ended
 
 if TYPE_CHECKING:
     import asyncio
@@ -141,7 +142,7 @@ class _Connection(ResponseHandler):
 
         The rule is https://www.rfc-editor.org/rfc/rfc9112#section-8, which aiohttp does not know.
         """
-        if self._body is not None and (exc is not None or not _has_ended(self.transport)):
+        if self._body is not None and (exc is not None or not has_ended(self.transport)):
             self._body.set_exception(aiohttp.ClientPayloadError("the connection broke before the end of the body"))
         super().connection_lost(exc)
 
@@ -155,19 +156,6 @@ class _Connection(ResponseHandler):
         if not self._is_idle or len(self._requests) < 2 or not self.is_connected():
             return 0.0
         return self._changed + min(2 * self._slowest, MAX_QUIET_SECONDS)
-
-
-def _has_ended(transport: asyncio.BaseTransport | None) -> bool:
-    """Return whether the server has ended the connection. With TLS it has to say so: anybody can cut the line."""
-    tls = None if transport is None else transport.get_extra_info("ssl_object")
-    if tls is None:
-        return True
-    try:
-        return not tls.read(1)
-    except ssl.SSLZeroReturnError:
-        return True
-    except ssl.SSLError:
-        return False
 
 
 def _is_answer(data: bytes) -> bool:

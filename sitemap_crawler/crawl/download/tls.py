@@ -1,4 +1,4 @@
-"""TLS contexts: the authorities that are trusted, the client certificate, and the check of both before a crawl."""
+"""TLS: the authorities that are trusted, the client certificate, the check of both before a crawl, and the end."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sitemap_crawler.utils.authorities import check_readable, describe, trust_au
 from sitemap_crawler.utils.shortage import ShortageError, lacking_descriptors
 
 if TYPE_CHECKING:
+    from asyncio import BaseTransport
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
@@ -55,6 +56,19 @@ def site_ssl_context(settings: BaseSettings, options: Options) -> ssl.SSLContext
         context = _new_ssl_context(settings)
     _load_client_certificate(context, options.client_certificate, options.client_key)
     return context
+
+
+def has_ended(transport: BaseTransport | None) -> bool:
+    """Return whether the server has ended the connection. With TLS it has to say so: anybody can cut the line."""
+    tls = None if transport is None else transport.get_extra_info("ssl_object")
+    if tls is None:
+        return True
+    try:
+        return not tls.read(1)
+    except ssl.SSLZeroReturnError:
+        return True
+    except ssl.SSLError:
+        return False
 
 
 def _new_ssl_context(settings: BaseSettings) -> ssl.SSLContext:

@@ -12,6 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemap_crawler.crawl.extensions.status import INTERVAL_SECONDS, StatusFile
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
+from sitemap_crawler.crawl.run import warn_of_address
 from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.report.report import Outcome, Report, failure_report
 from sitemap_crawler.utils.shortage import shortage_of
@@ -115,8 +116,9 @@ class Exporter:
         return ending._replace(further_requests=self._count_further_requests() + further)
 
     def _settle(self, ending: Ending) -> Ending:
-        """Have the pages left out that only repeat others."""
+        """Have the pages left out that only repeat others, and the address compared with that of the run before."""
         try:
+            warn_of_address(self._job.context, is_public=self._job.gate.site_is_public)
             is_exhausted = self._job.queue.settle_repeats()
         except Exception as error:
             self._job.inventory_failed(error)

@@ -156,9 +156,7 @@ class WorkerPool(Generic[_Task, _Result]):
                     logger.warning("cannot start more than %d worker processes: %s", len(self._workers), error.strerror)
                     self._missing = 0
                     return
-                make = partial(
-                    Worker, pid, on_exit=self._worker_exited, max_task_seconds=self._max_task_seconds
-                )
+                make = partial(Worker, pid, on_exit=self._worker_exited, max_task_seconds=self._max_task_seconds)
                 _, worker = await loop.create_unix_connection(make, sock=connection)
                 self._workers.append(worker)
                 # Not earlier: other tasks would find no worker and do the work in this process. A pool that was closed
