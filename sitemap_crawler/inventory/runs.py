@@ -34,8 +34,9 @@ _WORKING_TIME = "working_time"
 _GROWN = "grown_run"
 """Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
-_ADDRESS = "address"
 """Row of `meta` with the time before which the site must not be requested."""
+_ADDRESS = "is_public"
+"""Row of `meta` with 1 if the name of the site led to a public address in the latest run, and 0 if not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +264,8 @@ def exchange_address(connection: Connection, *, is_public: bool) -> bool | None:
     with connection.begin():
         value = connection.scalar(select(meta.c.value).where(meta.c.name == _ADDRESS))
         connection.execute(delete(meta).where(meta.c.name == _ADDRESS))
-        connection.execute(insert(meta).values(name=_ADDRESS, value="public" if is_public else "private"))
-    return None if value is None else value == "public"
+        connection.execute(insert(meta).values(name=_ADDRESS, value=str(int(is_public))))
+    return None if value is None else value == "1"
 
 
 def latest_time(connection: Connection, *, before: int) -> float:
