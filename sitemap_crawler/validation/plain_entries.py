@@ -10,6 +10,7 @@ import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.validation.keys import NORMAL_ESCAPE
 from sitemap_crawler.validation.protocol import MAX_LOC
 from sitemap_crawler.validation.reading.plain import HINT, SPACE
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 MAX_KNOWN_TEXTS = 20_000
 """Maximum number of texts of dates and hints whose verdict is remembered."""
 
-# A path segment that is not empty and begins with no dot. %2E is a dot: https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2
+# A path segment that is not empty and begins with no dot. Other spellings of escapes have the key of the normal one.
 _SAFE = rb"[A-Za-z0-9._~!$'*+,:@-]"
-_SEGMENT = rb"/(?![./<])" + _SAFE + rb"*+(?:%(?!2[Ee])[0-9A-Fa-f]{2}" + _SAFE + rb"*+)*+"
+_SEGMENT = rb"/(?![./<])" + _SAFE + rb"*+(?:" + NORMAL_ESCAPE.encode() + _SAFE + rb"*+)*+"
 # Dates of this century in the usual forms.
 _ZONE = rb"(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9])"
 _DATE = rb"20[0-9]{2}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?" + _ZONE + rb")?"

@@ -299,6 +299,32 @@ def test_a_duplicate_names_its_first_position(check: Check) -> None:
     assert "line 3" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("?a%5B%5D=1", "?a[]=1"),
+        ("~user/", "%7Euser/"),
+        ("%c3%a9", "%C3%A9"),
+        ("a%2Fb", "a%2fb"),
+        ("%E4%B8%AD/x-y", "%e4%b8%ad/x%2dy"),
+        ("%7Bid%7D", "{id}"),
+    ],
+)
+def test_two_spellings_of_one_url_are_one_url(check: Check, first: str, second: str) -> None:
+    for one, other in ((first, second), (second, first)):
+        entries = "\n".join(f"<url><loc>https://example.com/{rest}</loc></url>" for rest in ("x", one, "y", other, "z"))
+        report = check(urlset(entries))
+        found = [(finding.rule, finding.line, finding.url) for finding in report.findings if "loc" in finding.rule]
+        assert ("duplicate-loc", 6, f"https://example.com/{other}") in found
+        assert report.statistics["duplicate_urls"] == 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("a%2Fb", "a/b"), ("a%3Fb", "a?b"), ("100%", "100%25"), ("?a=%2B", "?a=+")])
+def test_urls_whose_escapes_mean_something_are_two(check: Check, one: str, other: str) -> None:
+    entries = "\n".join(f"<url><loc>https://example.com/{rest}</loc></url>" for rest in (one, other))
+    assert "duplicate-loc" not in check(urlset(entries)).counts
+
+
 def test_messages_distinguish_wrong_namespaces(check: Check) -> None:
     missing = check(f"<urlset><url>{LOC}</url></urlset>").findings[0].message
     https = check(f'<urlset xmlns="{HTTPS_CORE}"><url>{LOC}</url></urlset>').findings[0].message
