@@ -21,11 +21,15 @@ from sitemap_crawler.inventory.opened import inventories_opened
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.shortage import shortage_error_of
 from sitemap_crawler.utils.stopping import MESSAGE, interrupt_at_signals
+from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sitemap_crawler.config.state_location import StateLocation
+
+MAX_NAME = 200
+"""Maximum number of characters of the name of a file that a message shows."""
 
 
 def run() -> int:
@@ -54,13 +58,22 @@ def _run(opened: Sequence[StateLocation]) -> int:
         if isinstance(known, SitemapCrawlerError):
             code = print_error(known.exit_code, str(known))
         elif isinstance(error, OSError):
-            # Standard output cannot be written.
-            code = print_error(FAILED, f"cannot write: {error.strerror or error}")
+            code = print_error(FAILED, _failure_of_system(error))
         elif (damage := _damage_of(opened, error)) is not None:
             code = print_error(FAILED, damage)
         else:
             raise
     return code
+
+
+def _failure_of_system(error: OSError) -> str:
+    """Return the message of a failure that no command has explained, with the name of the file."""
+    reason = error.strerror or error
+    if not isinstance(error.filename, str):
+        # Standard output cannot be written.
+        return f"cannot write: {reason}"
+    name = error.filename if len(error.filename) <= MAX_NAME else f"{error.filename[:MAX_NAME]}…"
+    return f"cannot use {printable(name)}: {reason}; give the name of a file that this user may use"
 
 
 def _damage_of(opened: Sequence[StateLocation], error: Exception) -> str | None:

@@ -119,11 +119,13 @@ def advice_for(error: BaseException, *, otherwise: str) -> str:
 def shortage_error_of(error: Exception) -> Exception:
     """Return the ShortageError that explains an exception, or else the exception itself.
 
-    A full disk is not explained, nor what the message explains already: such a message names the file.
+    A full disk and a file that is too large are not explained where the message names the file.
     """
     shortage = shortage_of(error)
-    explained = shortage is None or shortage is Shortage.DISK or str(shortage) in str(error)
-    return error if shortage is None or explained else ShortageError(shortage)
+    if shortage is None or shortage is Shortage.DISK:
+        return error
+    is_of_file = shortage is Shortage.FILE_SIZE and isinstance(error, SitemapCrawlerError)
+    return error if is_of_file or str(shortage) in str(error) else ShortageError(shortage)
 
 
 def raise_shortage(error: Exception) -> None:

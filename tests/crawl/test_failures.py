@@ -198,6 +198,21 @@ def test_a_state_that_can_not_be_written(program: Program, site: WebServer) -> N
     assert_refused(result, 1, "file/state.sqlite", "--state")
 
 
+@pytest.mark.parametrize("length", [300, 5000])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["crawl", "http://127.0.0.1/"], ["write", "http://127.0.0.1/"], ["explain", "http://127.0.0.1/"], ["runs"],
+        ["pages"], ["diff"], ["report", "-o", "a.html"], ["check-inventory"],
+    ],
+)  # fmt: skip
+def test_a_name_that_is_too_long_is_named(program: Program, command: list[str], length: int) -> None:
+    name = "x" * length
+    result = program.run(*command, "--state", name)
+    assert_refused(result, 1, "x" * 100, "File name too long", "; give the name of a file")
+    assert len(result.last_line) < 500
+
+
 def test_a_state_that_is_no_inventory(program: Program, site: WebServer) -> None:
     (program.directory / "state.sqlite").write_bytes(b"something else entirely" * 100)
     result = program.crawl(site.url("/"), "--state", "state.sqlite")

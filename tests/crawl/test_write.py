@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
+from sitemap_crawler.utils.shortage import Shortage
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def test_a_full_disk_is_reported_in_one_line(program: Program, site: WebServer) 
         if done.code:
             assert (done.code, done.err.count("\n")) == (1, 1), done.err
             failures.append(done.last_line)
-    assert any("free disk space or repair" in failure for failure in failures)
+    assert any(failure.endswith(str(Shortage.FILE_SIZE)) for failure in failures)
     assert (program.run("pages", "--state", "state.db", "--format", "csv").out, bytes_of(program.output)) == before
 
 

@@ -12,6 +12,7 @@ from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.store import RunLock
 from sitemap_crawler.report.html.writer import write_reports
 from sitemap_crawler.utils.runtime import echo
+from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
     from sitemap_crawler.config.state_location import StateLocation
@@ -77,5 +78,5 @@ def _write(target: Target, *, rows: int, watch: int | None) -> Page:
         return write_reports(target.file, target.inventory, rows=rows, refresh_seconds=watch)
     except OSError as error:
         reason = error.strerror or error
-        remedy = "free disk space or give another file"
+        remedy = advice_for(error, otherwise="free disk space or give another file")
         raise OutputError(f"cannot write the report {target.file}: {reason}; {remedy}") from error
