@@ -42,7 +42,7 @@ def _service_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @inventory_options
 @click.option("--to", metavar="google,bing", help="only these services; default: those that are configured")
 @click.option(
-    "--inspect", type=click.IntRange(min=1), metavar="N", help="also ask Google about N listed pages, 2,000 a day"
+    "--inspect", type=click.IntRange(min=0), metavar="N", help="also ask Google about N listed pages, 2,000 a day"
 )
 @click.option("--offline", is_flag=True, help="ask nobody, show the answers that are kept")
 @click.option(

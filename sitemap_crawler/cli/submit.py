@@ -96,8 +96,15 @@ def submit(
     options = engine_options(path, file, site_values, given)
     warn_of_readable(file, site_values)
     task = Task(services, dry_run, check, all_pages, force, rebase, remove)
-    show = _ignore if as_json or quiet else _print_result
-    report = send(path, options, task, user_agent=USER_AGENT, on_result=show)
+    is_silent = as_json or quiet
+    report = send(
+        path,
+        options,
+        task,
+        user_agent=USER_AGENT,
+        on_result=_ignore if is_silent else _print_result,
+        on_planned=_ignore if is_silent else _print_planned,
+    )
     return _print_report(report, as_json=as_json, quiet=quiet)
 
 
@@ -132,8 +139,12 @@ def _write_key(path: Path, key: str) -> None:
         raise SubmissionRefusedError(f"{path} exists and is another file: remove it, or give another directory")
 
 
-def _ignore(_: Result) -> None:
+def _ignore(*_: object) -> None:
     pass
+
+
+def _print_planned(kind: str, url: str) -> None:
+    echo(printable(f"  {kind} {url}"))
 
 
 def _print_result(result: Result) -> None:

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 MAX_MESSAGE = 1_000
 """Maximum number of characters of the message of a submission."""
-_ERROR_PREFIX = "sitemap-crawler: "
+_ERROR_PREFIX, _WARNING_PREFIX = "sitemap-crawler: ", "Warning: "
 _REMEDY = "run sitemap-crawler submit to go on"
 _SITE_OPTIONS = ("user_agent", "ca_file")
 
@@ -74,6 +74,10 @@ def run_submit(options: Options, state: StateLocation) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         return _row(None, f"it could not be started ({getattr(error, 'strerror', None) or error}); {_REMEDY}")
     lines = done.stderr.decode(errors="replace").splitlines()
+    for line in lines:
+        if line.startswith(_WARNING_PREFIX):
+            warning = one_line(line.removeprefix(_WARNING_PREFIX), MAX_MESSAGE)
+            logger.warning("submission: %s", printable(warning))
     errors = "; ".join(line.removeprefix(_ERROR_PREFIX) for line in lines if line.startswith(_ERROR_PREFIX))
     results = _results(done.stdout)
     if results is None and not errors:

@@ -67,7 +67,9 @@ class Coverage(NamedTuple):
         is_enough = self.inspected >= MIN_INSPECTED and self.inspected >= MIN_SHARE * self.of
         if not self.inspected or not (is_enough or self.inspected == self.of):
             return None
-        return round(100 * self.indexed / self.inspected, 1)
+        percent = round(100 * self.indexed / self.inspected, 1)
+        # Only all are 100 %, and only none is 0 %.
+        return min(max(percent, 0.1 * bool(self.indexed)), 100.0 if self.indexed == self.inspected else 99.9)
 
 
 class Candidate(NamedTuple):

@@ -7,13 +7,14 @@ that is killed in between repeats at most that request, and not before RESEND_SE
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select, update
 
 from sitemap_crawler.inventory.dialects import Greater
 from sitemap_crawler.inventory.dialects import insert as upsert
-from sitemap_crawler.inventory.schema import changes, submission_marks, submissions, submitted_urls
+from sitemap_crawler.inventory.schema import changes, meta, submission_marks, submissions, submitted_urls
 from sitemap_crawler.inventory.sql import chunks
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ KEPT_SUBMISSIONS = 1_000
 """Number of submissions of each service that are kept."""
 KEPT_URLS_SECONDS = 30 * 86_400.0
 """Time for which submitted URLs are kept."""
+MAX_PAUSE_SECONDS = 86_400.0
+"""Longest pause of a service that is kept: a service, or a clock that was wrong, may have named any time."""
 MAX_EXPLAINED = 5
 """Maximum number of submissions of one URL that are returned."""
 _DELETED_AT_ONCE = 100_000
@@ -39,6 +42,8 @@ _DELETED_AT_ONCE = 100_000
 ACCEPTED = ("accepted", "pending")
 """Outcomes of a submission that the service has taken."""
 _SENDING = "sending"
+_PAUSES = "service_pauses"
+"""Row of `meta` with the times before which services must not be asked, as JSON, see `_pause_names`."""
 _URLS, _SITEMAP, _REMOVE = "urls", "sitemap", "remove"
 
 
@@ -211,6 +216,22 @@ class Ledger:
         with self._writing() as connection:
             connection.execute(update(submissions).where(submissions.c.id == submission).values(**answer))
 
+    def pause(self, receiver: Receiver, until: float, *, now: float, of_host: bool) -> None:
+        """Note that a service must not be sent anything before a time: about this host, or about any."""
+        if self._dry_run:
+            return
+        name = _pause_names(receiver)[int(of_host)]
+        with self._writing() as connection:
+            pauses = {**_pauses(connection, now), name: min(until, now + MAX_PAUSE_SECONDS)}
+            connection.execute(delete(meta).where(meta.c.name == _PAUSES))
+            connection.execute(insert(meta).values(name=_PAUSES, value=json.dumps(pauses)))
+
+    def pause_until(self, receiver: Receiver, now: float) -> float | None:
+        """Return the time before which the receiver must not be sent anything; None if it may be at once."""
+        with self.reading() as connection:
+            pauses = _pauses(connection, now)
+        return max((pauses[name] for name in _pause_names(receiver) if name in pauses), default=None)
+
     def standing_files(self, service: str, endpoint: str) -> list[tuple[str, str]]:
         """Return host and URL of each file that the service has accepted, and that was not taken back since."""
         query = (
@@ -277,6 +298,19 @@ def submissions_of(connection: Connection, url_id: int) -> list[Sent]:
         .limit(MAX_EXPLAINED)
     )
     return list(map(Sent._make, connection.execute(query)))
+
+
+def _pause_names(receiver: Receiver) -> tuple[str, str]:
+    """Return the names of the pauses of a service for all hosts, and for one."""
+    of_service = f"{receiver.service} {receiver.endpoint}"
+    return of_service, f"{of_service} {receiver.host}"
+
+
+def _pauses(connection: Connection, now: float) -> dict[str, float]:
+    """Return the pauses that have not ended. One that is longer than possible is of a clock that was ahead."""
+    value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSES))
+    stored: dict[str, float] = {} if value is None else json.loads(value)
+    return {name: until for name, until in stored.items() if now < until <= now + MAX_PAUSE_SECONDS}
 
 
 def _begin(connection: Connection, receiver: Receiver, row: dict[str, Any], now: float) -> int:

@@ -93,12 +93,12 @@ def changed_urls(connection: Connection, receiver: Receiver, mark: int, *, prefi
     return _plan(connection, query, prefixes)
 
 
-def crawled_urls(connection: Connection, batch: Sequence[UrlChange]) -> list[str]:
-    """Return the URLs of a batch as crawled."""
-    query = select(urls.c.url)
-    found: list[str] = []
+def crawled_urls(connection: Connection, batch: Sequence[UrlChange]) -> dict[int, str]:
+    """Return the URLs of a batch as crawled, by id."""
+    query = select(urls.c.id, urls.c.url)
+    found: dict[int, str] = {}
     for ids in chunks([change.url_id for change in batch]):
-        found += connection.scalars(query.where(urls.c.id.in_(ids)))
+        found.update((row.id, row.url) for row in connection.execute(query.where(urls.c.id.in_(ids))))
     return found
 
 

@@ -95,4 +95,5 @@ def _judge_coverage(report: MonitorReport, condition: Condition) -> None:
         inspected = "no page is inspected" if found is None else f"{found.inspected:,} of {found.of:,} inspected"
         report.notes.append(f"{condition} cannot be judged: {inspected}")
     elif condition.number is not None and percent < condition.number:
-        report.met.append(f"{condition}: {percent:g} % of {found.inspected:,} inspected pages are indexed")
+        inspected = f"{found.inspected:,} inspected pages, of {found.of:,} listed"
+        report.met.append(f"{condition}: {percent:g} % of {inspected}, are indexed")

@@ -93,6 +93,9 @@ class IndexNow(Api):
             advice = f"the key of {host} is being verified: run the same command in {wait:.0f} s or later"
             answer = replace(answer, retry_after=wait)
             return self._client.error_of(ServiceLaterError, answer, message, reason=code, advice=advice)
+        if answer.status >= 500:
+            # It may have taken the URLs.
+            answer = replace(answer, retry_after=max(answer.retry_after or 0, _SECONDS_AFTER_TOO_MANY))
         advice = _ADVICE.get(answer.status, "").format(host=host, key_file=key_file)
         if answer.status == 403 and code in _FORBIDDEN:
             advice += "; if it does, make a new key"

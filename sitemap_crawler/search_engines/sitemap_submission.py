@@ -152,6 +152,8 @@ class _HostSubmission:
         if not (is_admitted or task.check):
             return
         for file in self._files.entries:
+            if not task.check and self._context.must_wait(self._receiver, self._subject(file.url)):
+                return
             result = self._check(file) if task.check else self._submit(file)
             self._context.add(result)
             if result.outcome is Outcome.LATER and not task.check:
@@ -185,7 +187,8 @@ class _HostSubmission:
             moment = datetime.fromtimestamp(claim.accepted_at, UTC).isoformat(timespec="seconds")
             message = f"the same bytes were accepted at {moment}; --force sends them again"
             return Result(**self._subject(file.url), outcome=Outcome.UNCHANGED, message=message)
-        return _sent(context, claim, self._subject(file.url), partial(self._account.submit, name, file.url))
+        send = partial(self._account.submit, name, file.url)
+        return _sent(context, claim, self._receiver, self._subject(file.url), send)
 
     def _subject(self, url: str) -> Subject:
         return {"service": self._service, "host": self._files.host, "kind": "sitemap", "target": url}
@@ -194,16 +197,20 @@ class _HostSubmission:
 def _remove(context: SubmissionContext, account: _Account, receiver: Receiver, url: str) -> None:
     """Take a file off the report of the service. A file that is not there any more counts as removed."""
     subject: Subject = {"service": receiver.service, "host": receiver.host, "kind": "remove", "target": url}
+    if context.must_wait(receiver, subject):
+        return
     try:
         name = "" if context.task.dry_run else account.property_for(url)
     except ServiceError as error:
         context.add(Result.from_error(error, **subject))
         return
     claim = context.ledger.claim_removal(receiver, url, publication=context.site.publication, now=context.now)
-    context.add(_sent(context, claim, subject, partial(account.remove, name, url)))
+    context.add(_sent(context, claim, receiver, subject, partial(account.remove, name, url)))
 
 
-def _sent(context: SubmissionContext, claim: FileClaim, subject: Subject, send: Callable[[], Answer]) -> Result:
+def _sent(
+    context: SubmissionContext, claim: FileClaim, receiver: Receiver, subject: Subject, send: Callable[[], Answer]
+) -> Result:
     """Send a claimed request, record the answer and return the result."""
     if claim.is_held:
         message = "another process is sending it, or its answer was lost less than 10 minutes ago"
@@ -219,5 +226,5 @@ def _sent(context: SubmissionContext, claim: FileClaim, subject: Subject, send: 
         if subject["kind"] == "remove" and error.http_status == _NOT_FOUND:
             message = "the service did not have it any more"
             result = Result(**subject, outcome=Outcome.ACCEPTED, http_status=_NOT_FOUND, message=message)
-    context.record(claim.submission, result)
+    context.record(claim.submission, receiver, result)
     return result

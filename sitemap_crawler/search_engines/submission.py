@@ -39,10 +39,12 @@ def submit(
     user_agent: str,
     clock: Clock | None = None,
     on_result: Callable[[Result], None] = lambda _: None,
+    on_planned: Callable[[str, str], None] = lambda *_: None,
 ) -> SubmissionReport:
     """Tell search engines about the site of the inventory at `path`, and return the results.
 
-    `on_result` is called with each result as it comes. Raises SubmissionRefusedError if nothing is published,
+    `on_result` is called with each result as it comes, `on_planned` with kind and URL of each page that a dry run does
+    not send. Raises SubmissionRefusedError if nothing is published,
     OptionError for an unusable option, InventoryError if the inventory cannot be used.
     """
     with UnlockedInventory(path) as inventory:
@@ -60,7 +62,14 @@ def submit(
             access_origin=origin_of(site.start_url),
         )
         context = SubmissionContext(
-            ledger, site, options, task, client=client, clock=clock or Clock(), on_result=on_result
+            ledger,
+            site,
+            options,
+            task,
+            client=client,
+            clock=clock or Clock(),
+            on_result=on_result,
+            on_planned=on_planned,
         )
         _run(context)
         if not (task.dry_run or task.check):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from sitemap_crawler.search_engines import bing, google, indexnow
@@ -11,15 +13,15 @@ from sitemap_crawler.search_engines.results import Outcome, Result, worst_exit_c
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from sitemap_crawler.config.options import Options
-    from sitemap_crawler.inventory.submissions import Ledger
+    from sitemap_crawler.inventory.submissions import Ledger, Receiver
     from sitemap_crawler.search_engines.http_client import Clock
     from sitemap_crawler.search_engines.live_check import Problem, RobotsRow
     from sitemap_crawler.search_engines.published_files import HostFiles, PublishedSite
     from sitemap_crawler.search_engines.site_client import SiteClient
 
+_FORBIDDEN = 403
 SERVICES = (google.SERVICE, bing.SERVICE, indexnow.SERVICE)
 _BASE_URLS = {google.SERVICE: "google_api_url", bing.SERVICE: "bing_api_url", indexnow.SERVICE: "indexnow_url"}
 """Options with the base URL of each service."""
@@ -85,6 +87,7 @@ class SubmissionContext:
         client: SiteClient,
         clock: Clock,
         on_result: Callable[[Result], None],
+        on_planned: Callable[[str, str], None],
     ) -> None:
         self.ledger = ledger
         self.site = site
@@ -94,6 +97,8 @@ class SubmissionContext:
         self.clock = clock
         self.report = SubmissionReport(clock.now(), task.dry_run)
         self._on_result = on_result
+        self.on_planned = on_planned
+        """Takes kind and URL of each page that a dry run does not send."""
         self._live: dict[str, Problem | None] = {}
 
     @property
@@ -106,8 +111,25 @@ class SubmissionContext:
         self.report.results.append(result)
         self._on_result(result)
 
-    def record(self, submission: int, result: Result, *, outcome: Outcome | None = None) -> None:
-        """Complete the row of the ledger of a request that was sent."""
+    def must_wait(self, receiver: Receiver, subject: Subject) -> bool:
+        """Return whether the service has asked to be left alone until later, and add the result if it has."""
+        until = self.ledger.pause_until(receiver, self.now)
+        if until is None:
+            return False
+        moment = datetime.fromtimestamp(ceil(until), UTC).isoformat()
+        message = f"{receiver.endpoint} has asked for a pause until {moment}"
+        advice = "run the same command then"
+        wait = until - self.now
+        self.add(Result(**subject, outcome=Outcome.LATER, message=message, advice=advice, retry_after=wait))
+        return True
+
+    def record(self, submission: int, receiver: Receiver, result: Result, *, outcome: Outcome | None = None) -> None:
+        """Complete the row of the ledger of a request that was sent, and note the pause that the service asks for."""
+        if result.outcome is Outcome.LATER and result.retry_after:
+            # A key that is being verified is that of one host.
+            of_host = receiver.service == indexnow.SERVICE and result.http_status == _FORBIDDEN
+            until = self.now + result.retry_after
+            self.ledger.pause(receiver, until, now=self.now, of_host=of_host)
         self.ledger.complete(
             submission,
             outcome=str(outcome or result.outcome),

@@ -133,6 +133,8 @@ class _HostSubmission:
         is_complete, held, any_sent = True, 0, False
         planned: Counter[str] = Counter()
         for batch in plan.batches():
+            if self._context.must_wait(self._receiver, self._subject):
+                return
             claim = self._ledger.claim_urls(
                 self._receiver,
                 batch,
@@ -143,6 +145,7 @@ class _HostSubmission:
             held += claim.held
             if claim.submission is None:
                 planned.update(change.kind for change in claim.urls)
+                self._show_planned(claim.urls)
                 continue
             any_sent = True
             result = self._send_batch(claim, claim.submission, key)
@@ -166,12 +169,15 @@ class _HostSubmission:
         """Send a claimed batch, record the answer and return the result."""
         counts = _counts(change.kind for change in claim.urls)
         try:
-            sent = self._service.send(self._files.host, key.text, key.location, self._public_urls(claim.urls))
+            sent = self._service.send(
+                self._files.host, key.text, key.location, sorted(self._public_urls(claim.urls).values())
+            )
         except ServiceError as error:
             result = Result.from_error(error, urls=counts, **self._subject)
             # Without an answer the service may have the URLs. They are not sent again for ten minutes.
             is_lost = isinstance(error, ServiceUnavailableError) and error.http_status is None
-            self._context.record(submission, result, outcome=Outcome.SENDING if is_lost else result.outcome)
+            outcome = Outcome.SENDING if is_lost else result.outcome
+            self._context.record(submission, self._receiver, result, outcome=outcome)
             return result
         message = "the key is validated later" if sent.outcome is Outcome.PENDING else None
         answer = sent.answer
@@ -183,12 +189,20 @@ class _HostSubmission:
             message=message,
             request_id=answer.request_id,
         )
-        self._context.record(submission, result)
+        self._context.record(submission, self._receiver, result)
         return result
 
-    def _public_urls(self, batch: list[UrlChange]) -> list[str]:
+    def _show_planned(self, batch: list[UrlChange]) -> None:
+        """Show the pages of a batch that is not sent, in the order of the batch."""
+        public = self._public_urls(batch)
+        for change in batch:
+            self._context.on_planned(change.kind, public[change.url_id])
+
+    def _public_urls(self, batch: list[UrlChange]) -> dict[int, str]:
+        """Return the URLs of a batch as published, by id."""
         with self._ledger.reading() as connection:
-            return sorted(map(self._context.site.to_public, crawled_urls(connection, batch)))
+            crawled = crawled_urls(connection, batch)
+        return {url_id: self._context.site.to_public(url) for url_id, url in crawled.items()}
 
     def _add(
         self,

@@ -15,7 +15,7 @@ import pytest
 from tests.support.announced_site import SITE_FILE, AnnouncedSite
 from tests.support.paths import ROOT
 from tests.support.program import TIMEOUT
-from tests.support.search_engines import BING_KEY, INDEXNOW_KEY, FakeBing, FakeIndexNow
+from tests.support.search_engines import BING_KEY, INDEXNOW_KEY, FakeBing, FakeGoogle, FakeIndexNow
 from tests.support.webserver import Answer
 
 if TYPE_CHECKING:
@@ -77,6 +77,18 @@ def test_a_failure_is_one_warning(announced: AnnouncedSite, engine: FakeIndexNow
     [line] = result.err.splitlines()
     assert "submission: indexnow refused: the key file is not in place" in line
     assert result.report["outcome"] == "published"
+
+
+def test_a_warning_of_the_submission_is_one_of_the_crawl(program: Program, site: WebServer) -> None:
+    with FakeGoogle({site.url("/"): "siteOwner"}) as google:
+        announced = AnnouncedSite(program, site, report="report.json", **google.options(program.directory))
+        announced.publish("/p/a")
+        (program.directory / "google.json").chmod(0o644)
+        result, submission = crawl(announced)
+    assert (result.code, submission["exit_code"], submission["message"]) == (0, 0, "google accepted"), result.err
+    [line] = [line for line in result.err.splitlines() if "WARNING" in line]
+    assert "submission: other users can read the credentials in " in line
+    assert line.endswith("google.json: run chmod 600 on it")
 
 
 def test_services_that_are_not_configured_are_one_warning(program: Program, site: WebServer) -> None:

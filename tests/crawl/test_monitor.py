@@ -359,7 +359,7 @@ def test_an_end_in_the_midst_of_inspections_loses_those_in_flight_only(
         (("--to", "yahoo"), "--to yahoo: give one or more of google, bing"),
         (("--to", "indexnow"), "--to indexnow: give one or more of google, bing"),
         (("--offline", "--inspect", "3"), "--offline and --inspect exclude each other"),
-        (("--inspect", "0"), "Invalid value for '--inspect': 0 is not in the range x>=1"),
+        (("--inspect", "-1"), "Invalid value for '--inspect': -1 is not in the range x>=0"),
         (("--google-api-url", "http://a.example/"), "bad value 'http://a.example/' for google_api_url: a key or token"),
         (("--google-credentials", "none.json"), "google: cannot read google_credentials none.json"),
     ],

@@ -101,6 +101,9 @@ def test_a_dry_run_says_what_would_not_be_sent(announced: AnnouncedSite) -> None
     start = f"indexnow {announced.host}:"
     first = "first use, so nothing would be sent: changes from now on are sent; --all sends all pages (2)"
     assert announced.submit("--dry-run").out == f"{start} planned: {first}\n"
+    pages = "".join(f"  added {announced.server.url(path)}\n" for path in ("/", "/p/a"))
+    assert announced.submit("--all", "--dry-run").out == f"{pages}{start} planned: 2 added; not sent: --dry-run\n"
+    assert announced.submit("--all", "--dry-run", "--quiet").out == ""
     assert announced.submit("--all").code == 0
     assert announced.submit("--dry-run").out == f"{start} unchanged: nothing has changed since the last submission\n"
     accepted = "all pages were accepted as they are; --force sends them again"
@@ -239,6 +242,51 @@ def test_answers(
     assert len(engine.requests) == (2 if goes_on else 1)
     row = announced.rows("SELECT outcome FROM submissions ORDER BY id LIMIT 1")
     assert row == [({0: "pending", 1: "failed", 4: "sending" if answer.drop else "later"}[code],)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [
+        (indexnow_error(429, "TooManyRequests"), 600),
+        (indexnow_error(429, "TooManyRequests", Retry_After="1200"), 1200),
+        (indexnow_error(429, "TooManyRequests", Retry_After="100000000"), 86_400),
+        (indexnow_error(403, "SiteVerificationNotCompleted"), 120),
+        (Answer(status=503), 600),
+        (Answer(status=503, headers={"Retry-After": "700"}), 700),
+    ],
+)
+def test_no_later_command_sends_before_the_service_allows_it(
+    announced: AnnouncedSite, engine: FakeIndexNow, answer: Answer, seconds: int
+) -> None:
+    announced.publish("/p/a")
+    announced.submit()
+    announced.publish("/p/b")
+    engine.answer_next("send", answer)
+    assert announced.submit().code == 4
+    announced.let_pass(seconds - 60)
+    for options in ((), ("--force",), ("--all",), ("--dry-run",)):
+        result = announced.submit(*options)
+        assert result.code == 4
+        assert " has asked for a pause until 20" in result.last_line
+        assert result.last_line.endswith(": run the same command then")
+    [row] = announced.results()
+    assert 0 < row["retry_after"] <= 60
+    assert len(engine.requests) == 1
+    announced.let_pass(61)
+    assert announced.submit().code == 0
+    assert sent(engine) == [["/", "a", "b"]] * 2
+
+
+def test_a_pause_of_a_clock_that_was_ahead_is_void(announced: AnnouncedSite, engine: FakeIndexNow) -> None:
+    announced.publish("/p/a")
+    announced.submit()
+    announced.publish("/p/b")
+    engine.answer_next("send", indexnow_error(429, "TooManyRequests"))
+    assert announced.submit().code == 4
+    announced.let_pass(-10 * 365 * 86_400)
+    announced.change("UPDATE submissions SET at = 1700000000")
+    assert announced.submit().code == 0
+    assert len(engine.requests) == 2
 
 
 def test_a_lost_answer_is_followed_by_another_attempt_after_ten_minutes(

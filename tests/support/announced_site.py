@@ -106,6 +106,9 @@ class AnnouncedSite:
     def let_pass(self, seconds: float) -> None:
         """Make all that was sent this much older."""
         self.change("UPDATE submissions SET at = at - ?", seconds)
+        for (pauses,) in self.rows("SELECT value FROM meta WHERE name = 'service_pauses'"):
+            earlier = {name: until - seconds for name, until in json.loads(pauses).items()}
+            self.change("UPDATE meta SET value = ? WHERE name = 'service_pauses'", json.dumps(earlier))
 
     def add_listed(self, count: int) -> None:
         """Publish pages that no crawl has seen, more than a test can crawl."""

@@ -164,11 +164,23 @@ def test_a_key_that_is_being_verified(service: FakeIndexNow, client: IndexNow, a
     assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize("answer", [Answer(status=500), Answer(status=503), Answer(drop=True)])
-def test_a_lost_answer_is_not_repeated(service: FakeIndexNow, client: IndexNow, answer: Answer) -> None:
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [
+        (Answer(status=500), 600),
+        (Answer(status=503, headers={"Retry-After": "700"}), 700),
+        (Answer(status=503, headers={"Retry-After": "5"}), 600),
+        (Answer(drop=True), None),
+    ],
+)
+def test_a_lost_answer_is_not_repeated(
+    service: FakeIndexNow, client: IndexNow, answer: Answer, seconds: int | None
+) -> None:
     service.answer_next("send", answer)
-    with pytest.raises(ServiceUnavailableError, match=r"run the same command later$"):
+    with pytest.raises(ServiceUnavailableError) as caught:
         client.send(HOST, INDEXNOW_KEY, None, URLS)
+    later = "later" if seconds is None else f"in {seconds} s or later"
+    assert (caught.value.retry_after, caught.value.advice) == (seconds, f"run the same command {later}")
     assert len(service.requests) == 1
 
 

@@ -377,5 +377,5 @@ def test_the_share_of_indexed_pages_is_judged_if_it_is_known(monitored: Monitore
     assert (few.met, few.exit_code) == ([], 0)
     assert few.notes == ["coverage:90 cannot be judged: 2 of 3 inspected"]
     all_pages = monitored.report(monitored.ask("google", inspect=1), fail_on="coverage:90")
-    assert all_pages.met == ["coverage:90: 33.3 % of 3 inspected pages are indexed"]
+    assert all_pages.met == ["coverage:90: 33.3 % of 3 inspected pages, of 3 listed, are indexed"]
     assert monitored.report(fail_on="coverage:33").met == []
