@@ -28,11 +28,20 @@ LINKED_FROM_UNREACHED = UNREACHED - 1
 """Depth of a URL that is linked only from pages without a known click path."""
 
 
+_CLICK_LIMIT = " from the start page, limit "
+"""Part of the evidence of `--max-depth`. No URL has spaces, and so no other evidence has it."""
+
+
 class Refusal(NamedTuple):
     """The reason why a URL is not fetched or not listed, with evidence for people."""
 
     reason: Reason
     evidence: str
+
+
+def is_too_many_clicks(evidence: str | None) -> bool:
+    """Return whether a URL with the reason `limit` has this evidence because of `--max-depth`."""
+    return evidence is not None and _CLICK_LIMIT in evidence
 
 
 def learnt_trap_refusal(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) -> Refusal:
@@ -103,8 +112,8 @@ class Rules:
         if self._max_depth is None or depth <= self._max_depth:
             return None
         if depth >= LINKED_FROM_UNREACHED:
-            return Refusal(Reason.LIMIT, f"no known click path from the start page, limit {self._max_depth} clicks")
-        return Refusal(Reason.LIMIT, f"{depth} clicks from the start page, limit {self._max_depth}")
+            return Refusal(Reason.LIMIT, f"no known click path{_CLICK_LIMIT}{self._max_depth} clicks")
+        return Refusal(Reason.LIMIT, f"{depth} clicks{_CLICK_LIMIT}{self._max_depth}")
 
     def is_excluded(self, url: str) -> bool:
         """Return whether `--exclude` forbids to fetch the URL."""

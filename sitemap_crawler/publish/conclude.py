@@ -58,6 +58,7 @@ from sitemap_crawler.inventory.traps import compared_pages, learn_lasting_sessio
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.rules import is_too_many_clicks
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.publish.publisher import count_decided
@@ -67,6 +68,7 @@ from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
 from sitemap_crawler.report.waiting import (
     WaitingCount,
+    depth_notice,
     interruption_notice,
     left_out_notice,
     limit_notice,
@@ -194,6 +196,8 @@ class _Conclusion:
         self._connection = context.store.connection
         self._url_groups: dict[str, UrlGroups] = {}
         self._trap_tally = TrapTally()
+        self._too_many_clicks = 0
+        """Number of URLs that --max-depth leaves out."""
 
     def conclude(self, ending: Ending | None) -> None:
         report = self._report
@@ -299,6 +303,8 @@ class _Conclusion:
         decisions, decider = decider_of(context, proved=proved)
         mark_unpublished(self._connection)
         decisions.save(self._counted(decider.decisions()))
+        if self._too_many_clicks:
+            report.notices.append(depth_notice(self._too_many_clicks, max_depth=options.max_depth))
         if options.alternates:
             store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
         count_decided(context, decisions, report)
@@ -335,6 +341,7 @@ class _Conclusion:
                 groups = self._url_groups[decision.reason] = UrlGroups(prefix)
             groups.add(decision.url)
             if decision.reason is Reason.LIMIT:
+                self._too_many_clicks += is_too_many_clicks(decision.evidence)
                 self._trap_tally.add(decision.url, decision.evidence)
             elif decision.reason is Reason.OUT_OF_SCOPE and not scope.is_own_host(decision.url):
                 self._report.other_hosts += 1

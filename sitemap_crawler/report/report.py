@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_STORED_MESSAGE = 300
 """Maximum number of characters that the inventory keeps of the message of a run."""
+MAX_STORED_NOTICE = 1_000
+"""Maximum number of characters of a notice that the inventory keeps."""
 MAX_STORED_HOSTS = 100
 """Maximum number of refused hosts that the inventory keeps of a run."""
 
@@ -169,6 +171,10 @@ class Report:
             totals["by_host"] = by_host
         if self.hints:
             totals["hints"] = "\n".join(hint[:MAX_STORED_MESSAGE] for hint in self.hints)
+        if self.notices:
+            # The rest of a command would be another command.
+            kept = (notice for notice in self.notices if len(notice) <= MAX_STORED_NOTICE)
+            totals["notices"] = "\n".join(kept)
         return {**totals, **{name: getattr(self, name) for name in names}}
 
     def _outcomes_by_host(self) -> dict[str, Any]:

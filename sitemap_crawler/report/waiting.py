@@ -87,6 +87,13 @@ def limit_notice(waiting: int, *, max_pages: int | None) -> str:
     )
 
 
+def depth_notice(beyond: int, *, max_depth: int | None) -> str:
+    """Return the line for a run whose --max-depth has left out URLs. `max_depth` is None if it is unknown."""
+    limit = "--max-depth" if max_depth is None else f"--max-depth {max_depth}"
+    are = "1 URL that is" if beyond == 1 else f"{beyond:,} URLs that are"
+    return f"{limit} left out {are} more clicks away; crawl with a larger --max-depth, or without it, to request all"
+
+
 def left_out_notice(left_out: int) -> str:
     """Return the line for a run that has ended because its last pages had shown nothing new."""
     were = "1 URL was" if left_out == 1 else f"{left_out:,} URLs were"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import signal
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sitemap_crawler.utils.shortage import Shortage
 from tests.support.inventories import change
 from tests.support.made_inventory import make_inventory
 from tests.support.paths import ROOT
@@ -32,6 +34,16 @@ pytestmark = pytest.mark.slow
 HEADING = re.compile(r"<h1>(.*?)</h1>")
 REQUESTS = re.compile(r"<dt>This run asked for</dt>\s*<dd[^>]*>([0-9,]+)</dd>")
 LABEL = re.compile(r'<p class="label"><svg.*?</svg> (.*?)</p>', re.DOTALL)
+
+
+def not_requested(path: Path) -> list[str]:
+    """Return the lines about what the run has not requested."""
+    found = re.search(
+        r"<div><p><strong>Not everything was requested:</strong> (.*?)</div>", path.read_text(), re.DOTALL
+    )
+    if found is None:
+        return []
+    return [html.unescape(re.sub(r"<[^>]*>", "", line).strip()) for line in found[1].split("</p>") if line.strip()]
 
 
 def verdict(path: Path) -> tuple[str, str]:
@@ -94,9 +106,27 @@ def test_a_dry_run_says_what_it_would_do(program: Program, small: WebServer) -> 
 
 
 def test_a_limited_run_says_so(program: Program, small: WebServer) -> None:
-    program.crawl(small.url(), "--max-depth", "0", "--html-report", "page.html")
-    label, heading = verdict(program.directory / "page.html")
-    assert (label, heading) == ("Published, up to a limit", "The sitemap is live with 1 page")
+    words = (
+        "--max-depth 0 left out 3 URLs that are more clicks away; crawl with a larger --max-depth, or without it, to "
+    )
+    done = program.crawl(small.url(), "--max-depth", "0", "--html-report", "page.html")
+    assert verdict(program.directory / "page.html") == ("Published, up to a limit", "The sitemap is live with 1 page")
+    assert done.report["notices"] == [f"{words}request all"]
+    assert not_requested(program.directory / "page.html") == [f"{words}request all."]
+    program.run("report", small.url(), "-o", "again.html")
+    assert not_requested(program.directory / "again.html") == [f"{words}request all."]
+    program.crawl(small.url(), "--html-report", "page.html")
+    assert not_requested(program.directory / "page.html") == []
+
+
+def test_a_limit_of_pages_is_named_with_what_waits(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--max-pages", "1", "--html-report", "page.html")
+    waiting = "3 known URLs were not requested and may be missing in the sitemap"
+    assert not_requested(program.directory / "page.html") == [
+        f"--max-pages 1 ended the run: {waiting}; crawl with a larger --max-pages, or without it, to request all.",
+        "more URLs wait than were requested; to leave out those that nobody needs, crawl with --exclude",
+        "3 like /*",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +201,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_report(program: Program, sma
     limited += "from sitemap_crawler.__main__ import main; main()"
     done = program.execute(sys.executable, "-c", limited, "report", "-o", "page.html")
     assert done.code == 1
-    assert done.last_line.startswith("cannot write the report page.html: ")
+    assert done.last_line == f"cannot write the report page.html: File too large; {Shortage.FILE_SIZE}"
     assert (program.directory / "page.html").read_bytes() == old
     assert not list(program.directory.glob(".page*"))
 

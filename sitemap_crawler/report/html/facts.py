@@ -121,6 +121,8 @@ class Facts:
     alarms: list[Alarm]
     tasks: Tasks
     hints: list[str]
+    notices: list[str]
+    """What the latest run has not requested, why, and what to do."""
     scan: Scan
     other_hosts: int
     """Number of URLs out of the scope that lie on other hosts, as far as the latest run has counted them."""
@@ -181,6 +183,7 @@ def collect(
         ),
         tasks=tasks_of(results.warnings, results.warning_counts, texts),
         hints=results.totals.get("hints", "").splitlines(),
+        notices=results.totals.get("notices", "").splitlines(),
         scan=found,
         other_hosts=results.totals.get("other_hosts", 0),
         reasons=_reasons(found),

@@ -143,8 +143,8 @@ def _host_run(totals: dict[str, Any], host: str, *, is_start: bool) -> HostRun:
     values = {"outcome": outcome, "message": message}
     if "milliseconds" in totals:
         values["milliseconds"] = totals["milliseconds"]
-    if is_start and "hints" in totals:
-        values["hints"] = totals["hints"]
+    if is_start:
+        values |= {name: totals[name] for name in ("hints", "notices") if name in totals}
     return HostRun(outcome, values)
 
 
