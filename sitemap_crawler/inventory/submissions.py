@@ -16,6 +16,7 @@ from sitemap_crawler.inventory.dialects import Greater
 from sitemap_crawler.inventory.dialects import insert as upsert
 from sitemap_crawler.inventory.schema import changes, meta, submission_marks, submissions, submitted_urls
 from sitemap_crawler.inventory.sql import chunks
+from sitemap_crawler.utils.nesting import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -309,7 +310,7 @@ def _pause_names(receiver: Receiver) -> tuple[str, str]:
 def _pauses(connection: Connection, now: float) -> dict[str, float]:
     """Return the pauses that have not ended. One that is longer than possible is of a clock that was ahead."""
     value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSES))
-    stored: dict[str, float] = {} if value is None else json.loads(value)
+    stored: dict[str, float] = {} if value is None else read_json(value)
     return {name: until for name, until in stored.items() if now < until <= now + MAX_PAUSE_SECONDS}
 
 
