@@ -29,6 +29,8 @@ MAX_LINKS = 100
 _NO_ISSUER = frozenset((2, 19, 20, 21, 27))
 """Error numbers of OpenSSL for an authority that it does not find. It opens files of authorities when it needs them:
 https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error/#error-codes"""
+_NOT_MAPPED = "failed to map segment from shared object"
+"""Message of the loader of Linux, https://sourceware.org/git/?p=glibc.git;f=elf/dl-load.c"""
 _COMBINED = re.compile(r"Multiple exceptions: ")
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 
@@ -186,6 +188,8 @@ def _shown_by(error: BaseException) -> Shortage | None:
         return next((_BY_ERRNO[number] for number in numbers if number in _BY_ERRNO), None)
     if isinstance(error, ImportError):
         # A shared library that cannot be loaded: the loader gives the reason as text.
+        if str(error).endswith(_NOT_MAPPED):
+            return Shortage.MEMORY
         return next(
             (shortage for number, shortage in _BY_ERRNO.items() if str(error).endswith(os.strerror(number))), None
         )

@@ -98,6 +98,12 @@ def test_a_lack_is_found_wherever_the_errno_is(number: int, expected: Shortage) 
     assert [shortage_of(error) for error in errors] == [expected] * len(errors)
 
 
+def test_a_library_that_cannot_be_mapped_lacks_memory() -> None:
+    """As `ulimit -v` shows it."""
+    error = ImportError("/usr/lib/libx.so.0: failed to map segment from shared object")
+    assert shortage_of(error) is shortage_of(caused(ValueError("x"), error)) is Shortage.MEMORY
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
