@@ -45,13 +45,18 @@ def _is_warning(record: logging.LogRecord) -> bool:
 
 
 def quieten_asyncio() -> None:
-    """Drop two lines that asyncio logs as errors: a SystemExit, and tasks that a second Ctrl-C leaves unfinished."""
-    logging.getLogger("asyncio").addFilter(_is_no_exit)
+    """Drop three lines that asyncio logs as errors.
+
+    They are a SystemExit, tasks that a second Ctrl-C leaves unfinished, and connections that end for lack of memory: the
+    crawl says so itself.
+    """
+    logging.getLogger("asyncio").addFilter(_is_no_end)
 
 
-def _is_no_exit(record: logging.LogRecord) -> bool:
-    exits = bool(record.exc_info and record.exc_info[0] is SystemExit)
-    return not exits and not record.getMessage().startswith("Task was destroyed but it is pending")
+def _is_no_end(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    is_unfinished = record.getMessage().startswith("Task was destroyed but it is pending")
+    return not isinstance(error, (SystemExit, MemoryError)) and not is_unfinished
 
 
 class LogFile(logging.Handler):

@@ -72,6 +72,14 @@ def test_what_cannot_be_used_is_one_line(program: Program, arguments: list[str],
     assert done.code == 2
 
 
+def test_an_unknown_spider_is_one_line(program: Program) -> None:
+    command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a", "url=http://127.0.0.1/"]
+    done = program.execute(*command, SCRAPY_SETTINGS_MODULE="sitemap_crawler.settings")
+    assert errors(done) == ["not started: there is no spider sitemap: its name is site"]
+    assert "Traceback" not in done.err
+    assert done.code == 2
+
+
 def test_settings_that_stop_scrapy_are_one_line(program: Program, site: WebServer) -> None:
     done = scrapy_crawl(program, "-a", f"url={site.url('/')}", "-s", "RETRY_TIMES=often")
     [line] = errors(done)

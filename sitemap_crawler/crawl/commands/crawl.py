@@ -35,6 +35,10 @@ class Command(crawl.Command):
         if len(args) != 1 or not isinstance(process, AsyncCrawlerProcess):
             super().run(args, opts)
             return
+        if args[0] not in process.spider_loader.list():
+            logger.error("not started: there is no spider %s: its name is site", printable(args[0]))
+            self.exitcode = USAGE
+            return
         quieten_asyncio()
         crawler = SiteCrawler(process.spider_loader.load(args[0]), process.settings)
         failure = run_process(process, crawler, **opts.spargs)
