@@ -47,8 +47,8 @@ def _is_warning(record: logging.LogRecord) -> bool:
 def quieten_asyncio() -> None:
     """Drop three lines that asyncio logs as errors.
 
-    They are a SystemExit, tasks that a second Ctrl-C leaves unfinished, and connections that end for lack of memory: the
-    crawl says so itself.
+    They are a SystemExit, tasks that a second Ctrl-C leaves unfinished, and connections that end for lack of memory,
+    which the crawl itself names.
     """
     logging.getLogger("asyncio").addFilter(_is_no_end)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import case, func, literal, select
 
 from sitemap_crawler.inventory.publications import Change
-from sitemap_crawler.inventory.schema import changes, inspections, listings, runs, urls
+from sitemap_crawler.inventory.schema import changes, inspections, listings, observations, runs, urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -114,12 +114,15 @@ def _never_inspected() -> Select[Any]:
 
 
 def _changed_since() -> Select[Any]:
-    """Return a query of the pages that a later publication has added or changed."""
+    """Return a query of the pages that a later publication has added or changed.
+
+    `update` reads single pages after the end of the run to which it adds them.
+    """
     query = _listed().join(changes, changes.c.url_id == inspections.c.url_id).join(runs, runs.c.id == changes.c.run)
-    query = query.where(
-        changes.c.kind != str(Change.REMOVED), func.coalesce(runs.c.finished, runs.c.started) > inspections.c.at
-    )
-    return query.distinct()
+    query = query.outerjoin(observations, observations.c.url_id == changes.c.url_id)
+    is_later_run = func.coalesce(runs.c.finished, runs.c.started) > inspections.c.at
+    is_later_update = (observations.c.run == changes.c.run) & (observations.c.fetched > inspections.c.at)
+    return query.where(changes.c.kind != str(Change.REMOVED), is_later_run | is_later_update).distinct()
 
 
 def _inspected(*, passed: bool) -> Select[Any]:

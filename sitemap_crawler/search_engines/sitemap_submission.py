@@ -174,7 +174,9 @@ class _HostSubmission:
             # A dry run asks no service.
             name = "" if context.task.dry_run else self._account.property_for(file.url)
         except ServiceError as error:
-            return Result.from_error(error, **self._subject(file.url))
+            result = Result.from_error(error, **self._subject(file.url))
+            context.note_pause(self._receiver, result)
+            return result
         claim = context.ledger.claim_file(
             self._receiver,
             file.url,
@@ -202,7 +204,9 @@ def _remove(context: SubmissionContext, account: _Account, receiver: Receiver, u
     try:
         name = "" if context.task.dry_run else account.property_for(url)
     except ServiceError as error:
-        context.add(Result.from_error(error, **subject))
+        result = Result.from_error(error, **subject)
+        context.note_pause(receiver, result)
+        context.add(result)
         return
     claim = context.ledger.claim_removal(receiver, url, publication=context.site.publication, now=context.now)
     context.add(_sent(context, claim, receiver, subject, partial(account.remove, name, url)))

@@ -125,11 +125,7 @@ class SubmissionContext:
 
     def record(self, submission: int, receiver: Receiver, result: Result, *, outcome: Outcome | None = None) -> None:
         """Complete the row of the ledger of a request that was sent, and note the pause that the service asks for."""
-        if result.outcome is Outcome.LATER and result.retry_after:
-            # A key that is being verified is that of one host.
-            of_host = receiver.service == indexnow.SERVICE and result.http_status == _FORBIDDEN
-            until = self.now + result.retry_after
-            self.ledger.pause(receiver, until, now=self.now, of_host=of_host)
+        self.note_pause(receiver, result)
         self.ledger.complete(
             submission,
             outcome=str(outcome or result.outcome),
@@ -138,6 +134,14 @@ class SubmissionContext:
             message=result.message,
             request_id=result.request_id,
         )
+
+    def note_pause(self, receiver: Receiver, result: Result) -> None:
+        """Note the pause that a service asks for, if it does."""
+        if result.outcome is Outcome.LATER and result.retry_after:
+            # A key that is being verified is that of one host.
+            of_host = receiver.service == indexnow.SERVICE and result.http_status == _FORBIDDEN
+            until = self.now + result.retry_after
+            self.ledger.pause(receiver, until, now=self.now, of_host=of_host)
 
     def is_admitted(self, subject: Subject, files: HostFiles) -> bool:
         """Return whether a service may be told about a host, and add the result if it may not."""

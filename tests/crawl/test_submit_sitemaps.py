@@ -5,14 +5,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import signal
+import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 
 from tests.crawl.test_schemas import check_text
-from tests.support.announced_site import AnnouncedSite
+from tests.support.announced_site import SITE_FILE, AnnouncedSite
 from tests.support.names import give_names
+from tests.support.paths import ROOT
+from tests.support.proxy_server import ProxyServer
 from tests.support.publishing import state as files_of
 from tests.support.search_engines import (
     BING_KEY,
@@ -25,6 +29,7 @@ from tests.support.search_engines import (
     google_error,
     json_answer,
 )
+from tests.support.secure_server import write_certificate
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -112,6 +117,72 @@ def test_the_same_bytes_are_sent_once_a_day(announced: AnnouncedSite, google: Fa
     assert submitted() == ("accepted", 1)
     announced.publish("/p/a")
     assert submitted() == ("accepted", 1)
+
+
+def test_a_pause_that_the_list_of_properties_asks_for_holds_for_later_commands(
+    announced: AnnouncedSite, google: FakeGoogle
+) -> None:
+    google.answer_next("sites", google_error(429, "rateLimitExceeded", **{"Retry-After": "700"}))
+    assert announced.submit("--to", "google").code == 4
+    google.clear_log()
+    result = announced.submit("--to", "google")
+    assert (result.code, google.requests) == (4, [])
+    assert " has asked for a pause until 20" in result.last_line
+    announced.let_pass(701)
+    assert announced.submit("--to", "google").code == 0
+    assert len(google.of("submit")) == 1
+
+
+@pytest.mark.parametrize("commits", range(1, 9))
+def test_a_kill_sends_no_file_again_within_ten_minutes(
+    announced: AnnouncedSite, google: FakeGoogle, bing: FakeBing, commits: int
+) -> None:
+    def sent() -> dict[str, int]:
+        return {"google": len(google.of("submit")), "bing": len(bing.of("SubmitFeed"))}
+
+    services = ("--to", "google,bing")
+    killer = str(ROOT / "tests" / "support" / "killed_at.py")
+    command = (sys.executable, killer, str(commits), "submit", "--config", SITE_FILE, *services)
+    assert announced.program.execute(*command, PYTHONPATH=str(ROOT)).code == -signal.SIGKILL
+    at_kill = sent()
+    rows = dict(announced.rows("SELECT service, outcome FROM submissions"))
+    unsure = {service for service, outcome in rows.items() if outcome == "sending"}
+    # What was sent is recorded, at least as a request whose answer is not known.
+    assert {service for service, count in at_kill.items() if count} <= rows.keys()
+    result = announced.submit(*services)
+    assert result.code == (4 if unsure else 0)
+    assert sent() == {service: count if service in unsure else 1 for service, count in at_kill.items()}
+    announced.let_pass(601)
+    assert announced.submit(*services).code == 0
+    assert sent() == {service: count + 1 if service in unsure else 1 for service, count in at_kill.items()}
+    assert set(announced.rows("SELECT service FROM submissions WHERE outcome = 'accepted'")) == {("google",), ("bing",)}
+
+
+def test_the_services_are_reached_through_a_proxy_with_the_given_authority(program: Program, site: WebServer) -> None:
+    authority = program.directory / "authority.pem"
+    write_certificate(authority)
+    services = (
+        FakeGoogle({PROPERTY: "siteOwner"}),
+        FakeBing([f"{WWW}/"]),
+        FakeIndexNow({"www.example.com": INDEXNOW_KEY}),
+    )
+    for service in services:
+        service.secure(authority)
+    google, bing, indexnow = services
+    with google, bing, indexnow, ProxyServer() as proxy:
+        options = google.options(program.directory) | bing.options() | indexnow.urls()
+        announced = AnnouncedSite(program, site, origin=WWW, **options, indexnow_key=[INDEXNOW_KEY])
+        assert announced.publish("/p/a").code == 0
+        program.variables |= {"https_proxy": f"http://{proxy.address}", "no_proxy": ""}
+        refused = announced.submit("--all")
+        assert refused.code == 4
+        assert sum("cannot be verified" in line for line in refused.err.splitlines()) == 3
+        assert [request for service in services for request in service.requests] == []
+        announced.options["ca_file"] = str(authority)
+        announced.let_pass(601)
+        assert announced.submit("--all").code == 0
+        assert [len(google.of("submit")), len(bing.of("SubmitFeed")), len(indexnow.batches())] == [1, 1, 1]
+        assert {target for _, target, _ in proxy.asked} == {f"127.0.0.1:{service.port}" for service in services}
 
 
 def test_each_entry_file_is_submitted_and_no_shard(announced: AnnouncedSite, google: FakeGoogle) -> None:

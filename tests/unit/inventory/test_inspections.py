@@ -80,6 +80,23 @@ def test_order_of_the_inspections(tmp_path: Path) -> None:
     assert [order(path, limit) for limit in (0, 1, 3, 6)] == [expected[:limit] for limit in (0, 1, 3, 6)]
 
 
+def test_a_page_that_update_has_read_since_comes_before_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    site_of(path, 3)
+    keep(path, {number: INDEXED._replace(at=LATER + number) for number in (1, 2, 3)})
+    # `update` has published 3 with the run that had ended before, and read 2 without a change.
+    change(
+        path,
+        "DELETE FROM changes",
+        "DELETE FROM observations",
+        "INSERT INTO observations (url_id, run, fetched, body_bytes, noindex, nofollow) VALUES "
+        f"(1, 1, {PUBLISHED}, 9, false, false), (2, 1, {LATER + HOUR}, 9, false, false), "
+        f"(3, 1, {LATER + HOUR}, 9, false, false)",
+        "INSERT INTO changes (publication, url_id, run, kind) VALUES (1, 1, 1, 'added'), (2, 3, 1, 'changed')",
+    )
+    assert order(path, 10) == [3, 1, 2]
+
+
 def test_pages_that_are_no_longer_listed_are_not_inspected(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     site_of(path, 4)
