@@ -80,6 +80,13 @@ class KeptAnswer(NamedTuple):
     """When it gave this answer for the last time."""
     answer: SitemapAnswer
 
+    def has_read(self, modified: datetime) -> bool | None:
+        """Return whether the engine has read a file since this time; None if it was last asked before that."""
+        if self.asked < modified:
+            return None
+        read = self.answer.last_downloaded
+        return self.answer.known and read is not None and read >= modified
+
 
 def latest_answers(connection: Connection) -> Iterator[KeptAnswer]:
     """Yield the newest answer about each sitemap, by service and URL.

@@ -50,10 +50,7 @@ class SitemapRow:
     @property
     def read_since_publication(self) -> bool | None:
         """Whether the service has read the bytes that are published; None if it was last asked before that."""
-        if self.kept.asked < self.file.modified:
-            return None
-        answer = self.kept.answer
-        return answer.known and answer.last_downloaded is not None and answer.last_downloaded >= self.file.modified
+        return self.kept.has_read(self.file.modified)
 
     @property
     def pending_since(self) -> datetime | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import func, select
+
 from sitemap_crawler.inventory.inspections import coverage
+from sitemap_crawler.inventory.schema import published
 from sitemap_crawler.inventory.sitemap_answers import latest_answers
 from sitemap_crawler.report.html.texts import MAX_ADDRESS, clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from sqlalchemy import Connection
 
@@ -65,7 +68,8 @@ class Engines(NamedTuple):
 
 def read_engines(connection: Connection, address: PublicAddress | None) -> Engines | None:
     """Return the newest answers; None if no engine has been asked. `address` gives the public form of URLs."""
-    sitemaps = [_sitemap(kept) for kept in latest_answers(connection)]
+    modified = _times_of_publication(connection)
+    sitemaps = [_sitemap(kept, modified.get(kept.url)) for kept in latest_answers(connection)]
     found = coverage(connection, address)
     inspected = found if found.inspected else None
     if not sitemaps and inspected is None:
@@ -81,16 +85,20 @@ def _canonicals(pairs: Sequence[tuple[str, str]]) -> list[OtherCanonical]:
     ]
 
 
-def _sitemap(kept: KeptAnswer) -> EngineSitemap:
+def _times_of_publication(connection: Connection) -> dict[str, datetime]:
+    """Return the time since which each file is published as it is, by its URL."""
+    query = select(published.c.url, func.max(published.c.modified)).group_by(published.c.url)
+    return {url: datetime.fromtimestamp(modified, UTC) for url, modified in connection.execute(query)}
+
+
+def _sitemap(kept: KeptAnswer, modified: datetime | None) -> EngineSitemap:
     answer = kept.answer
     if not answer.known:
         state = "not submitted"
     elif answer.errors:
         state = "errors"
-    elif answer.pending:
-        state = "not read yet"
     else:
-        state = clean(answer.status or "read", 80)
+        state = _state(kept, modified)
     return EngineSitemap(
         NAMES.get(kept.service, clean(kept.service, 20)),
         clean(kept.url, MAX_ADDRESS),
@@ -102,6 +110,19 @@ def _sitemap(kept: KeptAnswer) -> EngineSitemap:
         answer.warnings,
         kept.asked.timestamp(),
     )
+
+
+def _state(kept: KeptAnswer, modified: datetime | None) -> str:
+    """Return how far the engine is with a file. `modified` is None if the file is no longer published."""
+    answer = kept.answer
+    has_read = None if modified is None else kept.has_read(modified)
+    if answer.pending or answer.last_downloaded is None:
+        return "not read yet"
+    if has_read is False:
+        return "not read since the publication"
+    if has_read:
+        return "has read what is published"
+    return clean(answer.status or "read", 80)
 
 
 def _seconds(moment: datetime | None) -> float | None:
