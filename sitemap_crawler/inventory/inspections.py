@@ -10,7 +10,7 @@ from sitemap_crawler.inventory.publications import Change
 from sitemap_crawler.inventory.schema import changes, inspections, listings, observations, runs, urls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -24,7 +24,7 @@ MIN_INSPECTED = 100
 """Minimum number of inspected pages from which on a percentage says something of the whole site."""
 MIN_SHARE = 0.05
 """Minimum share of the listed pages, likewise."""
-OTHER_STATES = "(other states)"
+NO_STATE, OTHER_STATES = "(none)", "(other states)"
 PASS = "PASS"  # noqa: S105 - a verdict
 """Verdict of Google on a page that is in its index."""
 
@@ -142,6 +142,14 @@ def inspection_of(connection: Connection, url_id: int) -> Inspection | None:
     return None if row is None else Inspection(*row[1:])
 
 
+def live_states(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """Return what Google says of each of these URLs that is live and inspected, in the words of `Coverage.by_state`."""
+    query = select(inspections.c.url_id, func.coalesce(inspections.c.coverage_state, NO_STATE))
+    query = query.join(listings, listings.c.url_id == inspections.c.url_id)
+    query = query.where(inspections.c.url_id.in_(ids), inspections.c.verdict.is_not(None))
+    return dict(connection.execute(query).all())
+
+
 def coverage(connection: Connection, address: PublicAddress | None = None) -> Coverage:
     """Return what the inspections of the listed pages add up to. `address` gives the public form of their URLs."""
     pages = inspections.join(listings, listings.c.url_id == inspections.c.url_id)
@@ -149,7 +157,7 @@ def coverage(connection: Connection, address: PublicAddress | None = None) -> Co
 
     def counts(column: ColumnElement[Any]) -> dict[str, int]:
         count = func.count()
-        query = select(func.coalesce(column, "(none)"), count).select_from(pages).where(has_verdict)
+        query = select(func.coalesce(column, NO_STATE), count).select_from(pages).where(has_verdict)
         rows = connection.execute(query.group_by(column).order_by(count.desc(), column).limit(MAX_STATES))
         return {row[0]: row[1] for row in rows}
 

@@ -259,16 +259,38 @@ def test_a_row_opens(browser: Browser, report: Path) -> None:
 
 def test_every_number_leads_to_as_many_rows(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
-        places = ("#reasons a[data-reason]", "#clicks a[data-clicks]", ".tiles a[data-group]")
-        for link in page.page.locator(", ".join(places)).all():
-            number = int(re.sub(r"\D.*", "", link.inner_text()))
+        shown: set[str] = set()
+        for link in page.page.locator(":is(.alarms, .tiles, .card) a[href='#urls']").all():
+            digits = re.match("[0-9]+", link.inner_text())
+            if digits is None:
+                continue
+            link.evaluate("link => link.closest('details')?.setAttribute('open', '')")
             link.click()
-            assert page.text("#found") == f"{number} of 128 URLs.", link.inner_text()
+            assert page.text("#found") == f"{digits[0]} of 128 URLs.", link.evaluate("link => link.outerHTML")
+            shown |= set(link.evaluate("link => Object.keys(link.dataset)"))
+        assert shown == {"reason", "only", "group", "listed", "clicks", "links", "age", "source", "answer", "engine"}
         alarm = page.page.locator(".alarms li").first
         number = int(re.sub(r"\D.*", "", alarm.inner_text().strip()))
         alarm.get_by_text("Show them").click()
         assert page.text("#found") == f"{number} of 128 URLs."
         assert page.text("#filters").startswith("Only URLs that left the sitemap in this run")
+        page.page.get_by_role("button", name="Show all").click()
+        assert page.text("#found") == "128 of 128 URLs."
+
+
+def test_the_pages_that_a_run_changed_are_shown_with_what_google_says(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        for kind in ("removed", "changed"):
+            line = page.page.locator("#changes details", has_text=kind.capitalize())
+            line.evaluate("line => line.open = true")
+            number = line.locator(".total").inner_text()
+            line.get_by_text("Show them in the table").click()
+            assert page.text("#found") == f"{number} of 128 URLs."
+            assert page.text("#filters").startswith(f"Only URLs that this run {kind} in the sitemap")
+        page.page.locator("#engines .total a").first.click()
+        page.page.locator("#rows .opener").first.click()
+        state = page.text("#engines .rows .name")
+        assert f"Google says {state}" in page.text("tr.detail")
 
 
 def test_every_count_agrees(browser: Browser, report: Path) -> None:
@@ -296,7 +318,7 @@ def test_it_prints_short_and_whole(browser: Browser, tmp_path: Path) -> None:
     path = write(tmp_path, pages=500)
     with opened(browser, path) as page:
         printed = page.page.pdf(format="A4")
-        assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 16
+        assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 15
         page.page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.page.locator("details:not([open])").count() == 0

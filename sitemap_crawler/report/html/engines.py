@@ -25,6 +25,8 @@ MAX_SITEMAPS = 30
 """Maximum number of sitemaps in the table. Those with errors come first."""
 MAX_CANONICALS = 8
 """Maximum number of pages that are named because an engine has chosen another canonical URL."""
+MAX_STATE = 120
+"""Characters of what Google says of a page."""
 NAMES = {"google": "Google", "bing": "Bing"}
 
 

@@ -144,6 +144,12 @@ def _changed(connection: Connection, run: int, kind: Change, texts: PageTexts) -
     ]
 
 
+def changes_of(connection: Connection, run: int, ids: Sequence[int]) -> dict[int, str]:
+    """Return what a run did in the sitemap with each of these URLs that it added, changed or removed."""
+    query = select(changes.c.url_id, changes.c.kind).where(changes.c.run == run, changes.c.url_id.in_(ids))
+    return dict(connection.execute(query.order_by(changes.c.publication)).all())
+
+
 def pending_changes(connection: Connection) -> Changes:
     """Return the number of differences between the decisions and the live sitemap, without changed dates."""
     listed = decisions.c.decision == "listed"

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from sitemap_crawler.inventory.inspections import OTHER_STATES
 from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.html.drawing import bars, squares
+from sitemap_crawler.report.html.site_facts import AGES, DAY, NO_ANSWER, NOT_ASKED, OLDER, UNDATED
 from sitemap_crawler.report.html.texts import clean
 from sitemap_crawler.utils.text import escape_controls
 
@@ -78,6 +80,7 @@ def render(
         .render(
             facts=facts,
             groups=Group,
+            OTHER_STATES=OTHER_STATES,
             sections=_sections(facts),
             refresh_seconds=refresh_seconds,
             other_page=other_page,
@@ -135,6 +138,10 @@ def _data(facts: Facts) -> dict[str, Any]:
         "several": facts.history.published_before,
         "published": facts.ending.has_published,
         "unit": facts.unit,
+        "moment": facts.moment,
+        "ages": [[label, days * DAY] for label, days in AGES],
+        "older": OLDER,
+        "undated": UNDATED,
         "command": facts.about.command,
         "state": facts.about.state,
         "groups": [[group.name_in_page, group.short, group.phrase] for group in Group],
@@ -277,19 +284,19 @@ def file_size(size: int) -> str:
 
 
 _STATUS_WORDS = {
-    "200": "OK", "301": "moved permanently", "302": "found elsewhere", "304": "not modified",
-    "307": "temporary redirect", "308": "permanent redirect", "401": "login wanted", "403": "forbidden",
-    "404": "not found", "410": "gone", "429": "too many requests", "500": "server error", "502": "bad gateway",
-    "503": "unavailable", "504": "gateway timeout",
+    NO_ANSWER: "no answer", NOT_ASKED: "not asked: robots.txt",
+    200: "200 OK", 301: "301 moved permanently", 302: "302 found elsewhere", 304: "304 not modified",
+    307: "307 temporary redirect", 308: "308 permanent redirect", 401: "401 login wanted", 403: "403 forbidden",
+    404: "404 not found", 410: "410 gone", 429: "429 too many requests", 500: "500 server error",
+    502: "502 bad gateway", 503: "503 unavailable", 504: "504 gateway timeout",
 }  # fmt: skip
 
 
-def _status(label: str) -> str:
-    words = _STATUS_WORDS.get(label)
-    return f"{label} {words}" if words else label
+def _status(answer: int) -> str:
+    return _STATUS_WORDS.get(answer, str(answer))
 
 
-def _status_class(label: str) -> str:
+def _status_class(answer: int) -> str:
     """Return the class of the bar of an answer."""
-    known = {"2": "f-listed", "3": "f-course", "4": "f-broken", "5": "f-broken", "no answer": "f-broken"}
-    return known.get(label, known.get(label[:1], "f-asked"))
+    known = {2: "f-listed", 3: "f-course", 4: "f-broken", 5: "f-broken"}
+    return "f-broken" if answer == NO_ANSWER else known.get(answer // 100, "f-asked")

@@ -8,9 +8,11 @@ from sqlalchemy import case, func, select
 
 from sitemap_crawler.inventory.schema import decisions, observations, published, urls
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
+from sitemap_crawler.report.html.scan import OUT_OF_SCOPE
+from sitemap_crawler.report.html.texts import clean
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from sitemap_crawler.inventory.lookup import Inventory
     from sitemap_crawler.report.html.texts import PageTexts
@@ -27,6 +29,10 @@ FEW_LINKS = 1
 """Maximum number of links to a page that is called weakly linked."""
 MANY_CLICKS = 4
 """Number of clicks from which on a page is called far."""
+NOT_OBSERVED, NO_ANSWER, NOT_ASKED = 0, -1, -2
+"""Numbers of the URLs that were not requested, that did not answer, and that robots.txt keeps from being requested."""
+MAX_SOURCE = 80
+"""Characters of the source of a date."""
 _LISTED = decisions.c.decision == "listed"
 
 
@@ -75,7 +81,8 @@ class Links(NamedTuple):
 class AnswerRow(NamedTuple):
     """Number of URLs with one kind of answer."""
 
-    label: str
+    answer: int
+    """Status, NO_ANSWER or NOT_ASKED."""
     total: int
 
 
@@ -112,7 +119,7 @@ def read_dates(connection: Connection, now: float) -> Dates:
     sources: dict[str, int] = {}
     for position, source, count in connection.execute(query.group_by(column, decisions.c.lastmod_source)):
         row = rows[position]
-        name = "" if labels[position] == UNDATED else source or ""
+        name = "" if labels[position] == UNDATED else clean(source or "", MAX_SOURCE)
         row.by_source[name] = row.by_source.get(name, 0) + count
         rows[position] = row._replace(total=row.total + count)
         if name:
@@ -164,19 +171,22 @@ def _pages(inventory: Inventory, texts: PageTexts, values: dict[int, int]) -> li
     return sorted(rows, key=lambda row: (-row.value, row.url))
 
 
+def latest_answer() -> ColumnElement[int]:
+    """Return the number of the latest answer of a URL: its status, or one of the three that stand for none."""
+    seen = observations.c
+    status = case((seen.failed_since.is_not(None), seen.failed_status), else_=seen.status)
+    is_blocked, is_missing = seen.blocked_by.is_not(None), seen.url_id.is_(None)
+    return case((is_missing, NOT_OBSERVED), (is_blocked, NOT_ASKED), else_=func.coalesce(status, NO_ANSWER))
+
+
 def read_server(inventory: Inventory, texts: PageTexts) -> Server:
     """Return the answers of the latest requests."""
     connection, seen = inventory.connection, observations.c
-    failing = seen.failed_since.is_not(None)
-    status = case((failing, seen.failed_status), else_=seen.status)
-    blocked = seen.blocked_by.is_not(None)
-    answers: dict[str, int] = {}
-    for is_blocked, answer, count in connection.execute(
-        select(blocked, status, func.count()).group_by(blocked, status)
-    ):
-        label = "not asked: robots.txt" if is_blocked else "no answer" if answer is None else str(answer)
-        answers[label] = answers.get(label, 0) + count
-    rows = [AnswerRow(label, count) for label, count in sorted(answers.items(), key=lambda item: (-item[1], item[0]))]
+    answer = latest_answer()
+    in_scope = func.coalesce(decisions.c.reason, "") != OUT_OF_SCOPE
+    counted = select(answer, func.count()).outerjoin(decisions, decisions.c.url_id == seen.url_id).where(in_scope)
+    answers = [AnswerRow(*row) for row in connection.execute(counted.group_by(answer))]
+    rows = sorted(answers, key=lambda row: (-row.total, row.answer))
     largest = select(seen.url_id, seen.body_bytes).join(decisions, decisions.c.url_id == seen.url_id).where(_LISTED)
     largest = largest.order_by(seen.body_bytes.desc(), seen.url_id).limit(MAX_TOP)
     sizes: dict[int, int] = {row.url_id: row.body_bytes for row in connection.execute(largest)}

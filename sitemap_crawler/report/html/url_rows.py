@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, select
+from sqlalchemy import select
 
+from sitemap_crawler.inventory.inspections import live_states
+from sitemap_crawler.inventory.publications import Change
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.sql import chunks
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
 from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
-from sitemap_crawler.report.html.history import left_sitemap
+from sitemap_crawler.report.html.engines import MAX_STATE
+from sitemap_crawler.report.html.history import changes_of, left_sitemap
 from sitemap_crawler.report.html.scan import fair_sample
+from sitemap_crawler.report.html.site_facts import MAX_SOURCE, latest_answer
 from sitemap_crawler.report.html.texts import clean
 
 if TYPE_CHECKING:
@@ -28,10 +32,9 @@ MAX_BYTES = 1_400_000
 """Maximum size of all rows, so that a report has at most 2 MB however long URLs and titles are."""
 MAX_EVIDENCE = 300
 """Characters of an evidence that a row keeps."""
-MAX_SOURCE = 80
-"""Characters of the source of a date."""
 TRIES = 6
 """Maximum number of samples that are taken until one fits MAX_BYTES."""
+_CHANGES = ("", *map(str, Change))
 
 
 class UrlRow(NamedTuple):
@@ -41,7 +44,8 @@ class UrlRow(NamedTuple):
     reason: str | None
     evidence: str
     title: str
-    status: int | None
+    answer: int
+    """Status of the latest answer, or a number that stands for none, see `latest_answer`."""
     clicks: int | None
     links_in: int | None
     lastmod: float | None
@@ -51,9 +55,18 @@ class UrlRow(NamedTuple):
     """Whether the URL has its reason since the latest run."""
     left: bool
     """Whether it left the live sitemap in that run, or would leave it."""
+    change: str
+    """What that run did with it in the sitemap: a Change, or ""."""
     before: str
     """The reason before that run; "" if there is none, or if it is not known."""
     referrer: str
+    engine: str
+    """What Google says of it, if it is live."""
+
+    @property
+    def status(self) -> int | None:
+        """Status of the latest answer."""
+        return self.answer if self.answer > 0 else None
 
     @property
     def group(self) -> Group:
@@ -96,17 +109,23 @@ class UrlTable:
                     reasons.of(row.reason or ""),
                     texts.of(row.evidence),
                     row.title,
-                    row.status or 0,
+                    row.answer,
                     -1 if row.clicks is None else row.clicks,
                     -1 if row.links_in is None else row.links_in,
                     0 if row.lastmod is None else int(row.lastmod),
                     texts.of(row.lastmod_source),
-                    row.new + 2 * row.left,
+                    row.new + 2 * row.left + 4 * _CHANGES.index(row.change),
                     texts.of(row.before),
                     texts.of(row.referrer),
+                    texts.of(row.engine),
                 ]
             )
-        return {"reasons": list(reasons.known), "texts": list(texts.known), "rows": packed}
+        return {
+            "reasons": list(reasons.known),
+            "texts": list(texts.known),
+            "changes": _CHANGES,
+            "rows": packed,
+        }
 
 
 def _shared_length(first: str, second: str) -> int:
@@ -153,11 +172,11 @@ def _rows(
 ) -> Iterator[UrlRow]:
     referrer = urls.alias("referrers")
     seen = observations.c
-    status = case((seen.failed_since.is_not(None), seen.failed_status), else_=seen.status)
+    run = inventory.run.id
     columns = (
         urls.c.id, urls.c.url, urls.c.depth, urls.c.inlinks, decisions.c.reason, decisions.c.evidence,
-        decisions.c.lastmod, decisions.c.lastmod_source, decisions.c.since, decisions.c.before, status, seen.title,
-        referrer.c.url, left_sitemap(inventory.run.id, published=published),
+        decisions.c.lastmod, decisions.c.lastmod_source, decisions.c.since, decisions.c.before, latest_answer(),
+        seen.title, referrer.c.url, left_sitemap(run, published=published),
     )  # fmt: skip
     query = (
         select(*columns)
@@ -166,20 +185,25 @@ def _rows(
         .outerjoin(referrer, referrer.c.id == urls.c.referrer)
     )
     for chunk in chunks(ids):
+        done = changes_of(inventory.connection, run, chunk) if published else {}
+        states = live_states(inventory.connection, chunk)
         for row in inventory.connection.execute(query.where(urls.c.id.in_(chunk))):
-            _, url, depth, inlinks, reason, evidence, lastmod, source, since, before, answer, title, page, left = row
+            url_id, url, depth, inlinks, reason, evidence, lastmod, source, *others = row
+            since, before, answer, title, page, left = others
             yield UrlRow(
                 url=texts.url(url),
                 reason=reason,
                 evidence=clean(evidence or "", MAX_EVIDENCE),
                 title=texts.title(title),
-                status=answer,
+                answer=answer,
                 clicks=None if depth >= LINKED_FROM_UNREACHED else depth,
                 links_in=inlinks,
                 lastmod=lastmod,
                 lastmod_source=clean(source or "", MAX_SOURCE),
-                new=since == inventory.run.id,
+                new=since == run,
                 left=bool(left),
+                change=done.get(url_id, ""),
                 before=before or "",
                 referrer=texts.url(page),
+                engine=clean(states.get(url_id, ""), MAX_STATE),
             )

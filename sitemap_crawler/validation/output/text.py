@@ -43,7 +43,8 @@ def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> 
     for file in report.files[:MAX_FILES]:
         yield f"{printable(file.name)}: {file.kind}, {_entries(file)}, {file.bytes:,} bytes"
     if len(report.files) > MAX_FILES:
-        yield f"… and {len(report.files) - MAX_FILES:,} more files"
+        others = len(report.files) - MAX_FILES
+        yield f"… and {others:,} more {_noun(others, 'file')}"
     yield from _live(report.statistics)
     yield verdict(report)
 

@@ -44,11 +44,12 @@ const words = (counts) => {
 const rows = [];
 {
   let before = "";
-  for (const [shared, rest, reason, evidence, title, status, clicks, links, date, source, marks, earlier, from] of data.rows) {
+  for (const [shared, rest, reason, evidence, title, answer, clicks, links, date, source, marks, earlier, from, engine] of data.rows) {
     const url = before.slice(0, shared) + rest;
     before = url;
     rows.push({
-      url, title, status, clicks, links, date, isNew: (marks & 1) > 0, hasLeft: (marks & 2) > 0,
+      url, title, answer, clicks, links, date, isNew: (marks & 1) > 0, hasLeft: (marks & 2) > 0,
+      change: data.changes[marks >> 2], engine: data.texts[engine],
       reason: data.reasons[reason], group: data.reasonGroups[data.reasons[reason]],
       evidence: data.texts[evidence], source: data.texts[source], earlier: data.texts[earlier], from: data.texts[from],
       text: `${shownUrl(url)} ${title} ${data.texts[evidence]}`.toLowerCase(),
@@ -61,29 +62,64 @@ const table = (() => {
   if (!view) return null;
   const body = view.tBodies[0];
   const controls = byId("controls"), search = byId("q"), select = byId("reason"), pager = byId("pager");
-  const nothing = { q: "", reason: "*", group: "*", clicks: null, under: null, from: null, only: null };
-  let wanted = { ...nothing }, sortKey = "group", direction = 1, first = 0, matching = rows;
+  let wanted = {}, sortKey = "group", direction = 1, first = 0, matching = rows;
 
   const order = {
-    url: (row) => row.url, group: (row) => row.group, status: (row) => row.status, clicks: (row) => row.clicks,
+    url: (row) => row.url, group: (row) => row.group, status: (row) => row.answer, clicks: (row) => row.clicks,
     links: (row) => row.links, date: (row) => row.date,
   };
 
-  const matches = (row, terms) =>
-    (wanted.reason === "*" || row.reason === wanted.reason) &&
-    (wanted.group === "*" || row.group === wanted.group) &&
-    (wanted.clicks === null || clickClass(row.clicks) === wanted.clicks) &&
-    (wanted.under === null || row.url.startsWith(wanted.under)) &&
-    (wanted.from === null || row.from === wanted.from) &&
-    (wanted.only !== "new" || row.isNew) &&
-    (wanted.only !== "left" || row.hasLeft) &&
-    terms.every((term) => row.text.includes(term));
-
+  const isListed = (row) => ["listed", "risk"].includes(data.groups[row.group][0]);
   // As the section on clicks counts: 10 stands for 10 and more, 11 for none.
   const clickClass = (clicks) => (clicks < 0 ? 11 : Math.min(clicks, 10));
+  const ageOf = (row) => {
+    if (!row.date) return data.undated;
+    const known = data.ages.find(([, seconds]) => data.moment - row.date <= seconds);
+    return known ? known[0] : data.older;
+  };
+
+  // The filters: whether a row has the value that is wanted, and for those without a control the words.
+  const filters = {
+    reason: [(row, value) => row.reason === value],
+    group: [(row, value) => data.groups[row.group][0] === value],
+    under: [(row, value) => row.url.startsWith(value), (value) => `below ${shownUrl(value)}`],
+    from: [(row, value) => row.from === value, (value) => `first found on ${shownUrl(value)}`],
+    clicks: [
+      (row, value) => clickClass(row.clicks) === Number(value),
+      (value) => (value === "11" ? "without clicks" : `clicks: ${value}${value === "10" ? " and more" : ""}`),
+    ],
+    only: [
+      (row, value) => (value === "new" ? row.isNew : row.hasLeft),
+      (value) => (value === "new" ? "new in this run"
+        : data.published ? "that left the sitemap in this run" : "that would leave the sitemap"),
+    ],
+    listed: [
+      (row, value) => isListed(row) === (value === "yes"),
+      (value) => (value === "yes" ? "that are listed" : "that are not listed"),
+    ],
+    links: [
+      (row, value) => isListed(row) && row.links === Number(value) && (row.links > 0 || row.clicks !== 0),
+      (value) => `that are listed, links in: ${value}`,
+    ],
+    age: [(row, value) => isListed(row) && ageOf(row) === value, (value) => `that are listed, last change: ${value}`],
+    source: [
+      (row, value) => isListed(row) && row.date > 0 && row.source === value,
+      (value) => `that are listed with a date from ${value}`,
+    ],
+    answer: [
+      (row, value) => row.answer === Number(value),
+      (value) => (value > 0 ? `with status ${value}` : value === "-1" ? "without an answer" : "not asked for: robots.txt"),
+    ],
+    change: [(row, value) => row.change === value, (value) => `that this run ${value} in the sitemap`],
+    engine: [(row, value) => row.engine === value, (value) => `of which Google says: ${value}`],
+  };
+
+  const matches = (row, terms) =>
+    Object.entries(wanted).every(([name, value]) => filters[name][0](row, value)) &&
+    terms.every((term) => row.text.includes(term));
 
   const apply = () => {
-    const terms = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     matching = rows.filter((row) => matches(row, terms));
     const of = order[sortKey];
     matching.sort((one, other) => {
@@ -98,10 +134,9 @@ const table = (() => {
     body.replaceChildren(...matching.slice(first, first + PAGE_ROWS).map(rowElement));
     byId("found").textContent = summary();
     for (const chip of controls.querySelectorAll("[data-group]")) {
-      const chosen = chip.dataset.group === "*" ? "*" : groupNumber(chip.dataset.group);
-      chip.setAttribute("aria-pressed", String(chosen === wanted.group));
+      chip.setAttribute("aria-pressed", String(chip.dataset.group === (wanted.group ?? "*")));
     }
-    select.value = wanted.reason;
+    select.value = wanted.reason ?? "*";
     showFilters();
     const last = Math.min(first + PAGE_ROWS, matching.length);
     pager.hidden = matching.length <= PAGE_ROWS;
@@ -112,26 +147,19 @@ const table = (() => {
   };
 
   const summary = () => {
-    const narrowed = wanted.q || wanted.clicks !== null || wanted.under !== null || wanted.from !== null || wanted.only;
-    const all = wanted.reason !== "*" ? data.reasonTotals[wanted.reason]
-      : wanted.group !== "*" ? data.groupTotals[wanted.group] : data.total;
+    const narrowed = search.value || Object.keys(wanted).some((name) => filters[name][1]);
+    const all = "reason" in wanted ? data.reasonTotals[wanted.reason]
+      : "group" in wanted ? data.groupTotals[groupNumber(wanted.group)] : data.total;
     if (rows.length === data.total) return `${number(matching.length)} of ${number(data.total)} URLs.`;
     if (narrowed) return `${number(matching.length)} of the ${number(rows.length)} URLs that this report holds.`;
     if (matching.length === all) return `${number(all)} of ${number(data.total)} URLs.`;
-    const reason = wanted.reason === "*" || !wanted.reason ? "" : ` --reason ${wanted.reason}`;
+    const reason = wanted.reason ? ` --reason ${wanted.reason}` : "";
     return `${number(matching.length)} of these ${number(all)} URLs are in this report. All of them: ` +
       `sitemap-crawler pages ${data.command}${reason} --format csv`;
   };
 
   const showFilters = () => {
-    const places = [];
-    if (wanted.under !== null) places.push(`below ${shownUrl(wanted.under)}`);
-    if (wanted.from !== null) places.push(`first found on ${shownUrl(wanted.from)}`);
-    if (wanted.clicks !== null) {
-      places.push(wanted.clicks === 11 ? "without clicks" : `clicks: ${wanted.clicks}${wanted.clicks === 10 ? " and more" : ""}`);
-    }
-    if (wanted.only === "new") places.push("new in this run");
-    if (wanted.only === "left") places.push(data.published ? "that left the sitemap in this run" : "that would leave the sitemap");
+    const places = Object.entries(wanted).map(([name, value]) => filters[name][1]?.(value)).filter(Boolean);
     const line = byId("filters");
     line.hidden = !places.length;
     const clear = element("button", { type: "button", textContent: "Show all" });
@@ -153,7 +181,7 @@ const table = (() => {
     if (row.isNew && data.several) why.append(" ", element("span", { className: "new", textContent: "new" }));
     const made = element("tr", {}, head,
       element("td", {}, element("span", { className: `chip g-${group[0]}`, textContent: group[1] }), " ", why),
-      cell("Status", row.status || "\u2013"), cell("Clicks", row.clicks < 0 ? "\u2013" : row.clicks),
+      cell("Status", row.answer > 0 ? row.answer : "\u2013"), cell("Clicks", row.clicks < 0 ? "\u2013" : row.clicks),
       cell("Links in", row.links < 0 ? "\u2013" : number(row.links)), cell("Changed", row.date ? day(row.date) : "\u2013"));
     made.lastChild.className = "";
     opener.addEventListener("click", () => toggle(made, opener, row));
@@ -176,15 +204,17 @@ const table = (() => {
     add("Address", row.url);
     add("Decision", `${data.groups[row.group][2]}${row.evidence ? `: ${row.evidence}` : ""}`);
     if (row.isNew && row.earlier) add("Before this run", row.earlier);
+    if (row.change) add("In this run", `${row.change} in the sitemap`);
     if (row.from) add("Found on", link(row.from));
     if (row.date) add("Changed", `${day(row.date)} (${row.source})`);
+    if (row.engine) add("Google says", row.engine);
     add("More", element("code", { className: "command", textContent: `sitemap-crawler explain '${row.url.replaceAll("'", "%27")}'${data.state}` }));
     return list;
   };
 
-  const filter = (changes) => {
-    wanted = { ...nothing, ...changes };
-    search.value = wanted.q;
+  const filter = (chosen) => {
+    wanted = { ...chosen };
+    search.value = "";
     apply();
   };
 
@@ -202,15 +232,17 @@ const table = (() => {
     if (head.dataset.key === sortKey) head.setAttribute("aria-sort", "ascending");
   }
   view.classList.add("scripted-table");
-  search.addEventListener("input", () => { wanted.q = search.value; apply(); });
-  select.addEventListener("change", () => { wanted.reason = select.value; wanted.group = "*"; apply(); });
+  const choose = (name, value) => {
+    delete wanted.reason;
+    delete wanted.group;
+    if (value !== "*") wanted[name] = value;
+    apply();
+  };
+  search.addEventListener("input", apply);
+  select.addEventListener("change", () => choose("reason", select.value));
   controls.addEventListener("submit", (event) => event.preventDefault());
   for (const chip of controls.querySelectorAll("[data-group]")) {
-    chip.addEventListener("click", () => {
-      wanted.group = chip.dataset.group === "*" ? "*" : groupNumber(chip.dataset.group);
-      wanted.reason = "*";
-      apply();
-    });
+    chip.addEventListener("click", () => choose("group", chip.dataset.group));
   }
   for (const button of pager.querySelectorAll("button")) {
     button.addEventListener("click", () => {
@@ -222,11 +254,7 @@ const table = (() => {
   }
   document.addEventListener("click", (event) => {
     const anchor = event.target.closest('a[href="#urls"]');
-    if (!anchor) return;
-    const { reason, group, clicks, only } = anchor.dataset;
-    if (reason !== undefined) filter({ reason, only: only ?? null });
-    else if (group !== undefined) filter({ group: groupNumber(group) });
-    else if (clicks !== undefined) filter({ clicks: Number(clicks) });
+    if (anchor && Object.keys(anchor.dataset).length) filter(anchor.dataset);
   });
   show();
   apply();
