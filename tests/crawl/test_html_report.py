@@ -100,6 +100,37 @@ def test_a_refused_run_has_a_report(program: Program, small: WebServer) -> None:
     assert "/ is not usable" in (program.directory / "page.html").read_text(encoding="utf-8")
 
 
+def test_a_crawl_that_cannot_begin_has_a_report(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--html-report", "page.html")
+    (program.directory / "file").write_text("in the way")
+    blocked = ("crawl", small.url(), "-o", "file/sitemaps", "--html-report", "page.html")
+    done = program.run(*blocked)
+    assert done.code == 1
+    assert "cannot write to the output directory file/sitemaps" in done.last_line
+    assert verdict(program.directory / "page.html") == ("Failed", "The latest crawl could not begin")
+    text = (program.directory / "page.html").read_text(encoding="utf-8")
+    assert "Cannot write to the output directory file/sitemaps" in text
+    assert "The live sitemap has 2 pages." in text
+    assert "All that follows is what run 1 found." in text
+    # The report of a crawl that begins is as before.
+    program.crawl(small.url(), "--html-report", "page.html")
+    assert verdict(program.directory / "page.html") == ("Nothing has changed", "The sitemap is live with 2 pages")
+
+
+def test_without_an_inventory_the_message_names_the_report_that_stays(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--html-report", "page.html")
+    before = (program.directory / "page.html").read_bytes()
+    (program.directory / "file").write_text("in the way")
+    options = ("-o", "file/sitemaps", "--state", "absent.sqlite", "--html-report", "page.html")
+    done = program.run("crawl", small.url(), *options)
+    assert done.code == 1
+    assert done.last_line.endswith("; the HTML report page.html is that of an earlier run")
+    assert (program.directory / "page.html").read_bytes() == before
+    done = program.run("crawl", small.url(), *options[:-1], "new.html")
+    assert "HTML report" not in done.err
+    assert not (program.directory / "new.html").exists()
+
+
 def test_a_dry_run_says_what_it_would_do(program: Program, small: WebServer) -> None:
     program.crawl(small.url(), "--dry-run", "--html-report", "page.html")
     assert verdict(program.directory / "page.html") == ("Dry run, nothing published", "The sitemap would have 2 pages")

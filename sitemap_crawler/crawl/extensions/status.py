@@ -13,6 +13,7 @@ from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sitemap_crawler.inventory.location import state_location
 from sitemap_crawler.report.report import Outcome, failure_report
 from sitemap_crawler.utils.files import write_json
 
@@ -141,12 +142,17 @@ def _report_values(report: Report) -> dict[str, Any]:
 
 
 def write_failure_report(options: Options, *, code: int, message: str) -> Report:
-    """Write report and status of a run that could not begin, over those of an earlier run, and return the report."""
+    """Write reports and status of a run that could not begin, over those of an earlier run, and return the report."""
     report = failure_report(options, code=code, message=message)
+    # Interrupted means that another run is at work on the site: status file and HTML report belong to that run.
+    is_alone = report.outcome is not Outcome.INTERRUPTED
+    if options.html_report is not None and is_alone:
+        from sitemap_crawler.report.html.writer import deliver_unstarted
+
+        deliver_unstarted(report, options, state_location(options))
     if options.report is not None:
         with contextlib.suppress(OSError):
             report.write(options.report, private=options.has_secrets)
-    # Interrupted means that another run is at work on the site: the status file belongs to that run.
-    if options.status is not None and report.outcome is not Outcome.INTERRUPTED:
+    if options.status is not None and is_alone:
         StatusFile(options.status, private=options.has_secrets).write_failed(report)
     return report

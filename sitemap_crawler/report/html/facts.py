@@ -34,7 +34,7 @@ from sitemap_crawler.report.html.site_facts import read_dates, read_links, read_
 from sitemap_crawler.report.html.tasks import KINDS, tasks_of
 from sitemap_crawler.report.html.texts import PageTexts, site_name
 from sitemap_crawler.report.html.url_rows import group_of, read_table
-from sitemap_crawler.report.html.verdict import Ending, alarms_of, verdict_of
+from sitemap_crawler.report.html.verdict import Ending, alarms_of, verdict_of, verdict_of_unstarted
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.urls.scope import Scope
@@ -150,7 +150,10 @@ class Facts:
 def collect(
     inventory: Inventory, path: StateLocation, *, rows: int = DEFAULT_ROWS, report: Report | None = None
 ) -> Facts:
-    """Return the facts of an inventory at `path`. `report` is that of the run, if it has just ended."""
+    """Return the facts of an inventory at `path`. `report` is that of the run, if it has just ended.
+
+    The report of a crawl that could not begin has no run: the facts are those of the run before, with another verdict.
+    """
     connection, run = inventory.connection, inventory.run
     rules, _ = rules_of(run)
     to_public = rules.to_public
@@ -167,13 +170,17 @@ def collect(
     changes = (history.latest.changes or Changes()) if ending.has_published else pending_changes(connection)
     moment = finished or run.started
     options = run.options
+    if report is None or report.run:
+        verdict = verdict_of(ending, counts, live=history.live, run=run.id)
+    else:
+        verdict = verdict_of_unstarted(report.message, report.started, live=history.live, run=run.id)
     return Facts(
         site=texts.url(run.start_url),
         origin=origin,
         run=run.id,
         moment=moment,
         ending=ending,
-        verdict=verdict_of(ending, counts, live=history.live, run=run.id),
+        verdict=verdict,
         alarms=alarms_of(
             pages_leaving(connection, run.id, texts, published=ending.has_published) if found.in_scope else [],
             published=ending.has_published,
@@ -226,10 +233,10 @@ def _reason_row(reason: str | None, known: ReasonUrls) -> ReasonRow:
 
 
 def run_results(inventory: Inventory, report: Report | None) -> RunResults:
-    """Return totals and warnings: those of the report, or else the stored ones."""
+    """Return totals and warnings: those of the report of a run, or else the stored ones."""
     connection, run = inventory.connection, inventory.run.id
     by_run = totals_by_run(connection)
-    if report is not None:
+    if report is not None and report.run:
         found = [SiteWarning(KINDS[row["kind"]], row["url"], row["message"]) for row in report.warnings]
         totals = report.totals()
         # The report of `write` has none of the numbers of the crawl whose decisions it makes anew.

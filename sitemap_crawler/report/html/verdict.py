@@ -11,6 +11,7 @@ from sitemap_crawler.report.report import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from sitemap_crawler.report.html.decision_groups import Counts
     from sitemap_crawler.report.html.history import Leaving
@@ -73,7 +74,7 @@ def pages(count: int) -> str:
 def verdict_of(ending: Ending, counts: Counts, *, live: int, run: int) -> Verdict:
     """Return the verdict. `counts` are those of the URLs in scope, `live` is the number of live pages."""
     listed = counts[Group.LISTED] + counts[Group.AT_RISK]
-    live_now = f"The live sitemap has {pages(live)}." if live else "There is no live sitemap yet."
+    live_now = _live_now(live)
     match ending.outcome:
         case Outcome.PUBLISHED | Outcome.UNCHANGED if not live and not listed:
             # A host of a domain whose other hosts have pages.
@@ -104,6 +105,16 @@ def verdict_of(ending: Ending, counts: Counts, *, live: int, run: int) -> Verdic
         case None:
             sentences = ["The numbers below are those of now.", live_now]
             return Verdict("busy", "Not finished", f"Run {run} is under way, or was interrupted", sentences)
+
+
+def verdict_of_unstarted(message: str, moment: datetime, *, live: int, run: int) -> Verdict:
+    """Return the verdict on a crawl that could not begin after the run `run`."""
+    when = f"That was on {moment:%Y-%m-%d at %H:%M} UTC. All that follows is what run {run} found."
+    return Verdict("bad", "Failed", "The latest crawl could not begin", [_sentence(message), _live_now(live), when])
+
+
+def _live_now(live: int) -> str:
+    return f"The live sitemap has {pages(live)}." if live else "There is no live sitemap yet."
 
 
 def _sentence(message: str) -> str:

@@ -154,3 +154,18 @@ def deliver(report: Report, options: Options, inventory: StateLocation) -> None:
         report.outcome = Outcome.FAILED
         reason = getattr(error, "strerror", None) or error
         report.message += f"; but cannot write the HTML report {path}: {reason}"
+
+
+def deliver_unstarted(report: Report, options: Options, inventory: StateLocation) -> None:
+    """Say in the HTML report of the runs before that a crawl could not begin.
+
+    Without an inventory that can be read there is none to write, and the message names an old file that stays.
+    """
+    path = options.html_report
+    if path is None:
+        return
+    try:
+        write_reports(path, inventory, report=report, has_secrets=options.has_secrets)
+    except (OSError, SitemapCrawlerError):
+        if path.exists():
+            report.message += f"; the HTML report {path} is that of an earlier run"
