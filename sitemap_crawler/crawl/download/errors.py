@@ -14,6 +14,7 @@ from scrapy.exceptions import (
 )
 
 from sitemap_crawler.crawl.download.proxies import PROXY
+from sitemap_crawler.exceptions import CodingError
 from sitemap_crawler.utils.text import printable
 
 MAX_ERROR_LENGTH = 300
@@ -56,7 +57,8 @@ def describe_failure(error: BaseException | None) -> str:
         peer = f" to {_peer(error)}" if str(error).startswith(PROXY) else ""
         text = f"no connection{peer}: {_describe_os_error(error)}"
     elif isinstance(error, ResponseDataLossError):
-        text = "the answer broke off"
+        is_damaged = isinstance(cause, CodingError)
+        text = f"the compressed answer is damaged: {cause}" if is_damaged else "the answer broke off"
     elif error is not None and isinstance(error.__cause__, OSError) and error.__cause__.errno:
         text = f"the connection broke: {_describe_os_error(error)}"
     elif isinstance(error, UnicodeError) or isinstance(cause, UnicodeError):

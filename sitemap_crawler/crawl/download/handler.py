@@ -319,5 +319,9 @@ def _error_message(proxy: Proxy | None, error: aiohttp.ClientError) -> str:
         return "the answer broke off in its headers" if is_cut else "the server closed the connection without an answer"
     if proxy is not None and isinstance(error, aiohttp.ClientHttpProxyError):
         return f"{PROXY} {proxy.url} answers {error.status} {error.message}"
+    if isinstance(error, aiohttp.ClientResponseError):
+        # The status is not that of the answer. After the fault, the message of the parser shows the bytes.
+        fault = error.message.partition("\n")[0].partition(": b'")[0].rstrip(":")
+        return f"the answer is no valid HTTP: {fault[:1].lower()}{fault[1:]}"
     proxy_errors = (aiohttp.ClientProxyConnectionError, aiohttp.ClientConnectorDNSError)
     return f"{PROXY} {proxy.url}" if proxy is not None and isinstance(error, proxy_errors) else str(error)
