@@ -16,7 +16,7 @@ import click
 from sitemap_crawler.cli.common import flushed_output, inventory_options
 from sitemap_crawler.exceptions import DamagedInventoryError, OptionError, OtherVersionError, PatternError
 from sitemap_crawler.utils.runtime import echo
-from sitemap_crawler.utils.text import printable
+from sitemap_crawler.utils.text import csv_cell, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,8 +31,6 @@ BATCH_ROWS = 500
 """Number of URLs whose facts are read at a time."""
 SCAN_ROWS = 50_000
 """Number of URLs whose referrers one scan of all links finds, so that memory stays bounded."""
-FORMULA_STARTS = ("=", "+", "-", "@", "|", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""Characters with which a spreadsheet begins a formula, the wide forms included."""
 _SERVICE_NAMES = {"indexnow": "IndexNow"}
 MAX_PLACES = 20
 """Maximum number of damaged values that `check-inventory` prints."""
@@ -244,19 +242,7 @@ def _write_csv(rows: Iterable[dict[str, Any]], *, referrers: bool) -> None:
     header = [*KEYS, "referrers", "referrer_count"] if referrers else KEYS
     writer = csv.writer(sys.stdout)
     writer.writerow(header)
-    writer.writerows([_cell(row[name]) for name in header] for row in rows)
-
-
-def _cell(value: Any) -> Any:
-    """Return a value for CSV: a list as text, and text without control characters and spreadsheet formulas."""
-    if isinstance(value, list):
-        value = " ".join(value)
-    if not isinstance(value, str):
-        return value
-    if not value.isprintable():
-        # Character by character, because `printable` shortens long texts.
-        value = "".join(map(printable, value))
-    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    writer.writerows([csv_cell(row[name]) for name in header] for row in rows)
 
 
 def _count_line(selection: Selection, total: int) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 MAX_TEXT = 2_100
 """Maximum number of characters that `printable` keeps. A URL that can be listed is shorter."""
 MAX_INPUT = 10_000
 """Number of leading characters that `one_line` reads, so that leading white space cannot make it slow."""
+
+FORMULA_STARTS = ("=", "+", "-", "@", "|", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Characters with which a spreadsheet begins a formula, the wide forms included."""
 
 # Control characters that `str.split` does not treat as white space, and characters that UTF-8 or XML cannot encode.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -41,3 +45,15 @@ def without_error_number(text: str) -> str:
 def escape_controls(text: str) -> str:
     """Return `text` with the characters escaped that control a terminal. Line ends and tabs stay."""
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def csv_cell(value: Any) -> Any:
+    """Return a value for CSV: a list as text, and text without control characters and spreadsheet formulas."""
+    if isinstance(value, list):
+        value = " ".join(value)
+    if not isinstance(value, str):
+        return value
+    if not value.isprintable():
+        # Character by character, because `printable` shortens long texts.
+        value = "".join(map(printable, value))
+    return f"'{value}" if value.startswith(FORMULA_STARTS) else value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
+from sitemap_crawler.validation.finding_log import FindingLog
 from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.keys import hash_of, key_of, pair_hash
 from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
@@ -66,6 +67,9 @@ class _FileCheck:
     def __init__(self, task: FileTask) -> None:
         self._task = task
         self._result = FileResult(task)
+        self._log = None if task.log is None else FindingLog(task.log)
+        if self._log is not None:
+            self._result.findings.sink = self._log.add
         self._namespace = ""
         self._origin = ""
         self._items = 0
@@ -95,6 +99,9 @@ class _FileCheck:
         if result.kind == "text" and not has_text_name(task.name):
             self._report(issue("text-name", "the file is a text sitemap"))
         self._check_whole()
+        if self._log is not None:
+            self._log.close()
+            result.findings.sink = None
         result.group = f"{task.group} {self._content or result.kind}"
         result.statistics.files = 1
         result.statistics.bytes = result.bytes

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sitemap_crawler.utils.text import printable
 from sitemap_crawler.validation.catalogue import RULES, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
 
@@ -31,15 +34,27 @@ class Issue(NamedTuple):
     line: int | None = None
     column: int | None = None
     """Column of the line in bytes, from 1."""
+    status: int | None = None
+    """Status with which the URL answers, if it was requested."""
+    target: str | None = None
+    """The last URL of the redirects, if the URL redirects."""
 
     @property
     def severity(self) -> Severity:
         return RULES[self.rule].severity
 
 
-def issue(rule: str, message: str, line: int | None = None, column: int | None = None) -> Issue:
+def issue(
+    rule: str,
+    message: str,
+    line: int | None = None,
+    column: int | None = None,
+    *,
+    status: int | None = None,
+    target: str | None = None,
+) -> Issue:
     """Return an issue of a rule of the catalogue. Raises KeyError for any other rule."""
-    return Issue(RULES[rule].id, message, line, column)
+    return Issue(RULES[rule].id, message, line, column, status, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,8 @@ class Finding:
     column: int | None
     url: str | None
     message: str
+    status: int | None = None
+    target: str | None = None
 
     @property
     def severity(self) -> Severity:
@@ -161,13 +178,18 @@ class ValidationReport:
 
 @dataclass(slots=True)
 class Collector:
-    """Collection of findings in bounded memory: the first ones of each rule and file are kept, all are counted."""
+    """Collection of findings in bounded memory: the first ones of each rule and file are kept, all are counted.
+
+    With a sink, all go there, too.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """Number of findings of each rule, with those that were not kept."""
     urls: Counter[str] = field(default_factory=Counter)
     """Number of listed URLs with findings of each rule. A URL that is listed again counts again."""
+    sink: Callable[[Finding], None] | None = None
+    """Takes every finding, also those that are not kept."""
     _kept: Counter[tuple[str, str]] = field(default_factory=Counter)
     _latest: dict[str, tuple[str, str]] = field(default_factory=dict)
     """File and URL of the latest finding of each rule. The findings of one entry follow each other."""
@@ -175,9 +197,23 @@ class Collector:
     def add(self, file: str, issue: Issue, url: str | None = None) -> None:
         """Add an issue of a file. `url` is the listed URL that it is about."""
         self.count(file, issue.rule, url)
-        if self._keeps(file, issue.rule):
-            shown = None if url is None else printable(url)
-            self.findings.append(Finding(issue.rule, file, issue.line, issue.column, shown, printable(issue.message)))
+        is_kept = self._keeps(file, issue.rule)
+        if not is_kept and self.sink is None:
+            return
+        shown = None if url is None else printable(url)
+        target = None if issue.target is None else printable(issue.target)
+        finding = Finding(
+            issue.rule, file, issue.line, issue.column, shown, printable(issue.message), issue.status, target
+        )
+        if is_kept:
+            self.findings.append(finding)
+        if self.sink is not None:
+            self.sink(finding)
+
+    def needs(self, file: str, rule: str) -> bool:
+        """Return whether a further finding would be kept or go to the sink. If not, `count` is enough."""
+        has_room = len(self.findings) < MAX_TOTAL and self._kept[file, rule] < MAX_PER_RULE
+        return has_room or self.sink is not None
 
     def count(self, file: str, rule: str, url: str | None) -> None:
         """Count a finding without keeping it."""

@@ -80,6 +80,8 @@ async def _check(pool: WorkerPool[FileTask, FileResult], free: asyncio.Semaphore
         try:
             return await pool.run(task)
         except WorkerDiedError as exc:
+            if task.log is not None:
+                task.log.unlink(missing_ok=True)
             result = FileResult(task)
             result.findings.add(task.name, issue("unreadable", f"the file can't be checked: {exc}"))
             return result

@@ -33,6 +33,8 @@ class FileTask(NamedTuple):
     """Location of the file on the web, if it is known."""
     is_decoded: bool = False
     """Whether a server has sent the file with a content encoding that was removed."""
+    log: Path | None = None
+    """New file for all findings."""
 
 
 class Child(NamedTuple):

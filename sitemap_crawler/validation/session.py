@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.validation.finding_log import FindingLog
 from sitemap_crawler.validation.findings import Collector, FileReport, Kind, ValidationReport, issue
 from sitemap_crawler.validation.listing import ListedUrl, listings, media_of
 from sitemap_crawler.validation.parallel import check_files
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from sitemap_crawler.validation.listing import Listing
-    from sitemap_crawler.validation.results import Child, FileTask
+    from sitemap_crawler.validation.results import Child, FileResult, FileTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Outcome:
 class Validation:
     """State of a validation, and the temporary files that it needs."""
 
-    def __init__(self, targets: Sequence[str]) -> None:
+    def __init__(self, targets: Sequence[str], *, logs_all: bool = False) -> None:
+        """With `logs_all`, `log` has all findings."""
         self._targets = tuple(targets)
         self.now = datetime.now(UTC)
         self.collector = Collector()
@@ -52,10 +54,16 @@ class Validation:
         self._stack = ExitStack()
         self._reports: list[FileReport] = []
         self._files: list[CheckedFile] = []
+        self._logs_all = logs_all
+        self.log: FindingLog | None = None
 
     def __enter__(self) -> Validation:
         self._stack.enter_context(self.spool)
         self._keys, self._pairs = self.spool.numbers(), self.spool.numbers()
+        if self._logs_all:
+            self.log = FindingLog(self.spool.new_path())
+            self._stack.callback(self.log.close)
+            self.collector.sink = self.log.add
         return self
 
     def __exit__(
@@ -66,8 +74,11 @@ class Validation:
     def check(self, tasks: Sequence[FileTask]) -> list[Outcome]:
         """Check files and add their findings."""
         outcomes = []
+        if self._logs_all:
+            tasks = [task._replace(log=self.spool.new_path()) for task in tasks]
         for result in check_files(tasks):
             self.collector.merge(result.findings)
+            self._take_log(result)
             self._numbers.add(result.statistics)
             self._reports.append(result.report())
             self._files.append(CheckedFile(result.task, result.kind, result.group, len(self._files)))
@@ -75,6 +86,18 @@ class Validation:
             self._pairs.append(result.pairs)
             outcomes.append(Outcome(result.kind, tuple(result.children), result.statistics.newest))
         return outcomes
+
+    def _take_log(self, result: FileResult) -> None:
+        """Add the findings of a file to the log, if there is one."""
+        log, path = self.log, result.task.log
+        if log is None or path is None:
+            return
+        if path.exists():
+            log.take(path)
+        else:
+            # The process that was to write it has died.
+            for finding in result.findings.findings:
+                log.add(finding)
 
     def check_child(self, index: str, child: Child, outcome: Outcome, *, is_same: bool) -> None:
         """Compare an entry of an index with the file that it lists. With `is_same` that is the index itself."""

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.findings import MAX_PER_RULE, Collector, Issue, issue
+from sitemap_crawler.validation.findings import Collector, Issue, issue
 from sitemap_crawler.validation.keys import Spelling, hash_of, key_of, pair_hash, spelling_of
 from sitemap_crawler.validation.listing import listings, listings_with_keys
 from sitemap_crawler.validation.values import Url, moved, parse_url, w3c_datetime
@@ -157,7 +157,6 @@ def _where(place: _Place, file: str) -> str:
 def find_one_sided_alternates(files: Sequence[CheckedFile], keys: Numbers, pairs: Numbers, findings: Collector) -> None:
     """Report alternates that are listed in the set and do not name the page that names them."""
     naming = [file for file in files if pairs.count(file.position)]
-    shown: Counter[str] = Counter()
     parts = 1 + sum(pairs.count(file.position) for file in naming) // MAX_HASHES
     for part in range(parts):
         unanswered = _unanswered(naming, pairs, parts, part)
@@ -167,11 +166,9 @@ def find_one_sided_alternates(files: Sequence[CheckedFile], keys: Numbers, pairs
             known = _known(holders, keys, targets)
             one_sided = {pair for pair in batch if unanswered[pair] in known}
             claims = [(file, own) for file in naming if (own := one_sided.intersection(pairs[file.position][::3]))]
-            listed: set[int] = set()
-            if any(shown[file.task.name] < MAX_PER_RULE for file, _ in claims):
-                listed = _listed(holders, known)
+            listed = _listed(holders, known) if claims else set()
             for file, own in claims:
-                _report_one_sided(file, own, listed, findings, shown)
+                _report_one_sided(file, own, listed, findings)
 
 
 def _known(files: Iterable[CheckedFile], keys: Numbers, wanted: set[int]) -> set[int]:
@@ -209,10 +206,8 @@ def _listed(files: Iterable[CheckedFile], keys: set[int]) -> set[int]:
     return listed
 
 
-def _report_one_sided(
-    file: CheckedFile, claims: set[int], listed: set[int], findings: Collector, shown: Counter[str]
-) -> None:
-    """Report one-sided alternates of a file. The first ones get their place; the others are only counted."""
+def _report_one_sided(file: CheckedFile, claims: set[int], listed: set[int], findings: Collector) -> None:
+    """Report one-sided alternates of a file. Those that nobody would see are only counted."""
     name, rule = file.task.name, "alternate-not-reciprocal"
     for listing, page, link, target in _alternates(file):
         claim = pair_hash(str(page), str(target))
@@ -221,10 +216,9 @@ def _report_one_sided(
         claims.discard(claim)
         if hash_of(str(target)) not in listed:
             continue
-        if shown[name] < MAX_PER_RULE:
+        if findings.needs(name, rule):
             message = f"the alternate {target} is listed and does not name this page"
             findings.add(name, issue(rule, message, link.line), listing.loc)
-            shown[name] += 1
         else:
             findings.count(name, rule, listing.loc)
 

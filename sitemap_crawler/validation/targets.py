@@ -28,17 +28,19 @@ def validate(*targets: str) -> ValidationReport:
 
 
 @contextmanager
-def open_validation(targets: Sequence[str], credentials: Sequence[tuple[str, str]] = ()) -> Iterator[Validation]:
+def open_validation(
+    targets: Sequence[str], credentials: Sequence[tuple[str, str]] = (), *, logs_all: bool = False
+) -> Iterator[Validation]:
     """Check sitemap files, directories, http(s) URLs and standard input (`-`), and keep them readable.
 
     The sitemaps of an index are checked, too. The address of a site stands for the sitemaps that its robots.txt names,
-    or else for its sitemap.xml. The headers `credentials` are sent to the origin of the first address only. Raises
-    TargetError if a target does not exist.
+    or else for its sitemap.xml. The headers `credentials` are sent to the origin of the first address only. With
+    `logs_all`, all findings are written to a temporary file. Raises TargetError if a target does not exist.
     """
     given = tuple(targets)
     if not all(given):
         raise TargetError("a target is empty; give a sitemap file, a directory, an http(s) URL, or -")
-    with Validation(given) as validation:
+    with Validation(given, logs_all=logs_all) as validation:
         check_paths(validation, [target for target in given if target != STANDARD_INPUT and not _SCHEME.match(target)])
         for target in dict.fromkeys(given):
             if target == STANDARD_INPUT:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import json
 import signal
 import sqlite3
@@ -112,6 +114,31 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
     assert lines[site.url("/gone")] == 5
     # No link is followed, and what robots.txt forbids is not asked for.
     assert not {"/unlisted", "/private"} & set(site.paths())
+
+
+def test_each_answer_is_a_row_with_status_and_target(program: Program, site: WebServer) -> None:
+    write_sitemap(program, [entry(site.url(name)) for name in ("/good", "/gone", "/moved", "/chain", "/noindex")])
+    done = program.run("validate", "map.xml", "--check-urls", "--format", "csv")
+    rows = [row for row in csv.DictReader(io.StringIO(done.out)) if row["rule"].startswith("live-")]
+    columns = ("rule", "file", "url", "status", "target")
+    assert done.code == 1
+    assert [tuple(row[name] for name in columns) for row in rows] == [
+        ("live-broken", "map.xml", site.url("/gone"), "404", ""),
+        ("live-redirect", "map.xml", site.url("/moved"), "301", site.url("/good")),
+        ("live-broken-redirect", "map.xml", site.url("/chain"), "301", site.url("/gone")),
+        ("live-noindex", "map.xml", site.url("/noindex"), "200", ""),
+    ]
+
+
+def test_a_limit_of_rows_is_said(program: Program) -> None:
+    write_sitemap(program, [entry(f"https://www.example.com/{number}#x") for number in range(6)])
+    done = program.run("validate", "map.xml", "--format", "jsonl", "--max-findings", "2")
+    assert done.code == 1
+    assert [json.loads(line)["line"] for line in done.out.splitlines()] == [3, 4]
+    assert done.err.splitlines()[0] == "4 more findings are left out: --max-findings is 2"
+    done = program.run("validate", "map.xml", "--format", "jsonl", "--max-findings", "6")
+    assert len(done.out.splitlines()) == 6
+    assert "left out" not in done.err
 
 
 def has_login(request: LoggedRequest) -> bool:

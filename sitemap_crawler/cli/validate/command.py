@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sitemap_crawler.config.credentials import Access
-    from sitemap_crawler.validation.findings import ValidationReport
+    from sitemap_crawler.validation.findings import Finding, ValidationReport
     from sitemap_crawler.validation.session import Validation
 
-FORMATS = ("text", "json", "github", "junit", "sarif")
+FORMATS = ("text", "json", "github", "junit", "sarif", "csv", "jsonl")
+TABLES = ("csv", "jsonl")
+"""Formats with a row for each finding."""
 REQUEST_OPTIONS = (
     "concurrency", "delay", "workers", "adaptive", "user_agent", "header", "auth", "client_certificate", "client_key",
     "ca_file", "progress",
@@ -88,7 +91,9 @@ def validate(
     set_garbage_collection(Phase.WORK)
     addresses = [target for target in targets if "://" in target]
     access = _access(given) if addresses else None
-    with open_validation(targets, access.merge_into([]) if access else ()) as validation:
+    form = form or ("json" if as_json else "text")
+    credentials = access.merge_into([]) if access else ()
+    with open_validation(targets, credentials, logs_all=form in TABLES) as validation:
         stopped = None
         if check_urls:
             from sitemap_crawler.cli.validate.live_check import LiveCheck
@@ -101,8 +106,14 @@ def validate(
         if against is not None:
             _compare(validation, against)
         report = validation.report()
-    for line in _lines(form or ("json" if as_json else "text"), report, max_findings=max_findings):
-        echo(line)
+        if validation.log is None:
+            lines = _lines(form, report, max_findings=max_findings)
+        else:
+            lines = _rows(form, validation.log, max_findings=max_findings)
+        for line in lines:
+            echo(line)
+    if form in TABLES and max_findings is not None and (left := report.counts.total() - max_findings) > 0:
+        echo(f"{left:,} more findings are left out: --max-findings is {max_findings}", err=True)
     failed = bool(report.counts) if fail_on == "warning" else not report.valid
     if stopped is not None and report.verdict == "incomplete":
         return print_error(FAILED, f"{stopped}; run the same command again")
@@ -146,6 +157,13 @@ def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> 
         return [json.dumps(report.to_json(max_findings=max_findings), indent=2)]
     lines = {"text": text_lines, "github": github_lines, "junit": junit_lines, "sarif": sarif_lines}[form]
     return lines(report, max_findings=max_findings)
+
+
+def _rows(form: str, findings: Iterable[Finding], *, max_findings: int | None) -> Iterable[str]:
+    """Return the lines of the report in one of TABLES."""
+    from sitemap_crawler.validation.output.rows import csv_lines, jsonl_lines
+
+    return {"csv": csv_lines, "jsonl": jsonl_lines}[form](islice(findings, max_findings))
 
 
 def _print_rules() -> None:

@@ -59,6 +59,8 @@ class _ChainEnd(NamedTuple):
     """End of a message."""
     is_broken: bool = False
     """Whether the last URL answers with an error, or the chain is a loop."""
+    target: str | None = None
+    """The last URL that is known."""
 
 
 class LiveComparison:
@@ -85,18 +87,20 @@ class LiveComparison:
     def _issues_of(self, listed: ListedUrl, record: UrlRecord) -> Iterator[Issue]:
         rule = _RULES.get(record.reason)
         if rule is not None:
+            target = None
             message = _MESSAGES[record.reason].format(record.evidence or record.reason)
             if record.reason == Reason.REDIRECT:
                 end = self._end_of_chain(record)
                 rule = "live-broken-redirect" if end.is_broken else rule
                 message += end.text
-            yield issue(rule, message, listed.line)
+                target = end.target
+            yield issue(rule, message, listed.line, status=record.status, target=target)
         elif record.decision == "listed":
             notes = self._inventory.notes_of(record.id)
             if (error_page := soft_404_message(notes)) is not None:
-                yield issue("live-soft-404", error_page, listed.line)
+                yield issue("live-soft-404", error_page, listed.line, status=record.status)
             elif problem := lastmod_problem(listed.lastmod, record):
-                yield issue("live-lastmod", problem, listed.line)
+                yield issue("live-lastmod", problem, listed.line, status=record.status)
 
     def _end_of_chain(self, record: UrlRecord) -> _ChainEnd:
         """Return where a chain of redirects ends."""
@@ -108,13 +112,15 @@ class LiveComparison:
             seen.add(target)
             answer = self._inventory.find([target]).get(target)
             if answer is None or answer.last_fetched is None:
-                return _ChainEnd("" if target == first else f", which ends at {target}")
+                return _ChainEnd("" if target == first else f", which ends at {target}", target=target)
             if answer.redirects_to is None:
                 state = "" if answer.decision == "listed" else f" ({answer.reason}: {answer.evidence})"
                 text = state if target == first else f", which ends at {target}{state}"
-                return _ChainEnd(text, answer.reason in _ERRORS)
+                return _ChainEnd(text, answer.reason in _ERRORS, target)
             target = answer.redirects_to
-        return _ChainEnd(", which is part of a loop", is_broken=True) if target in seen else _ChainEnd("")
+        if target in seen:
+            return _ChainEnd(", which is part of a loop", is_broken=True, target=target)
+        return _ChainEnd("", target=target)
 
 
 def soft_404_message(notes: Mapping[str, Any]) -> str | None:

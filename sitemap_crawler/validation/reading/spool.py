@@ -40,16 +40,20 @@ class Spool:
     ) -> None:
         self._stack.close()
 
+    def new_path(self) -> Path:
+        """Return the path of a file that does not exist yet."""
+        if self._directory is None:
+            made = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sitemap-crawler-"))
+            self._directory = Path(made)
+        self._files += 1
+        return self._directory / str(self._files)
+
     def store(self, source: Readable) -> Path:
         """Copy a file, but only a little more than a sitemap may have, so that its size is judged like that of others.
 
         Raises UnreadableError.
         """
-        if self._directory is None:
-            made = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sitemap-crawler-"))
-            self._directory = Path(made)
-        self._files += 1
-        path = self._directory / str(self._files)
+        path = self.new_path()
         size = 0
         try:
             with path.open("xb") as file:
