@@ -19,6 +19,8 @@ Verdict = Literal["valid", "invalid", "incomplete"]
 
 INCOMPLETE = "live-incomplete"
 """Rule of a check that could not be made."""
+LIMITED = "live-limited"
+"""Rule of a URL whose server has had too many requests."""
 MAX_PER_RULE = 1_000
 """Maximum number of findings of one rule in one file that are kept. All are counted."""
 MAX_TOTAL = 10_000

@@ -11,6 +11,11 @@ MAX_EXTENSIONS = 200
 MAX_EXTENSION = 8
 """Maximum number of characters of an extension."""
 OTHER_EXTENSIONS = "other"
+LIVE_NUMBERS = (
+    "broken_urls", "redirect_urls", "noindex_urls", "canonical_urls", "not_a_page_urls", "soft_404_urls",
+    "blocked_urls", "limited_urls", "unchecked_urls",
+)  # fmt: skip
+"""Numbers that only the live site shows. With the valid ones, they add up to all listed URLs."""
 
 _NUMBERS = (
     "total_urls", "invalid_urls", "duplicate_urls", "files", "bytes", "images", "videos", "news", "alternates",
@@ -71,10 +76,7 @@ class Statistics:
         return {
             "total_urls": self.total_urls,
             "valid_urls": self.total_urls - self.invalid_urls - self.duplicate_urls,
-            "broken_urls": None,
-            "redirect_urls": None,
-            "noindex_urls": None,
-            "blocked_urls": None,
+            **dict.fromkeys(LIVE_NUMBERS),
             "duplicate_urls": self.duplicate_urls,
             "files": self.files,
             "bytes": self.bytes,

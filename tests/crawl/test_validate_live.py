@@ -17,6 +17,7 @@ import pytest
 
 from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.validation.catalogue import RULES
+from sitemap_crawler.validation.statistics import LIVE_NUMBERS
 from tests.support.gated_site import Gate
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -108,12 +109,41 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
     assert "2024-05-01" in messages[site.url("/dated")]
     statistics = report["statistics"]
     assert statistics["checked_urls"] == statistics["total_urls"] == len(LISTED) + 1
-    numbers = ("broken_urls", "redirect_urls", "noindex_urls", "blocked_urls", "valid_urls")
-    assert [statistics[name] for name in numbers] == [3, 3, 1, 1, 4]
+    numbers = {name: statistics[name] for name in ("valid_urls", *LIVE_NUMBERS)}
+    assert numbers == {
+        "valid_urls": 4, "broken_urls": 3, "redirect_urls": 3, "noindex_urls": 1, "canonical_urls": 1,
+        "not_a_page_urls": 1, "soft_404_urls": 1, "blocked_urls": 1, "limited_urls": 0, "unchecked_urls": 0,
+    }  # fmt: skip
+    assert sum(numbers.values()) == statistics["total_urls"]
     lines = {finding["url"]: finding["line"] for finding in report["findings"]}
     assert lines[site.url("/gone")] == 5
     # No link is followed, and what robots.txt forbids is not asked for.
     assert not {"/unlisted", "/private"} & set(site.paths())
+
+
+def test_a_server_that_has_had_too_many_requests_is_not_at_fault(program: Program, site: WebServer) -> None:
+    site.pages["/busy"] = Answer(status=429)
+    write_sitemap(program, [entry(site.url("/good")), entry(site.url("/busy")), entry("ftp://www.example.com/")])
+    result = program.run("validate", "map.xml", "--check-urls", "--json", "-s", "RETRY_TIMES=0")
+    report = json.loads(result.out)
+    live = {finding["rule"]: finding for finding in report["findings"] if finding["rule"].startswith("live-")}
+    assert set(live) == {"live-limited", "live-incomplete"}
+    assert (live["live-limited"]["url"], live["live-limited"]["status"]) == (site.url("/busy"), 429)
+    assert "Remove" not in live["live-limited"]["remedy"]
+    assert live["live-incomplete"]["message"] == "1 URL answers with status 429 only: too many requests"
+    numbers = report["statistics"]
+    assert [numbers[name] for name in ("valid_urls", "limited_urls", "broken_urls", "unchecked_urls")] == [1, 1, 0, 1]
+    assert result.code == 1
+
+
+def test_a_canonical_that_answers_with_an_error_is_named(program: Program, site: WebServer) -> None:
+    site.pages["/lost-copy"] = page(title="Lost copy", head='<link rel="canonical" href="/gone">')
+    write_sitemap(program, [entry(site.url("/lost-copy"))])
+    report = json.loads(program.run("validate", "map.xml", "--check-urls", "--json").out)
+    [finding] = report["findings"]
+    assert (finding["rule"], finding["severity"]) == ("live-broken-canonical", "warning")
+    assert finding["message"] == f"the page names the canonical {site.url('/gone')} (client-error: status 404)"
+    assert report["statistics"]["canonical_urls"] == 1
 
 
 def test_each_answer_is_a_row_with_status_and_target(program: Program, site: WebServer) -> None:
@@ -185,6 +215,9 @@ def test_a_sample_asks_for_its_number_of_urls_only(program: Program, site: WebSe
     shares = report["statistics"]["sample"]
     assert (shares["checked"], shares["of"], shares["wrong"], shares["share_low"]) == (12, 60, 0, 0.0)
     assert 0.1 < shares["share_high"] < 0.3
+    # The numbers of the sample are not those of all.
+    assert (shares["valid_urls"], shares["broken_urls"], shares["unchecked_urls"]) == (12, 0, 0)
+    assert {report["statistics"][name] for name in LIVE_NUMBERS} == {None}
 
 
 def test_images_that_are_not_there(program: Program, site: WebServer) -> None:

@@ -23,6 +23,7 @@ FOUND_AT_ONCE = 500
 """Number of URLs that are looked up by one query."""
 MAX_CHAIN = 10
 """Maximum number of redirects of a chain that a message names the end of."""
+TOO_MANY_REQUESTS = 429
 LASTMOD_TOLERANCE_SECONDS = 86_400.0
 """Difference from which on two dates contradict each other: one of them may be a day without a zone."""
 SOFT_404_NOTES = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
@@ -86,7 +87,9 @@ class LiveComparison:
 
     def _issues_of(self, listed: ListedUrl, record: UrlRecord) -> Iterator[Issue]:
         rule = _RULES.get(record.reason)
-        if rule is not None:
+        if record.status == TOO_MANY_REQUESTS and record.reason == Reason.SERVER_ERROR:
+            yield issue("live-limited", "the URL answers with status 429", listed.line, status=record.status)
+        elif rule is not None:
             target = None
             message = _MESSAGES[record.reason].format(record.evidence or record.reason)
             if record.reason == Reason.REDIRECT:
@@ -99,8 +102,19 @@ class LiveComparison:
             notes = self._inventory.notes_of(record.id)
             if (error_page := soft_404_message(notes)) is not None:
                 yield issue("live-soft-404", error_page, listed.line, status=record.status)
+            elif problem := self._broken_canonical(record):
+                yield issue("live-broken-canonical", problem, listed.line, status=record.status)
             elif problem := lastmod_problem(listed.lastmod, record):
                 yield issue("live-lastmod", problem, listed.line, status=record.status)
+
+    def _broken_canonical(self, record: UrlRecord) -> str | None:
+        """Return a message if the canonical of a page is another URL that answers with an error."""
+        if record.canonical is None or record.canonical == record.url:
+            return None
+        answer = self._inventory.find([record.canonical]).get(record.canonical)
+        if answer is None or answer.reason not in _ERRORS:
+            return None
+        return f"the page names the canonical {record.canonical} ({answer.reason}: {answer.evidence})"
 
     def _end_of_chain(self, record: UrlRecord) -> _ChainEnd:
         """Return where a chain of redirects ends."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.cli.validate.live import LiveComparison
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.urls.normalise import origin_of
-from sitemap_crawler.validation.findings import INCOMPLETE, issue
+from sitemap_crawler.validation.findings import INCOMPLETE, LIMITED, issue
 from sitemap_crawler.validation.listing import ListedUrl
 from sitemap_crawler.validation.sampling import interval, sample
 from sitemap_crawler.validation.values import UrlProblem, parse_url
@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 
 MAX_ORIGINS = 50
 """Maximum number of origins whose URLs are requested. A sitemap of more is one of another purpose."""
-_STATISTICS = {
+_CLASSES = {
     "broken_urls": ("live-broken", "live-unreachable"),
     "redirect_urls": ("live-redirect", "live-broken-redirect"),
     "noindex_urls": ("live-noindex",),
+    "canonical_urls": ("live-canonical", "live-broken-canonical"),
+    "not_a_page_urls": ("live-not-a-page",),
+    "soft_404_urls": ("live-soft-404",),
     "blocked_urls": ("live-blocked",),
+    "limited_urls": (LIMITED,),
 }
+"""Rules by number of the statistics. A URL is in one class: with none of them it is valid, or was not checked."""
 _GOOD = frozenset(("live-lastmod",))
 """Rules whose findings do not keep a URL from being indexed."""
 
@@ -107,6 +112,9 @@ class LiveCheck:
             if sum(urls.size for urls in origins.values()) < chosen:
                 problems.append(f"the URLs have more than {MAX_ORIGINS} origins")
         self._fill_statistics(chosen)
+        if limited := self._rules[LIMITED]:
+            what = "1 URL answers" if limited == 1 else f"{limited:,} URLs answer"
+            problems.append(f"{what} with status 429 only: too many requests")
         unchecked = chosen - self._checked
         if not unchecked and not problems:
             return None
@@ -148,19 +156,28 @@ class LiveCheck:
         return outcome.problem
 
     def _fill_statistics(self, chosen: int) -> None:
+        """Add the number of URLs of each class. Those of a sample stand apart from those of all."""
         wrong = sum(count for rule, count in self._rules.items() if rule not in _GOOD)
         statistics = self._validation.statistics
         statistics["checked_urls"] = self._checked
-        for name, rules in _STATISTICS.items():
-            statistics[name] = sum(self._rules[rule] for rule in rules)
-        if self._size is not None:
-            total = sum(1 for _ in _usable(self._validation))
-            low, high = interval(wrong, self._checked, total)
-            shares = {"share_low": round(low, 4), "share_high": round(high, 4)}
-            statistics["sample"] = {"checked": self._checked, "of": total, "wrong": wrong, **shares}
-        else:
-            statistics["valid_urls"] = self._checked - wrong
-            statistics["unchecked_urls"] = chosen - self._checked
+        classes = {name: sum(self._rules[rule] for rule in rules) for name, rules in _CLASSES.items()}
+        classes = {"valid_urls": self._checked - wrong, **classes}
+        if self._size is None:
+            # URLs that cannot be requested are among them.
+            statistics |= {**classes, "unchecked_urls": statistics["total_urls"] - self._checked}
+            return
+        total = sum(1 for _ in _usable(self._validation))
+        limited = self._rules[LIMITED]
+        low, high = interval(wrong - limited, self._checked - limited, total)
+        statistics["sample"] = {
+            "checked": self._checked,
+            "of": total,
+            "wrong": wrong - limited,
+            "share_low": round(low, 4),
+            "share_high": round(high, 4),
+            **classes,
+            "unchecked_urls": chosen - self._checked,
+        }
 
 
 def _usable(validation: Validation) -> Iterator[ListedUrl]:

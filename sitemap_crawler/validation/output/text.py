@@ -17,7 +17,11 @@ EXAMPLES = 3
 """Number of findings of one rule that are shown."""
 DEFAULT_MAX_FINDINGS = 100
 """Number of findings that are shown in total, unless --max-findings says otherwise."""
-_LIVE = {"broken_urls": "broken", "redirect_urls": "redirecting", "noindex_urls": "noindex", "blocked_urls": "blocked"}
+_LIVE = {
+    "broken_urls": "broken", "redirect_urls": "redirecting", "noindex_urls": "noindex",
+    "canonical_urls": "with another canonical", "not_a_page_urls": "no pages",
+    "soft_404_urls": "error pages with status 200", "blocked_urls": "blocked", "limited_urls": "limited by the server",
+}  # fmt: skip
 MAX_FILES = 20
 """Number of files that are listed; the verdict counts all."""
 
@@ -54,7 +58,8 @@ def _live(statistics: Mapping[str, Any]) -> Iterator[str]:
     if "checked_urls" not in statistics:
         return
     checked = statistics["checked_urls"]
-    found = ", ".join(f"{statistics[name]:,} {noun}" for name, noun in _LIVE.items() if statistics.get(name))
+    classes = statistics.get("sample") or statistics
+    found = ", ".join(f"{classes[name]:,} {noun}" for name, noun in _LIVE.items() if classes.get(name))
     yield f"checked: {checked:,} {_noun(checked, 'URL')}{f', of them {found}' if found else ''}"
     if share := statistics.get("sample"):
         bounds = f"between {share['share_low']:.1%} and {share['share_high']:.1%}"

@@ -12,6 +12,7 @@ import pytest
 
 from sitemap_crawler.exceptions import TargetError
 from sitemap_crawler.validation.findings import MAX_PER_RULE
+from sitemap_crawler.validation.statistics import LIVE_NUMBERS
 from sitemap_crawler.validation.targets import validate
 from tests.support.sitemap_documents import (
     BASE,
@@ -334,7 +335,7 @@ def test_statistics(folder: Folder) -> None:
     assert report.statistics == {
         "total_urls": 4,
         "valid_urls": 3,
-        **dict.fromkeys(["broken_urls", "redirect_urls", "noindex_urls", "blocked_urls"]),
+        **dict.fromkeys(LIVE_NUMBERS),
         "duplicate_urls": 0,
         "files": 2,
         "bytes": len(first) + len(second),
