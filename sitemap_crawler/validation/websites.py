@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt
+from sitemap_crawler.utils.text import printable
 from sitemap_crawler.validation.findings import issue
 from sitemap_crawler.validation.reading.detect import bare_name
 from sitemap_crawler.validation.reading.remote import MAX_SECONDS, Client
@@ -21,10 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sitemap_crawler.validation.findings import Issue
     from sitemap_crawler.validation.session import Outcome, Validation
 
 MAX_DOWNLOADS = 50_000
 """Maximum number of files of one target: those of a full index."""
+SEARCH_ENGINE = "Googlebot"
+"""Robot whose rules in robots.txt count for sitemaps."""
+_TYPES = frozenset(
+    ("application/xml", "text/xml", "text/plain", "application/gzip", "application/x-gzip", "application/octet-stream")
+)
+"""Media types, next to those that end in +xml, with which search engines read sitemaps."""
 _USERINFO = re.compile(r"//[^/?#]*@")
 
 
@@ -37,6 +45,7 @@ class _Downloaded(NamedTuple):
     final: str
     """URL after redirects."""
     is_decoded: bool
+    content_type: str | None
 
 
 def check_address(validation: Validation, target: str, credentials: Sequence[tuple[str, str]] = ()) -> None:
@@ -77,6 +86,7 @@ class _Website:
         if not is_named_as_sitemap and begins_as_html(downloaded.path):
             self._check_site()
         else:
+            self._report_unnamed(downloaded)
             self._check_sitemap(downloaded)
 
     def _check_site(self) -> None:
@@ -86,19 +96,27 @@ class _Website:
             if address not in self._done and (downloaded := self._download(address, more=more)):
                 self._check_sitemap(downloaded, is_named=bool(named))
 
+    @cached_property
+    def _robots(self) -> RobotsTxt | None:
+        """The site's robots.txt; None if there is none that can be read."""
+        body = b""
+        try:
+            with self._client.open_url(f"{self._site}/robots.txt") as download:
+                while len(body) < MAX_BYTES and (piece := download.read(PIECE_BYTES)):
+                    body += piece
+        except UnreadableError:
+            # What came before the connection broke counts.
+            return RobotsTxt.parse(body) if body else None
+        return RobotsTxt.parse(body)
+
     def _sitemaps_of_robots_txt(self) -> list[str]:
         """Return the sitemaps that the site's robots.txt names."""
-        address = f"{self._site}/robots.txt"
-        body = b""
-        with suppress(UnreadableError), self._client.open_url(address) as download:
-            while len(body) < MAX_BYTES and (piece := download.read(PIECE_BYTES)):
-                body += piece
         named = []
-        for stated in dict.fromkeys(RobotsTxt.parse(body).sitemaps):
+        for stated in dict.fromkeys(self._robots.sitemaps if self._robots else ()):
             url = parse_url(urldefrag(stated)[0])
             if isinstance(url, UrlProblem):
                 message = f"robots.txt names the sitemap {stated}, whose URL {url.message}"
-                self._validation.collector.add(address, issue("unreachable", message))
+                self._report(f"{self._site}/robots.txt", issue("unreachable", message))
             else:
                 self._client.name(url.origin)
                 named.append(str(url))
@@ -109,7 +127,7 @@ class _Website:
         final = parse_url(downloaded.final)
         if isinstance(final, UrlProblem):
             return
-        self._report_move(downloaded)
+        self._report_delivery(downloaded)
         index, own = downloaded.address, {downloaded.address, downloaded.final}
         place = Place.for_sitemap(final)
         if is_named and (final.origin == self._site or kind_of(downloaded.path) != "sitemapindex"):
@@ -127,10 +145,10 @@ class _Website:
             if self._client.is_late or self._downloads >= MAX_DOWNLOADS:
                 limit = f"{MAX_SECONDS / 3600:g} hours" if self._client.is_late else f"{MAX_DOWNLOADS:,} downloads"
                 message = f"the sitemaps from {child.loc} on were not checked: the limit is {limit}"
-                self._validation.collector.add(index, issue("not-checked", message))
+                self._report(index, issue("not-checked", message))
                 break
             if downloaded := self._download(child.loc, origin):
-                self._report_move(downloaded)
+                self._report_delivery(downloaded)
                 downloads[child.loc] = downloaded
         tasks = [self._task(downloaded, place or _place(downloaded)) for downloaded in downloads.values()]
         self._done.update(zip(downloads, self._validation.check(tasks), strict=True))
@@ -139,8 +157,8 @@ class _Website:
                 self._validation.check_child(index, child, self._done[child.loc], is_same=child.loc in own)
 
     def _task(self, downloaded: _Downloaded, place: Place | None) -> FileTask:
-        path, address, _, is_decoded = downloaded
-        return FileTask(path, address, self._site, self._validation.now, place, is_decoded)
+        site, now = self._site, self._validation.now
+        return FileTask(downloaded.path, downloaded.address, site, now, place, downloaded.is_decoded)
 
     def _download(self, address: str, origin: str | None = None, *, more: str = "") -> _Downloaded | None:
         """Store a file; None if that fails, which is a finding, whose message ends in `more`."""
@@ -149,14 +167,33 @@ class _Website:
             with self._client.open_url(address, origin) as download:
                 path = self._validation.spool.store(download)
         except UnreadableError as exc:
-            self._validation.collector.add(address, issue(exc.rule, f"the sitemap {exc.message}{more}"))
+            self._report(address, issue(exc.rule, f"the sitemap {exc.message}{more}"))
             return None
-        return _Downloaded(path, address, download.url, download.decoded)
+        return _Downloaded(path, address, download.url, download.decoded, download.content_type)
 
-    def _report_move(self, downloaded: _Downloaded) -> None:
-        if downloaded.final != downloaded.address:
-            found = issue("redirected", f"the sitemap is at {downloaded.final} now")
-            self._validation.collector.add(downloaded.address, found)
+    def _report_delivery(self, downloaded: _Downloaded) -> None:
+        """Report how the server sends a sitemap, if that keeps search engines from reading it."""
+        address, kind = downloaded.address, downloaded.content_type
+        if kind is not None and not (kind in _TYPES or kind.endswith("+xml")):
+            self._report(address, issue("content-type", f"the server sends the sitemap as {printable(kind)}"))
+        is_own = address.startswith(f"{self._site}/")
+        if is_own and self._robots and (rule := self._robots.rule_against(address, SEARCH_ENGINE)) is not None:
+            self._report(address, issue("sitemap-disallowed", f"robots.txt disallows the sitemap: {rule}"))
+        if downloaded.final != address:
+            self._report(address, issue("redirected", f"the sitemap is at {downloaded.final} now"))
+
+    def _report_unnamed(self, downloaded: _Downloaded) -> None:
+        """Report a sitemap that the site's robots.txt does not name. An index that it names may list the sitemap."""
+        if self._robots is None or begins_as_html(downloaded.path):
+            return
+        named = {urldefrag(stated)[0] for stated in self._robots.sitemaps}
+        may_be_listed = bool(named) and kind_of(downloaded.path) != "sitemapindex"
+        if not may_be_listed and not {downloaded.address, downloaded.final} & named:
+            more = f"; it names {printable(min(named))}" if named else " or any other"
+            self._report(downloaded.address, issue("sitemap-unnamed", f"robots.txt does not name the sitemap{more}"))
+
+    def _report(self, address: str, found: Issue) -> None:
+        self._validation.collector.add(address, found)
 
 
 def _place(downloaded: _Downloaded) -> Place | None:

@@ -94,6 +94,8 @@ class Download:
 
     def __init__(self, response: http.client.HTTPResponse, url: str) -> None:
         self.url = url
+        self.content_type = response.headers.get_content_type() if "Content-Type" in response.headers else None
+        """Media type in lower case; None without a header."""
         self._response = response
         self._until = time.monotonic() + _DEADLINE_SECONDS
         coding = ", ".join(response.headers.get_all("Content-Encoding") or ["identity"]).strip().lower()

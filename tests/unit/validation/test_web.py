@@ -217,6 +217,70 @@ def test_a_site_without_any_sitemap_is_a_finding() -> None:
     assert finding.message == "the sitemap answered 404 Not Found; the site's robots.txt names no sitemap"
 
 
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("application/xml", set()),
+        ("text/xml; charset=utf-8", set()),
+        ("text/plain", set()),
+        ("application/rss+xml", set()),
+        ("text/html; charset=utf-8", {(W, "content-type")}),
+        ("application/json", {(W, "content-type")}),
+    ],
+)
+def test_the_content_type_of_a_sitemap(kind: str, found: set[tuple[str, str]]) -> None:
+    with serving(lambda site: {"/map.xml": ok(at(f"{site}/a"), Content_Type=kind)}) as site:
+        report = validate(f"{site}/map.xml")
+    assert rules(report) == found
+    assert all(kind.partition(";")[0] in finding.message for finding in report.findings)
+
+
+def test_a_sitemap_that_robots_txt_disallows() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        robots = f"User-agent: *\nDisallow: /maps/\nSitemap: {site}/maps/all.xml\n"
+        return {
+            "/robots.txt": ok(robots),
+            "/maps/all.xml": ok(index(f"{site}/maps/1.xml")),
+            "/maps/1.xml": ok(at(f"{site}/maps/a")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/maps/all.xml")
+    assert [(finding.rule, finding.file) for finding in report.findings] == [
+        ("sitemap-disallowed", f"{site}/maps/all.xml"), ("sitemap-disallowed", f"{site}/maps/1.xml"),
+    ]  # fmt: skip
+    assert report.findings[0].message.endswith("Disallow: /maps/ (line 2, User-agent: *)")
+
+
+@pytest.mark.parametrize(
+    ("target", "line", "message"),
+    [
+        ("one.xml", "", "robots.txt does not name the sitemap or any other"),
+        ("one.xml", "Sitemap: {site}/one.xml", None),
+        # An index that is named may list this one.
+        ("one.xml", "Sitemap: {site}/other.xml", None),
+        ("all.xml", "Sitemap: {site}/other.xml", "robots.txt does not name the sitemap; it names {site}/other.xml"),
+    ],
+)
+def test_a_sitemap_that_robots_txt_does_not_name(target: str, line: str, message: str | None) -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/robots.txt": ok(f"User-agent: *\nDisallow:\n{line.format(site=site)}\n"),
+            "/one.xml": ok(at(f"{site}/a")),
+            "/all.xml": ok(index(f"{site}/one.xml")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/{target}")
+    expected = [] if message is None else [("sitemap-unnamed", message.format(site=site))]
+    assert [(finding.rule, finding.message) for finding in report.findings] == expected
+
+
+def test_without_robots_txt_nothing_is_said_of_it() -> None:
+    with serving(lambda site: {"/map.xml": ok(at(f"{site}/a"))}) as site:
+        assert validate(f"{site}/map.xml").findings == ()
+
+
 def test_a_login_page_in_place_of_a_sitemap_does_not_stand_for_the_site() -> None:
     def make(site: str) -> dict[str, Answer]:
         return {
