@@ -42,3 +42,8 @@ class FindingLog:
 
     def close(self) -> None:
         self._file.close()
+
+
+def discard_log(path: Path) -> None:
+    """Remove the file of a log that its process has not completed."""
+    path.unlink(missing_ok=True)

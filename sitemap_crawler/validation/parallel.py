@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import WorkerDiedError
 from sitemap_crawler.validation.files import check_file
+from sitemap_crawler.validation.finding_log import discard_log
 from sitemap_crawler.validation.findings import issue
 from sitemap_crawler.validation.results import FileResult, FileTask
 
@@ -81,7 +82,7 @@ async def _check(pool: WorkerPool[FileTask, FileResult], free: asyncio.Semaphore
             return await pool.run(task)
         except WorkerDiedError as exc:
             if task.log is not None:
-                task.log.unlink(missing_ok=True)
+                discard_log(task.log)
             result = FileResult(task)
             result.findings.add(task.name, issue("unreadable", f"the file can't be checked: {exc}"))
             return result

@@ -28,6 +28,7 @@ OWN_JSON = {
     "inventory/supplied.py",
     "inventory/traps.py",
     "sitemap/sections.py",
+    "validation/finding_log.py",
 }
 PARSERS = {("json", "load"), ("json", "loads"), ("json", "JSONDecoder"), ("tomllib", "load"), ("tomllib", "loads")}
 

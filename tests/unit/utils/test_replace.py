@@ -421,6 +421,9 @@ EXCEPTIONS = {
     ("crawl/rendering/guard.py", "shutil.rmtree"): "that directory",
     ("cli/validate/live_check.py", "tempfile.TemporaryDirectory"): "the inventories of a check, each at its path",
     ("cli/validate/live_check.py", "tempfile.TemporaryFile"): "the URLs of a check, in files without a name",
+    ("validation/finding_log.py", "open"): "the findings of a validation, in new files of its temporary directory",
+    ("validation/finding_log.py", "shutil.copyfileobj"): "one of these files into another",
+    ("validation/finding_log.py", "unlink"): "one of these files",
 }
 
 
