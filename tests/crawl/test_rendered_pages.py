@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -324,11 +325,11 @@ def test_memory_does_not_grow_from_page_to_page() -> None:
 
     async def run() -> None:
         async with rendering(HEADLESS_SHELL, render_pages=1) as (renderer, _):
-            sizes = []
+            sizes: list[int] = []
             for number in range(100):
                 assert (await renderer.render(f"{SITE}/{number}", plain(page))).problem is None
-                if number in (19, 99):
-                    sizes.append(resident_bytes(processes(browser_of(renderer).pid)))
-            assert sizes[1] < 1.5 * sizes[0]
+                sizes.append(resident_bytes(processes(browser_of(renderer).pid)))
+            # The browser frees memory, and starts and ends processes, when it likes: one size says nothing.
+            assert median(sizes[80:]) < 1.5 * median(sizes[10:30])
 
     asyncio.run(run())
