@@ -131,11 +131,12 @@ class SiteEngine(ExecutionEngine):
         if request is None:
             self.signals.send_catch_log(signals.scheduler_empty)
             return False
+        # A task that cannot be created leaves no request in flight that nothing would ever end.
+        crawl = self._crawl(request, slot)
+        self._tasks[request] = asyncio.get_running_loop().create_task(crawl, context=self._context.copy())
         # Before the task begins: the engine asks at once whether another request fits.
         slot.add_request(request)
         self.downloader.active.add(request)
-        crawl = self._crawl(request, slot)
-        self._tasks[request] = asyncio.get_running_loop().create_task(crawl, context=self._context.copy())
         return True
 
     async def _crawl(self, request: Request, slot: EngineSlot) -> None:
@@ -147,8 +148,9 @@ class SiteEngine(ExecutionEngine):
                 self.crawl(result)
             else:
                 await self._scrape(result, request)
-        except Exception:
-            logger.exception("Error while crawling %s", request)
+        except Exception as error:
+            context = {"message": f"Error while crawling {request}", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
         finally:
             self._tasks.pop(request, None)
             slot.remove_request(request)

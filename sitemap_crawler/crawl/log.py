@@ -45,18 +45,14 @@ def _is_warning(record: logging.LogRecord) -> bool:
 
 
 def quieten_asyncio() -> None:
-    """Drop three lines that asyncio logs as errors.
-
-    They are a SystemExit, tasks that a second Ctrl-C leaves unfinished, and connections that end for lack of memory,
-    which the crawl itself names.
-    """
+    """Drop two lines that asyncio logs as errors: a SystemExit, and tasks that a second Ctrl-C leaves unfinished."""
     logging.getLogger("asyncio").addFilter(_is_no_end)
 
 
 def _is_no_end(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     is_unfinished = record.getMessage().startswith("Task was destroyed but it is pending")
-    return not isinstance(error, (SystemExit, MemoryError)) and not is_unfinished
+    return not isinstance(error, SystemExit) and not is_unfinished
 
 
 class LogFile(logging.Handler):

@@ -234,6 +234,74 @@ def test_a_page_for_which_memory_is_lacking_is_read_by_the_next_run(
     assert_next_run_lists(program, site, ["/", "/a", "/below", "/large"])
 
 
+ENGINE = """
+import asyncio, os
+from aiohttp.client_proto import ResponseHandler
+from sitemap_crawler.crawl import engine
+from sitemap_crawler.crawl.scheduler import FrontierScheduler
+
+create_task = asyncio.BaseEventLoop.create_task
+next_request = FrontierScheduler.next_request
+calls = 0
+
+def fail_once():
+    global calls
+    calls += 1
+    if calls == 4:
+        raise MemoryError
+
+class Lack:
+    @classmethod
+    def from_crawler(cls, crawler):
+        if os.environ["LACK_AT"] == "task":
+            def create(self, coroutine, **given):
+                if getattr(coroutine, "__qualname__", "") == "SiteEngine._crawl":
+                    try:
+                        fail_once()
+                    except MemoryError:
+                        coroutine.close()
+                        raise
+                return create_task(self, coroutine, **given)
+            asyncio.BaseEventLoop.create_task = create
+        elif os.environ["LACK_AT"] == "result":
+            async def scrape(self, result, request):
+                fail_once()
+                return await engine_scrape(self, result, request)
+            engine_scrape, engine.SiteEngine._scrape = engine.SiteEngine._scrape, scrape
+        elif os.environ["LACK_AT"] == "connection":
+            def receive(self, data):
+                fail_once()
+                return data_received(self, data)
+            data_received, ResponseHandler.data_received = ResponseHandler.data_received, receive
+        else:
+            def take(self):
+                request = next_request(self)
+                if request is not None:
+                    fail_once()
+                return request
+            FrontierScheduler.next_request = take
+        return cls()
+"""
+
+
+@pytest.mark.parametrize("at", ["task", "result", "scheduler", "connection"])
+def test_a_lack_of_memory_between_two_parts_of_the_engine_ends_the_crawl(
+    program: Program, site: WebServer, at: str
+) -> None:
+    """Only the event loop sees an exception of a task or callback that no code awaits."""
+    paths = [f"/{number}" for number in range(9)]
+    site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
+    (program.directory / "lack.py").write_text(ENGINE)
+    program.variables = {"PYTHONPATH": str(program.directory), "LACK_AT": at}
+    result = program.crawl(site.url("/"), "-q", "-s", 'EXTENSIONS={"lack.Lack": 1}')
+    assert result.code == 1, result.err
+    assert Shortage.MEMORY.lack in result.last_line
+    assert len(result.err.splitlines()) == 1
+    assert not (program.output / "sitemap.xml").exists()
+    program.variables = {}
+    assert_next_run_lists(program, site, ["/", *paths])
+
+
 PROCESSES = """
 import os, threading
 

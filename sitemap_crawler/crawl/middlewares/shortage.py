@@ -1,13 +1,16 @@
 """The middleware that ends the crawl when a request fails for something that this machine lacks.
 
 Such a request becomes no observation: its URL stays queued, and the next run requests it. All requests pass here: for
-pages, redirects, robots.txt, sitemaps and probes.
+pages, redirects, robots.txt, sitemaps and probes. What fails between two requests, in a task or callback that no code
+awaits, comes here from the event loop.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from sitemap_crawler.crawl.engine import EngineControl
@@ -33,11 +36,24 @@ class ShortageMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ShortageMiddleware:
-        return cls(crawler)
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._watch_event_loop, signals.spider_opened)
+        return middleware
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         if isinstance(exception, RequestAbandonedError) or ends_crawl(self._crawler, exception, f"at {request.url}"):
             raise RequestAbandonedError(str(exception)) from exception
+
+    def _watch_event_loop(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._handle)
+
+    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        # A crawl that is ending loses nothing by connections that fail.
+        is_harmless = EngineControl(self._crawler).is_closing and shortage_of(error) is not None
+        is_own = isinstance(error, Exception) and (is_harmless or ends_crawl(self._crawler, error, "between requests"))
+        if not is_own:
+            loop.default_exception_handler(context)
 
 
 def ends_crawl(crawler: Crawler, error: Exception, place: str) -> bool:
