@@ -27,6 +27,7 @@ from sitemap_crawler.report.html.history import (
     pending_changes,
     read_changes,
     read_history,
+    trends_of,
     working_seconds,
 )
 from sitemap_crawler.report.html.scan import scan
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.inventory.lookup import Inventory
     from sitemap_crawler.report.html.drawing import Line
     from sitemap_crawler.report.html.engines import Engines
-    from sitemap_crawler.report.html.history import ChangeList, History
+    from sitemap_crawler.report.html.history import ChangeList, History, Trends
     from sitemap_crawler.report.html.scan import ReasonUrls, Scan
     from sitemap_crawler.report.html.site_facts import Dates, Links, Server
     from sitemap_crawler.report.html.tasks import Tasks
@@ -75,6 +76,8 @@ class RunResults(NamedTuple):
 
     totals: dict[str, Any]
     """The numbers by name; empty while the run is open."""
+    by_run: dict[int, dict[str, Any]]
+    """The same of each run that has them, by its number."""
     warnings: list[SiteWarning]
     warning_counts: dict[str, int]
 
@@ -130,6 +133,7 @@ class Facts:
     changes: Changes
     change_lists: list[ChangeList]
     history: History
+    trends: Trends
     chart: Line | None
     requests: Requests
     rendering: dict[str, Any] | None
@@ -197,12 +201,13 @@ def collect(
         changes=changes,
         change_lists=read_changes(connection, run.id, changes, texts) if ending.has_published else [],
         history=history,
+        trends=trends_of(results.by_run),
         chart=line_chart([run.listed or 0 for run in history.points]) if len(history.points) > 1 else None,
         requests=_requests(inventory, results.totals, working_seconds(history.latest)),
         rendering=_rendering(results.totals),
         dates=read_dates(connection, moment),
         links=read_links(inventory, texts),
-        server=read_server(inventory, texts),
+        server=read_server(inventory, texts, prefix=prefix),
         engines=read_engines(connection, rules.address),
         table=read_table(inventory, found, limit=rows, texts=texts, published=ending.has_published),
         unit=pages_per_square(found.in_scope),
@@ -241,13 +246,13 @@ def run_results(inventory: Inventory, report: Report | None) -> RunResults:
         totals = report.totals()
         # The report of `write` has none of the numbers of the crawl whose decisions it makes anew.
         totals |= {name: value for name, value in by_run.get(run, {}).items() if name in OF_CRAWL}
-        return RunResults(totals, found, report.warning_counts)
+        return RunResults(totals, {**by_run, run: totals}, found, report.warning_counts)
     known = [
         SiteWarning(KINDS[row.kind], row.url, row.message) for row in stored_warnings(connection) if row.kind in KINDS
     ]
     # Without decisions a run has no warnings, and those of an earlier run stay.
     counts = by_run.get(warned_run(connection) or 0, {}).get("warning_counts", {})
-    return RunResults(by_run.get(run, {}), known, {**Counter(str(row.kind) for row in known), **counts})
+    return RunResults(by_run.get(run, {}), by_run, known, {**Counter(str(row.kind) for row in known), **counts})
 
 
 def _requests(inventory: Inventory, totals: dict[str, Any], seconds: float | None) -> Requests:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from sitemap_crawler.inventory.history import past_runs
 from sitemap_crawler.inventory.publications import Change, Changes
 from sitemap_crawler.inventory.runs import PUBLISHED
 from sitemap_crawler.inventory.schema import changes, decisions, listings, observations, urls
+from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.report.html.texts import MAX_SOURCE, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -25,6 +27,8 @@ MAX_LEAVING = 4
 """Maximum number of pages that an alarm names."""
 MAX_RUNS = 15
 """Maximum number of runs in the table."""
+MAX_TREND_RUNS = 6
+"""Maximum number of runs whose numbers by reason are compared."""
 MAX_POINTS = 100
 """Maximum number of runs in the picture."""
 
@@ -37,6 +41,10 @@ class ChangedPage(NamedTuple):
     reason: str | None
     """Reason of the page now."""
     evidence: str
+    reason_before: str | None
+    """Reason of the page before this run; None if it is the same, or if the page was unknown."""
+    source: str
+    """Where the date of the page comes from."""
     before: float | None
     after: float | None
 
@@ -55,6 +63,26 @@ class Leaving(NamedTuple):
     reason: str | None
     total: int
     urls: list[str]
+
+
+class ReasonTrend(NamedTuple):
+    """The number of URLs with one reason after each of some runs."""
+
+    reason: str
+    title: str
+    counts: list[int]
+
+    @property
+    def difference(self) -> int:
+        """How many more URLs have the reason after the latest run than after the first of these runs."""
+        return self.counts[-1] - self.counts[0]
+
+
+class Trends(NamedTuple):
+    """The reasons whose numbers differ between the latest runs, the oldest run first."""
+
+    runs: list[int]
+    reasons: list[ReasonTrend]
 
 
 class RunRow(NamedTuple):
@@ -115,6 +143,22 @@ def working_seconds(run: PastRun) -> float | None:
     return run.finished - run.started
 
 
+def trends_of(totals: Mapping[int, Mapping[str, Any]]) -> Trends:
+    """Return the trends of the latest runs that have decided on their URLs, by the totals of each run."""
+    decided = {run: values for run, values in totals.items() if "listed" in values}
+    shown = sorted(decided)[-MAX_TREND_RUNS:]
+    counts: list[dict[str, int]] = []
+    for run in shown:
+        listed, kept = decided[run]["listed"], decided[run]["kept"]
+        by_reason = {Reason.LISTED: listed - kept, Reason.KEPT_AFTER_ERROR: kept, **decided[run]["excluded"]}
+        counts.append({str(reason): count for reason, count in by_reason.items() if reason != Reason.OUT_OF_SCOPE})
+    rows = [
+        ReasonTrend(str(reason), reason.traits.title, [known.get(str(reason), 0) for known in counts])
+        for reason in Reason
+    ]
+    return Trends(shown, [row for row in rows if len(set(row.counts)) > 1])
+
+
 def read_changes(connection: Connection, run: int, counts: Changes, texts: PageTexts) -> list[ChangeList]:
     """Return the changes of a run that has published, the most serious kind first."""
     return [
@@ -125,8 +169,10 @@ def read_changes(connection: Connection, run: int, counts: Changes, texts: PageT
 
 
 def _changed(connection: Connection, run: int, kind: Change, texts: PageTexts) -> list[ChangedPage]:
+    reason_before = case((decisions.c.since == run, decisions.c.before))
     columns = (
-        urls.c.url, observations.c.title, decisions.c.reason, decisions.c.evidence, changes.c.before, changes.c.after,
+        urls.c.url, observations.c.title, decisions.c.reason, decisions.c.evidence, decisions.c.lastmod_source,
+        reason_before.label("reason_before"), changes.c.before, changes.c.after,
     )  # fmt: skip
     query = (
         select(*columns)
@@ -139,7 +185,16 @@ def _changed(connection: Connection, run: int, kind: Change, texts: PageTexts) -
         .limit(MAX_CHANGED)
     )
     return [
-        ChangedPage(texts.url(row.url), texts.title(row.title), row.reason, row.evidence or "", row.before, row.after)
+        ChangedPage(
+            url=texts.url(row.url),
+            title=texts.title(row.title),
+            reason=row.reason,
+            evidence=row.evidence or "",
+            reason_before=row.reason_before,
+            source=clean(row.lastmod_source or "", MAX_SOURCE),
+            before=row.before,
+            after=row.after,
+        )
         for row in connection.execute(query)
     ]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, func, select
 
+from sitemap_crawler.inventory.frontier import one_in
 from sitemap_crawler.inventory.schema import decisions, observations, published, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
 from sitemap_crawler.report.html.scan import OUT_OF_SCOPE
-from sitemap_crawler.report.html.texts import clean
+from sitemap_crawler.report.html.texts import MAX_SOURCE, clean
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
@@ -31,8 +34,12 @@ MANY_CLICKS = 4
 """Number of clicks from which on a page is called far."""
 NOT_OBSERVED, NO_ANSWER, NOT_ASKED = 0, -1, -2
 """Numbers of the URLs that were not requested, that did not answer, and that robots.txt keeps from being requested."""
-MAX_SOURCE = 80
-"""Characters of the source of a date."""
+TIMED_URLS = 50_000
+"""About how many answer times the medians of the directories are taken from."""
+MAX_DIRECTORIES = 1_000
+"""Maximum number of directories whose answer times are kept in memory."""
+MIN_TIMED = 5
+"""Number of answers of a directory from which on it has a median."""
 _LISTED = decisions.c.decision == "listed"
 
 
@@ -86,6 +93,15 @@ class AnswerRow(NamedTuple):
     total: int
 
 
+class DirectoryTime(NamedTuple):
+    """The median time of the answers in one directory of the site."""
+
+    directory: str
+    """Its path within the site."""
+    answers: int
+    median_ms: int
+
+
 class FileRow(NamedTuple):
     """A published file."""
 
@@ -103,6 +119,8 @@ class Server(NamedTuple):
     slowest: list[PageValue]
     """Milliseconds from the request to the end of the answer."""
     median_ms: int | None
+    directories: list[DirectoryTime]
+    """The directories with the slowest answers. Empty if there are fewer than two to compare."""
     files: list[FileRow]
     file_count: int
     file_bytes: int
@@ -179,8 +197,8 @@ def latest_answer() -> ColumnElement[int]:
     return case((is_missing, NOT_OBSERVED), (is_blocked, NOT_ASKED), else_=func.coalesce(status, NO_ANSWER))
 
 
-def read_server(inventory: Inventory, texts: PageTexts) -> Server:
-    """Return the answers of the latest requests."""
+def read_server(inventory: Inventory, texts: PageTexts, *, prefix: str) -> Server:
+    """Return the answers of the latest requests. `prefix` is the public directory of the site."""
     connection, seen = inventory.connection, observations.c
     answer = latest_answer()
     in_scope = func.coalesce(decisions.c.reason, "") != OUT_OF_SCOPE
@@ -201,6 +219,32 @@ def read_server(inventory: Inventory, texts: PageTexts) -> Server:
         _pages(inventory, texts, sizes),
         _top(inventory, texts, elapsed.order_by(seen.elapsed.desc(), seen.url_id)),
         connection.scalar(middle.limit(1).offset(timed // 2)) if timed else None,
+        _times_by_directory(connection, texts, prefix, every=timed // TIMED_URLS),
         [FileRow(*row) for row in connection.execute(files.limit(MAX_FILES))],
         *totals,
     )
+
+
+def _times_by_directory(connection: Connection, texts: PageTexts, prefix: str, *, every: int) -> list[DirectoryTime]:
+    """Return the slowest of the directories directly below `prefix`, from the answer of one of `every` URLs."""
+    seen = observations.c
+    query = select(urls.c.url, seen.elapsed).join(urls, urls.c.id == seen.url_id)
+    query = query.where(seen.elapsed.is_not(None), one_in(every, seen.url_id)).order_by(urls.c.url)
+    times: dict[str, array[int]] = {}
+    for url, elapsed in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
+        public = texts.to_public(url)
+        if not public.startswith(prefix):
+            continue
+        first, slash, _ = public[len(prefix) :].partition("?")[0].partition("/")
+        known = times.get(first + slash if slash else "")
+        if known is None:
+            if len(times) >= MAX_DIRECTORIES:
+                continue
+            known = times[first + slash if slash else ""] = array("L")
+        known.append(elapsed)
+    rows = [
+        DirectoryTime(clean(f"/{directory}", MAX_SOURCE), len(known), sorted(known)[len(known) // 2])
+        for directory, known in times.items()
+        if len(known) >= MIN_TIMED
+    ]
+    return sorted(rows, key=lambda row: (-row.median_ms, row.directory))[:MAX_TOP] if len(rows) > 1 else []

@@ -19,6 +19,8 @@ MAX_ADDRESS = 2_100
 """Characters of a URL. One that can be listed is shorter."""
 MAX_TITLE = 120
 """Characters of a title."""
+MAX_SOURCE = 80
+"""Characters of the source of a date, or of the name of a directory."""
 TITLE_SAMPLE = 500
 """Number of titles in which the name of the site is looked for."""
 MIN_TITLES = 5

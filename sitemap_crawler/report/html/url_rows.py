@@ -18,8 +18,8 @@ from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
 from sitemap_crawler.report.html.engines import MAX_STATE
 from sitemap_crawler.report.html.history import changes_of, left_sitemap
 from sitemap_crawler.report.html.scan import fair_sample
-from sitemap_crawler.report.html.site_facts import MAX_SOURCE, latest_answer
-from sitemap_crawler.report.html.texts import clean
+from sitemap_crawler.report.html.site_facts import latest_answer
+from sitemap_crawler.report.html.texts import MAX_SOURCE, clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

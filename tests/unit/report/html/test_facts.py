@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -84,6 +86,60 @@ def test_live_pages_and_changes_are_those_of_the_publication(inventory: Path) ->
     facts = facts_of(inventory)
     assert (facts.history.live, facts.changes.added, facts.requests.seconds) == (6, 6, 12)
     assert facts.verdict.heading == "The sitemap is live with 6 pages"
+
+
+def test_the_slowest_directories_are_named_by_their_medians(inventory: Path) -> None:
+    facts = facts_of(inventory)
+    assert facts.server.directories == []
+    pages = [(100 + number, f"{SITE}{'quick' if number % 2 else 'slow'}/{number}", 200, None) for number in range(14)]
+    add_pages(inventory, [*pages, *((200 + number, f"{SITE}few/{number}", 200, None) for number in range(4))])
+    times = {100: 9_000, 102: 700, 104: 40, 106: 500, 108: 600, 110: 300, 112: 1}
+    change(
+        inventory,
+        "UPDATE observations SET elapsed = 20 WHERE url_id BETWEEN 100 AND 113",
+        "UPDATE observations SET elapsed = 5000 WHERE url_id >= 200",
+        *(f"UPDATE observations SET elapsed = {time} WHERE url_id = {url_id}" for url_id, time in times.items()),
+    )
+    assert facts_of(inventory).server.directories == [("/slow/", 7, 500), ("/quick/", 7, 20)]
+    assert re.search(r'<span class="value">500 ms</span> <span>/slow/ .*7 answers', make_page(inventory).text)
+
+
+def test_reasons_whose_numbers_differ_between_runs_are_trends(inventory: Path) -> None:
+    assert facts_of(inventory).trends.reasons == []
+    columns = "requested_url, start_url, sitemap_url, started, ended_by, outcome"
+    totals = [
+        {"outcome": "published", "listed": 10, "kept": 0, "excluded": {"noindex": 3, "out-of-scope": 5}},
+        {"outcome": "interrupted"},
+        {"outcome": "published", "listed": 9, "kept": 2, "excluded": {"noindex": 3, "out-of-scope": 7, "redirect": 1}},
+    ]
+    change(
+        inventory,
+        *(
+            f"INSERT INTO runs (id, {columns}, totals) SELECT {run}, {columns}, '{json.dumps(values)}' "
+            "FROM runs WHERE id = 1"
+            for run, values in enumerate(totals, 2)
+        ),
+    )
+    trends = facts_of(inventory).trends
+    assert trends.runs == [2, 4]
+    assert {row.reason: (row.counts, row.difference) for row in trends.reasons} == {
+        "listed": ([10, 7], -3), "kept-after-error": ([0, 2], 2), "redirect": ([0, 1], 1),
+    }  # fmt: skip
+    assert '<td class="num">\u22123</td>' in make_page(inventory).text
+
+
+def test_a_change_says_why(inventory: Path) -> None:
+    change(
+        inventory,
+        "UPDATE decisions SET before = 'noindex', since = 1 WHERE url_id = 8",
+        "UPDATE decisions SET before = 'noindex', since = 0 WHERE url_id = 5",
+        "UPDATE decisions SET lastmod_source = 'last-modified' WHERE url_id = 9",
+        "UPDATE changes SET kind = 'changed', before = 0, after = 86400 WHERE url_id = 9",
+    )
+    facts = facts_of(inventory)
+    pages = {page.url.removeprefix(SITE): page for changes in facts.change_lists for page in changes.pages}
+    assert {name: page.reason_before for name, page in pages.items() if page.reason_before} == {"e": "noindex"}
+    assert pages["f/g/h/4"].source == "last-modified"
 
 
 def test_an_empty_inventory_has_a_report(tmp_path: Path) -> None:
