@@ -15,6 +15,7 @@ from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.protocol import CORE
 from sitemap_crawler.validation.reading.plain import PlainRun, count_lines, end_of_last_line, end_of_run
+from sitemap_crawler.validation.reading.xml_faults import fault_of
 from sitemap_crawler.validation.values import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ MAX_TOKEN_BYTES = 1_048_576
 """Maximum size of a tag or comment. Expat scans an incomplete one again with each piece."""
 MAX_PLAIN_BYTES = 16_384
 """Maximum number of bytes that are held back, because they may be the beginning of a plain entry."""
+RECENT_BYTES = 4_096
+"""Number of bytes that are kept to say what is wrong: a fault may lie before the piece in which expat finds it."""
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 _LF, _CR = b"\n\r"
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -79,6 +82,8 @@ class _Builder:
         self._nodes = 0
         self._stray = False
         self._fed_bytes = 0
+        self._recent = b""
+        """The last bytes of what expat has read."""
         self._end_tag_index = -1
         """Position of the last end tag of an entry in the bytes that expat has read."""
         self._failed_tries = 0
@@ -207,10 +212,12 @@ class _Builder:
             self.parser.Parse(data, final)
         except expat.ExpatError as exc:
             self.parser.buffer_text = False  # hands over the text before the error
-            reason = expat.ErrorString(exc.code) or "syntax error"
             column = exc.offset + 1 + (self._column_shift if exc.lineno == self._shifted_line else 0)
-            message = f"is not well-formed XML: {reason}"
-            raise _ParseError(issue("not-well-formed", message, exc.lineno + self.lines_left_out, column)) from None
+            read = self._recent + data
+            place = self.parser.ErrorByteIndex - self._fed_bytes + len(read)
+            fault = fault_of(exc.code, read, place, [node.name for node in self._stack])
+            raise _ParseError(issue(*fault, exc.lineno + self.lines_left_out, column)) from None
+        self._recent = data[-RECENT_BYTES:] if len(data) >= RECENT_BYTES else (self._recent + data)[-RECENT_BYTES:]
         if not final and self._fed_bytes - self.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
             message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"
             raise _ParseError(issue("oversized-tag", message, self._line))

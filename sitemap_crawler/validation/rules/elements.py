@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.validation import protocol
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 60
 """Maximum number of characters of a value that a message shows."""
+MAX_NAME = 40
+"""Number of characters of a name that are compared with known names."""
+MIN_LIKENESS = 0.75
+"""Likeness of two names, from 0 to 1, from which on one counts as a misspelling of the other."""
 
 Children = Mapping[str, list[Node]]
 """The children of an entry that are not in the namespace of sitemaps, by namespace."""
@@ -65,9 +71,17 @@ def misplaced(nodes: list[Node], expected: str) -> Iterator[Issue]:
             yield issue("unknown-extension-element", message, node.line)
 
 
-def unknown_part(name: str, whole: str, line: int) -> Issue:
-    """Return the issue of an element that is not part of `whole`."""
-    return issue("unknown-extension-element", f"<{name}> is not part of {whole}", line)
+def unknown_part(name: str, whole: str, line: int, known: frozenset[str]) -> Issue:
+    """Return the issue of an element that is not part of `whole`, which may have the elements `known`."""
+    return issue("unknown-extension-element", f"<{name}> is not part of {whole}{correction(name, known)}", line)
+
+
+@lru_cache(maxsize=256)
+def correction(name: str, known: frozenset[str]) -> str:
+    """Return the end of a message that names the element that is meant; "" if none of those `known` is alike."""
+    near = [other for other in known if other.lower() == name.lower()]
+    near = near or get_close_matches(name[:MAX_NAME].lower(), sorted(known), n=1, cutoff=MIN_LIKENESS)
+    return f": write <{near[0]}>" if near else ""
 
 
 def url_value(parts: dict[str, list[Node]], name: str, rule: str, line: int) -> Iterator[Issue]:

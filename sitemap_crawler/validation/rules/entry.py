@@ -14,7 +14,7 @@ from sitemap_crawler.urls.normalise import SESSION_PARAMETERS, TRACKING_PARAMETE
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.findings import Issue, issue
 from sitemap_crawler.validation.rules.alternates import alternates
-from sitemap_crawler.validation.rules.elements import namespaces
+from sitemap_crawler.validation.rules.elements import correction, namespaces
 from sitemap_crawler.validation.rules.media import images, videos
 from sitemap_crawler.validation.rules.news import news
 from sitemap_crawler.validation.values import (
@@ -136,7 +136,10 @@ def hints(entry: Entry) -> Iterator[Issue]:
 def misplaced_in_root(node: Node, root: str, namespace: str) -> Iterator[Issue]:
     """Report a child of the root element that is no entry. Elements of unknown extensions may stand there."""
     if node.namespace in {namespace, protocol.CORE, ""}:
-        yield issue("unknown-element", f"<{node.name}> does not belong in <{root}>", node.line)
+        entries = frozenset({"sitemap" if root == "sitemapindex" else "url"})
+        is_entry = node.name in entries
+        reason = f": it is not in the namespace of <{root}>" if is_entry else correction(node.name, entries)
+        yield issue("unknown-element", f"<{node.name}> does not belong in <{root}>{reason}", node.line)
     elif node.namespace in protocol.EXTENSIONS.values():
         message = f"<{node.name}> stands directly in <{root}>, outside of an entry"
         yield issue("unknown-extension-element", message, node.line)
@@ -148,7 +151,8 @@ def _structure(allowed: frozenset[str]) -> Rule:
             yield issue("stray-text", f"<{entry.node.name}> contains text outside its elements", entry.node.line)
         for name, nodes in entry.core.items():
             if name not in allowed:
-                yield issue("unknown-element", f"<{name}> does not belong in <{entry.node.name}>", nodes[0].line)
+                message = f"<{name}> does not belong in <{entry.node.name}>{correction(name, allowed)}"
+                yield issue("unknown-element", message, nodes[0].line)
                 continue
             if len(nodes) > 1:
                 yield issue("repeated-element", f"<{name}> occurs {len(nodes)} times in one entry", nodes[1].line)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.validation.reading.reader import Node
 
+_IMAGE_CHILDREN = frozenset({"loc", *protocol.IMAGE_RETIRED})
 _INTEGER = re.compile(r"[0-9]{1,18}")
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]*)?")
 
@@ -44,7 +45,7 @@ def images(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]:
             if name in protocol.IMAGE_RETIRED:
                 yield issue("image-retired", f"<image:{name}> is no longer read", elements[0].line)
             elif name != "loc":
-                yield unknown_part(name, "an image", elements[0].line)
+                yield unknown_part(name, "an image", elements[0].line, _IMAGE_CHILDREN)
             elif len(elements) > 1:
                 yield issue("image-loc", f"the image has {len(elements)} <image:loc>", elements[1].line)
 
@@ -80,7 +81,7 @@ def _video_structure(parts: dict[str, list[Node]]) -> Iterator[Issue]:
         if name in protocol.VIDEO_RETIRED:
             yield issue("video-retired", f"<video:{name}> is no longer read", nodes[0].line)
         elif name not in protocol.VIDEO_CHILDREN:
-            yield unknown_part(name, "a video", nodes[0].line)
+            yield unknown_part(name, "a video", nodes[0].line, protocol.VIDEO_CHILDREN)
         elif len(nodes) > 1 and name not in protocol.VIDEO_REPEATABLE:
             yield issue("video-repeated", f"the video has {len(nodes)} <video:{name}>", nodes[1].line)
     tags = parts.get("tag", [])

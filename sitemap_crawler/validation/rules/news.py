@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.validation.reading.reader import Node
 
+_ARTICLE_CHILDREN = frozenset({*protocol.NEWS_REQUIRED, *protocol.NEWS_RETIRED})
+_PUBLICATION_CHILDREN = frozenset(protocol.PUBLICATION_REQUIRED)
 _LANGUAGE = re.compile(r"[a-z]{2,3}|zh-cn|zh-tw")
 
 
@@ -40,7 +42,7 @@ def news(children: Children, _loc: str, now: datetime) -> Iterator[Issue]:
             if name in protocol.NEWS_RETIRED:
                 yield issue("news-retired", f"<news:{name}> is no longer read", nodes[0].line)
             elif name not in protocol.NEWS_REQUIRED:
-                yield unknown_part(name, "an article", nodes[0].line)
+                yield unknown_part(name, "an article", nodes[0].line, _ARTICLE_CHILDREN)
             elif len(nodes) > 1:
                 yield issue("news-repeated", f"the article has {len(nodes)} <news:{name}>", nodes[1].line)
 
@@ -52,7 +54,7 @@ def _publication(node: Node) -> Iterator[Issue]:
             yield issue("news-required", f"the publication has no <news:{name}>", node.line)
     for name, nodes in parts.items():
         if name not in protocol.PUBLICATION_REQUIRED:
-            yield unknown_part(name, "a publication", nodes[0].line)
+            yield unknown_part(name, "a publication", nodes[0].line, _PUBLICATION_CHILDREN)
         elif len(nodes) > 1:
             yield issue("news-repeated", f"the publication has {len(nodes)} <news:{name}>", nodes[1].line)
     for language in parts.get("language", ())[:1]:

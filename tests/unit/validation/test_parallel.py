@@ -35,7 +35,7 @@ def test_several_processes_give_the_same_report(tmp_path: Path, monkeypatch: pyt
     alone = validate(str(tmp_path))
     monkeypatch.setattr(parallel, "MIN_LARGE_BYTES", 1)
     assert validate(str(tmp_path)) == alone
-    assert alone.counts == {"duplicate-loc": 23, "wrong-namespace": 1, "not-well-formed": 1}
+    assert alone.counts == {"duplicate-loc": 23, "wrong-namespace": 1, "cut-file": 1}
 
 
 def test_files_are_checked_in_other_processes_only_if_several_are_large(

@@ -175,7 +175,7 @@ def test_other_files_of_a_web_directory_are_ignored(folder: Folder, tmp_path: Pa
 def test_a_damaged_file_of_a_directory_is_reported(folder: Folder) -> None:
     report = validate(folder(a_xml=at(PAGE), b_xml="<urlset", sitemap_xml="<!DOCTYPE html><html/>"))
     assert {(finding.rule, finding.file) for finding in report.findings} == {
-        ("not-well-formed", "b.xml"),
+        ("cut-file", "b.xml"),
         ("not-a-sitemap", "sitemap.xml"),
     }
 
