@@ -23,12 +23,16 @@ MIN_LETTERS = 4
 MAX_WEIGHT = 400
 """Number of characters from which on a longer text weighs no more."""
 
+MIN_HASH = 32
+"""Minimum number of hexadecimal digits of a hash, those of MD5. Git and checksums have more."""
+
 MEDIA_WEIGHT = 20
 """Weight of an embedded picture or video."""
 
 MAX_TEXTS_BYTES = MAX_BLOCKS * 8
 """Size of the result for a page with that many texts or more."""
 
+_HEX = frozenset("0123456789abcdefABCDEF")
 _MAX_LETTERS = 20_000
 """Number of characters of a text in which white space does not count."""
 
@@ -36,8 +40,9 @@ _MAX_LETTERS = 20_000
 def text_blocks(document: Document) -> bytes:
     """Return the different texts of the main content as pairs of 32-bit numbers: hash and weight in characters.
 
-    A text is what stands between two tags, or a line of preformatted text. White space does not count, and neither do
-    the marks of a line that was added or removed: the comparison of two versions shows the lines of both.
+    A text is what stands between two tags, or a line of preformatted text. White space does not count. Neither do the
+    marks of a line that was added or removed: the comparison of two versions shows the lines of both. Nor do hashes: a
+    browser of code names each version of a file by one.
     """
     blocks: dict[int, int] = {}
     for text in _main_texts(document):
@@ -46,6 +51,9 @@ def text_blocks(document: Document) -> bytes:
             unmarked = words[0].lstrip("+-")
             words[:1] = [unmarked] if unmarked else []
         letters = sum(map(len, words))
+        if letters >= MIN_HASH and max(map(len, words)) >= MIN_HASH:
+            words = [word for word in words if not _is_hash(word)]
+            letters = sum(map(len, words))
         if letters >= MIN_LETTERS:
             rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
             blocks[block_hash(words + rest)] = min(letters, MAX_WEIGHT)
@@ -54,6 +62,10 @@ def text_blocks(document: Document) -> bytes:
     for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):
         blocks[block_hash([reference])] = MEDIA_WEIGHT
     return array("I", [number for block in blocks.items() for number in block]).tobytes()
+
+
+def _is_hash(word: str) -> bool:
+    return len(word) >= MIN_HASH and _HEX.issuperset(word)
 
 
 def _media(document: Document) -> Iterator[str]:

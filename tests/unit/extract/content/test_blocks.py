@@ -67,3 +67,10 @@ def test_a_comparison_of_versions_shows_the_lines_of_both() -> None:
     comparison = "<div>-name = 'old'</div><div>+   name = 'new'</div><div> same = True</div>"
     assert set(blocks_of(comparison)) == set(versions)
     assert blocks_of("<div>+name = 'new'</div>") == expected("name = 'new'")
+
+
+def test_a_hash_is_no_text_of_the_page() -> None:
+    """A browser of code names a version by its hash. A shorter number, or a longer word, is a text."""
+    git, md5 = "58cc8b3f0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f", "0123456789abcdef0123456789ABCDEF"
+    body = f"<p>blob: {git} (<a>plain</a>)</p><td>{md5}</td><td>{md5[1:]}</td><td>{md5}-z</td>"
+    assert blocks_of(body) == expected("blob: (", "plain", md5[1:], f"{md5}-z")
