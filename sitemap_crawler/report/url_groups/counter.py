@@ -18,6 +18,7 @@ from sitemap_crawler.report.url_groups.groups import (
     cut,
     shared,
     shorten,
+    shortest,
 )
 from sitemap_crawler.report.url_groups.query_paths import FURTHER, QueryPaths
 from sitemap_crawler.report.url_groups.tree import Directory, directory_key
@@ -194,8 +195,8 @@ def _merged(groups: list[UrlGroup]) -> list[UrlGroup]:
 
 
 def _joined(groups: list[UrlGroup]) -> UrlGroup:
-    example = min((group.example for group in groups), key=lambda example: (len(example), example))
-    return UrlGroup(_common({group.pattern for group in groups}), sum(group.urls for group in groups), example)
+    examples = shortest(url for group in groups for url in group.examples)
+    return UrlGroup(_common({group.pattern for group in groups}), sum(group.urls for group in groups), tuple(examples))
 
 
 def _common(patterns: set[str]) -> str:

@@ -25,13 +25,17 @@ class UrlShape(NamedTuple):
     urls: int
     """Number of URLs; an estimate if only a part was counted."""
     example: str
+    """The shortest URL."""
+    examples: list[str]
+    """The shortest URLs."""
     exclude: str | None
     """Value of --exclude that matches the URLs; None if the shape is no more than all pages of the site."""
 
 
 def shape_of_group(group: UrlGroup, prefix: str) -> UrlShape:
     """Return the shape of a group of URLs. `prefix` is that of the scope."""
-    return UrlShape(*group, exclude_pattern(group, prefix))
+    examples = list(group.examples)
+    return UrlShape(group.pattern, group.urls, group.example, examples, exclude_pattern(group, prefix))
 
 
 def exclude_pattern(group: UrlGroup, prefix: str) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _K = TypeVar("_K")
 
@@ -15,6 +15,8 @@ MAX_PATTERN = 200
 """Characters of a pattern, a directory, a host, and the parameter names of a query."""
 MAX_EXAMPLE = 2_100
 """Characters of an example. A URL that can be listed is never cut."""
+MAX_EXAMPLES = 3
+"""Maximum number of examples of a group."""
 MIN_URLS = 3
 """Minimum number of URLs of a group. A group also has a fiftieth of all URLs, unless it is an archive by date."""
 TOKENS = ("/YYYY", "/MM", "/DD")
@@ -28,8 +30,13 @@ class UrlGroup(NamedTuple):
     """The common part of the URLs, in at most MAX_PATTERN characters."""
     urls: int
     """Number of URLs."""
-    example: str
-    """The shortest of the URLs."""
+    examples: tuple[str, ...]
+    """The MAX_EXAMPLES shortest of the URLs, the shortest first."""
+
+    @property
+    def example(self) -> str:
+        """The shortest of the URLs."""
+        return self.examples[0]
 
 
 @dataclass(slots=True)
@@ -37,17 +44,25 @@ class GroupCount:
     """Count of the URLs of one group while groups are still merged."""
 
     urls: int = 0
-    example: str = ""
+    examples: list[str] = field(default_factory=list)
+    """The MAX_EXAMPLES shortest URLs, the shortest first."""
     place: tuple[str, ...] = ()
     """The directory that all URLs have in common: its segments, with TOKENS for dates."""
     date: tuple[str, ...] = ()
     """The value of each token in `place`; YYYY, MM or DD if there are several values."""
 
-    def add(self, urls: int, example: str) -> None:
-        old = len(self.example)
-        if not self.urls or len(example) < old or (len(example) == old and example < self.example):
-            self.example = example
-        self.urls += urls
+    def add(self, example: str) -> None:
+        """Count one URL."""
+        self.urls += 1
+        if len(self.examples) < MAX_EXAMPLES:
+            self._keep([example])
+            return
+        last = self.examples[-1]
+        if len(example) <= len(last) and _rank(example) < _rank(last):
+            self._keep([example])
+
+    def _keep(self, examples: Sequence[str]) -> None:
+        self.examples = shortest([*self.examples, *examples])
 
     def absorb(self, other: GroupCount) -> None:
         """Add the URLs of another group."""
@@ -60,7 +75,8 @@ class GroupCount:
             self.date = tuple([mine if mine == its else token[1:] for mine, its, token in pairs])
         else:
             self.place, self.date = other.place, other.date
-        self.add(other.urls, other.example)
+        self.urls += other.urls
+        self._keep(other.examples)
 
     def path(self) -> str:
         """Return the directory as a path, with the values of its date."""
@@ -68,7 +84,7 @@ class GroupCount:
         return "/" + "".join([(next(dates) if name in TOKENS else name) + "/" for name in self.place])
 
     def as_group(self, pattern: str) -> UrlGroup:
-        return UrlGroup(pattern, self.urls, self.example)
+        return UrlGroup(pattern, self.urls, tuple(self.examples))
 
 
 def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
@@ -76,7 +92,16 @@ def count(groups: dict[_K, GroupCount], key: _K, example: str) -> None:
     group = groups.get(key)
     if group is None:
         group = groups[key] = GroupCount()
-    group.add(1, example)
+    group.add(example)
+
+
+def shortest(urls: Iterable[str]) -> list[str]:
+    """Return the MAX_EXAMPLES shortest of these URLs, each once."""
+    return sorted(set(urls), key=_rank)[:MAX_EXAMPLES]
+
+
+def _rank(url: str) -> tuple[int, str]:
+    return len(url), url
 
 
 def cut(pattern: str) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import sys
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -34,9 +35,12 @@ def test_no_urls_have_no_groups() -> None:
     assert groups_of([]) == []
 
 
-def test_an_example_is_the_shortest_url() -> None:
-    urls = [f"{SITE}/tag/{name}" for name in ("zebra/page/2/", "bee/", "ape/", "hippopotamus")]
-    assert groups_of(urls) == [UrlGroup("/tag/*", 4, f"{SITE}/tag/ape/")]
+def test_the_examples_are_the_shortest_urls_in_any_order() -> None:
+    shortest = tuple(f"{SITE}/tag/{name}" for name in ("ape/", "bee/", "dog/fox"))
+    for order in permutations(("zebra/page/2/", "bee/", "ape/", "hippopotamus", "dog/fox")):
+        [group] = groups_of([f"{SITE}/tag/{name}" for name in order])
+        assert group == UrlGroup("/tag/*", 5, shortest)
+        assert group.example == shortest[0]
 
 
 @pytest.mark.parametrize(
@@ -427,7 +431,8 @@ def test_asking_changes_nothing() -> None:
     groups.top(1)
     assert groups.top() == before
     groups.add(f"{SITE}/2022/01/")
-    assert groups.top()[1] == UrlGroup("/YYYY/MM/", 25, f"{SITE}/2022/01/")
+    group = groups.top()[1]
+    assert (group.pattern, group.urls, group.example) == ("/YYYY/MM/", 25, f"{SITE}/2022/01/")
 
 
 SEGMENTS = st.sampled_from(["", "a", "b", "page", "2", "404", "2023", "2024", "05", "06", "17", "31", "99"])
