@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from sitemap_crawler.policy.reasons import Reason, ReasonGroup
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.report.url_groups.groups import shorten
 from sitemap_crawler.utils.runtime import console, plain
 from sitemap_crawler.utils.text import printable
@@ -23,6 +24,8 @@ INDENT = 4 * " "
 """Indentation of a part of the row above."""
 MAX_HOSTS = 50
 """Maximum number of hosts shown."""
+MAX_LIST_WARNINGS = 6
+"""Maximum number of warnings about lists shown: each is of another fault. Of the other kinds one is an example."""
 WIDTH = 120
 """Columns of the summary where standard output is no terminal."""
 BORDERS = 7
@@ -32,7 +35,7 @@ MIN_CELL = 20
 
 
 def print_summary(report: Report) -> None:
-    """Print the numbers, the notices, the hints, and one example of each kind of warning."""
+    """Print the numbers, the notices, the hints, and the first warnings of each kind."""
     output = console(soft_wrap=True)
     if not output.is_terminal:
         output = console(soft_wrap=True, width=WIDTH)
@@ -126,13 +129,14 @@ def _add_groups(table: Table, shapes: list[UrlShape], *, limit: int, width: int,
 
 
 def _warnings(report: Report) -> list[str]:
-    """Return one line for each kind of warning, in the order of the report: the most useful first."""
-    examples: dict[str, dict[str, str]] = {}
+    """Return the first warnings of each kind as lines, in the order of the report: the most useful first."""
+    by_kind: dict[str, list[dict[str, str]]] = {}
     for warning in report.warnings:
-        examples.setdefault(warning["kind"], warning)
+        by_kind.setdefault(warning["kind"], []).append(warning)
     lines = []
-    for kind, example in examples.items():
-        others = report.warning_counts[kind] - 1
-        more = f" (and {others:,} more)" if others else ""
-        lines.append(f"Warning, {kind}: {example['url']}: {example['message']}{more}")
+    for kind, found in by_kind.items():
+        shown = found[: MAX_LIST_WARNINGS if kind == WarningKind.URL_LIST else 1]
+        lines += [f"Warning, {kind}: {warning['url']}: {warning['message']}" for warning in shown]
+        if others := report.warning_counts[kind] - len(shown):
+            lines[-1] += f" (and {others:,} more)"
     return lines

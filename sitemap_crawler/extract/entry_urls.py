@@ -32,13 +32,15 @@ class EntryUrls:
         self._normalise_version = lru_cache(maxsize=MAX_CACHED_VERSIONS)(normalise)
         self._entries = self._unusable = self._without_code = self.too_long = 0
         self._unusable_example = self._code_example = ""
+        self._unusable_line: int | None = None
 
-    def accept(self, text: str) -> str | None:
-        """Return the normalised URL of an entry; None if it is no URL or too long."""
+    def accept(self, text: str, line: int | None = None) -> str | None:
+        """Return the normalised URL of an entry; None if it is no URL or too long. `line` is named in a problem."""
         self._entries += 1
         url = self._normalise(text)
         if url is None:
-            self._unusable_example = self._unusable_example or text
+            if not self._unusable:
+                self._unusable_example, self._unusable_line = text, line
             self._unusable += 1
         elif len(url) > MAX_STORED_URL:
             self.too_long += 1
@@ -67,7 +69,8 @@ class EntryUrls:
         if self._unusable:
             one = self._unusable == 1
             are, them = (f"is no {self._expected}", "it") if one else (f"are no {self._expected}s", "them")
-            yield f"{self._unusable:,} {of_entries} {are}, for example '{printable(example)}': fix {them}"
+            place = "" if self._unusable_line is None else f" in line {self._unusable_line:,}"
+            yield f"{self._unusable:,} {of_entries} {are}, for example '{printable(example)}'{place}: fix {them}"
         if self._without_code:
             name, them = ("names", "it") if self._without_code == 1 else ("name", "them")
             fault = f"a version with an invalid language code, for example '{printable(self._code_example)}'"

@@ -6,7 +6,7 @@ import codecs
 import io
 import re
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sitemap_crawler.exceptions import GzipError
 from sitemap_crawler.utils.files import GZIP_MAGIC, gunzip
@@ -33,8 +33,8 @@ def pieces_of(path: Path) -> Iterator[bytes]:
 class Lines:
     """Iterator over the lines of a file, as one list for each piece. A list may be empty.
 
-    A line ends with CR, LF or both. The values below are valid after the iteration. Bytes that are no text become
-    U+FFFD.
+    A line ends with CR, LF or both. An over-long line becomes an empty one. The values below are valid after the
+    iteration, `number` also during it. Bytes that are no text become U+FFFD.
     """
 
     def __init__(self, pieces: Iterable[bytes], *, max_lines: int, max_bytes: int) -> None:
@@ -76,9 +76,11 @@ class Lines:
             self.damage = f"has more than {self._max_lines:,} lines"
             del lines[left:]
         self.number += len(lines)
-        kept = [line for line in lines if line is not None and len(line) <= MAX_LINE]
-        self.too_long += len(lines) - len(kept)
-        return kept
+        too_long = [position for position, line in enumerate(lines) if line is None or len(line) > MAX_LINE]
+        for position in too_long:
+            lines[position] = ""
+        self.too_long += len(too_long)
+        return cast("list[str]", lines)
 
     def _texts(self) -> Iterator[str]:
         pieces = self._bounded(self._plain())

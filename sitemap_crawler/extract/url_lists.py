@@ -61,10 +61,16 @@ class ListEntry(NamedTuple):
     section: str | None = None
     fault: str | None = None
     """Why the line has no URL; then `url` is the line."""
+    line: int = 0
+    """Number of the line, from 1, in which the entry begins."""
+    notes: tuple[str, ...] = ()
+    """Which of its values are left out, and why. Each follows the number of the entries that have it."""
 
 
 class _Format(Protocol):
-    def entries(self, lines: list[str]) -> Iterator[ListEntry]: ...
+    def entries(self, lines: list[str], first: int) -> Iterator[ListEntry]:
+        """Yield the entries of some lines. `first` is the number of the first of them."""
+        ...
 
     def finish(self) -> Iterator[ListEntry]: ...
 
@@ -101,7 +107,8 @@ class UrlList:
                     begin += isinstance(form, _Csv) and form.has_header
                 else:
                     begin += 1
-            yield list(form.entries(lines[begin:])) if form is not None else []
+            first_line = self.lines.number - len(lines) + begin + 1
+            yield list(form.entries(lines[begin:], first_line)) if form is not None else []
         if form is not None:
             yield list(form.finish())
 
@@ -181,13 +188,13 @@ def is_record(line: str) -> bool:
 class _Text:
     """One URL a line."""
 
-    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
-        for line in lines:
+    def entries(self, lines: list[str], first: int) -> Iterator[ListEntry]:
+        for number, line in enumerate(lines, first):
             if url := line.strip(_BLANK):
                 if _SEPARATOR.search(url) is not None and is_record(url):
-                    yield ListEntry(url, fault=_SEVERAL_FIELDS)
+                    yield ListEntry(url, fault=_SEVERAL_FIELDS, line=number)
                 else:
-                    yield ListEntry(url)
+                    yield ListEntry(url, line=number)
 
     def finish(self) -> Iterator[ListEntry]:
         yield from ()
@@ -203,50 +210,58 @@ class _Csv:
         self._open: list[str] = []
         """Lines of a record whose quote is not closed yet."""
         self._open_length = 0
+        self._open_line = 0
+        """Number of the first of them."""
 
-    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
-        for line in lines:
-            yield from self._take(line)
+    def entries(self, lines: list[str], first: int) -> Iterator[ListEntry]:
+        for number, line in enumerate(lines, first):
+            yield from self._take(line, number)
 
     def finish(self) -> Iterator[ListEntry]:
         while self._open:
             yield from self._give_up()
 
-    def _take(self, line: str) -> Iterator[ListEntry]:
+    def _take(self, line: str, number: int) -> Iterator[ListEntry]:
         odd = line.count('"') % 2 == 1
         if not self._open and not odd:
             if stripped := line.strip(_BLANK):
-                yield self._entry(_cells(line.rstrip("\r"), self._delimiter) or [stripped], line)
+                yield self._entry(_cells(line.rstrip("\r"), self._delimiter) or [stripped], line, number)
             return
+        if not self._open:
+            self._open_line = number
         self._open.append(line)
         self._open_length += len(line)
         if odd and len(self._open) > 1:
             text = "\n".join(self._open)
             self._open, self._open_length = [], 0
-            yield self._entry(_cells(text.rstrip("\r"), self._delimiter), text)
+            yield self._entry(_cells(text.rstrip("\r"), self._delimiter), text, self._open_line)
         elif len(self._open) > MAX_RECORD_LINES or self._open_length > MAX_CELL:
             yield from self._give_up()
 
     def _give_up(self) -> Iterator[ListEntry]:
         """Read the first open line as if its quote were no quote, and the lines after it anew."""
         first, *others = self._open
+        number = self._open_line
         self._open, self._open_length = [], 0
-        yield self._entry(first.replace('"', "").rstrip("\r").split(self._delimiter), first)
-        for line in others:
-            yield from self._take(line)
+        yield self._entry(first.replace('"', "").rstrip("\r").split(self._delimiter), first, number)
+        for next_number, line in enumerate(others, number + 1):
+            yield from self._take(line, next_number)
 
-    def _entry(self, cells: Sequence[str], line: str) -> ListEntry:
+    def _entry(self, cells: Sequence[str], line: str, number: int) -> ListEntry:
         def cell(name: str) -> str:
             position = self._positions.get(name)
             return cells[position].strip(_BLANK) if position is not None and position < len(cells) else ""
 
         url = cell("url")
         if not url:
-            return ListEntry(line, fault=_NO_URL)
+            return ListEntry(line, fault=_NO_URL, line=number)
         if len(self._positions) == 1:
-            return ListEntry(url)
-        images, videos = _structured(cell("images")), _structured(cell("videos"))
-        return ListEntry(url, cell("lastmod") or None, _images_of(images), _videos_of(videos), cell("section") or None)
+            return ListEntry(url, line=number)
+        notes: list[str] = []
+        images = _images_of(_structured(cell("images")), notes)
+        videos = _videos_of(_structured(cell("videos")), notes)
+        lastmod, section = cell("lastmod") or None, cell("section") or None
+        return ListEntry(url, lastmod, images, videos, section, None, number, tuple(notes))
 
 
 class _JsonLines:
@@ -256,29 +271,34 @@ class _JsonLines:
         self._url_keys = (columns["url"],) if "url" in columns else URL_COLUMNS
         self._keys = {name: columns.get(name, name) for name in COLUMNS[1:]}
 
-    def entries(self, lines: list[str]) -> Iterator[ListEntry]:
-        for line in lines:
+    def entries(self, lines: list[str], first: int) -> Iterator[ListEntry]:
+        for number, line in enumerate(lines, first):
             if text := line.strip(_BLANK):
-                yield self._entry(text)
+                yield self._entry(text, number)
 
     def finish(self) -> Iterator[ListEntry]:
         yield from ()
 
-    def _entry(self, text: str) -> ListEntry:
+    def _entry(self, text: str, number: int) -> ListEntry:
         value = _json(text)
         if not isinstance(value, dict):
-            return ListEntry(text, fault=_NO_OBJECT)
+            return ListEntry(text, fault=_NO_OBJECT, line=number)
         url = next((value[key] for key in self._url_keys if isinstance(value.get(key), str)), None)
         if url is None:
-            return ListEntry(text, fault=f"has no text under the key {' or '.join(self._url_keys)}")
-        lastmod, section = value.get(self._keys["lastmod"]), value.get(self._keys["section"])
-        return ListEntry(
-            url,
-            lastmod if isinstance(lastmod, str) else None,
-            _images_of(value.get(self._keys["images"])),
-            _videos_of(value.get(self._keys["videos"])),
-            section if isinstance(section, str) and section else None,
-        )
+            fault = f"has no text under the key {' or '.join(self._url_keys)}"
+            return ListEntry(text, fault=fault, line=number)
+        notes: list[str] = []
+        lastmod, section = (self._text(value, name, notes) for name in ("lastmod", "section"))
+        images = _images_of(value.get(self._keys["images"]), notes)
+        videos = _videos_of(value.get(self._keys["videos"]), notes)
+        return ListEntry(url, lastmod, images, videos, section, None, number, tuple(notes))
+
+    def _text(self, value: Mapping[str, Any], name: str, notes: list[str]) -> str | None:
+        text = value.get(self._keys[name])
+        if text is not None and not isinstance(text, str):
+            notes.append(f"has a {name} that is no text")
+            return None
+        return text or None
 
 
 def is_text(url: str) -> bool:
@@ -308,17 +328,28 @@ def _structured(cell: str) -> Any:
 
 
 def _list_of(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return value if isinstance(value, list) else [] if value in (None, "") else [value]
 
 
-def _images_of(value: Any) -> tuple[str, ...]:
+def _images_of(value: Any, notes: list[str]) -> tuple[str, ...]:
+    given = _list_of(value)
     found = []
-    for image in _list_of(value)[:MAX_IMAGES]:
+    for image in given[:MAX_IMAGES]:
         url = next((image[key] for key in URL_COLUMNS if key in image), None) if isinstance(image, dict) else image
         if isinstance(url, str) and url:
             found.append(url)
+    if len(found) < min(len(given), MAX_IMAGES):
+        notes.append("has an image that is neither a text nor an object with a URL")
+    if len(given) > MAX_IMAGES:
+        notes.append(f"has more than {MAX_IMAGES:,} images, the maximum of a page")
     return tuple(found)
 
 
-def _videos_of(value: Any) -> tuple[Mapping[str, Any], ...]:
-    return tuple(video for video in _list_of(value)[:MAX_VIDEOS] if isinstance(video, dict))
+def _videos_of(value: Any, notes: list[str]) -> tuple[Mapping[str, Any], ...]:
+    given = _list_of(value)
+    found = tuple(video for video in given[:MAX_VIDEOS] if isinstance(video, dict))
+    if len(found) < min(len(given), MAX_VIDEOS):
+        notes.append("has a video that is no object")
+    if len(given) > MAX_VIDEOS:
+        notes.append(f"has more than {MAX_VIDEOS:,} videos, the maximum of a page")
+    return found

@@ -76,8 +76,8 @@ class ListEntries:
         )
         self._media = rules.resolver(tracking=True).normalise
         self._sections: set[str] = set()
-        self._faults: dict[str, tuple[int, str]] = {}
-        """By the words of a fault, the number of entries that have it, and the first example."""
+        self._faults: dict[str, tuple[int, ListEntry]] = {}
+        """By the words of a fault, the number of entries that have it, and the first of them."""
         self._first_not_utf_8: int | None = None
         self.urls_read = self.outside = 0
 
@@ -86,21 +86,23 @@ class ListEntries:
         usable = Slice({}, {})
         for entry in entries:
             if entry.fault is not None:
-                self._note(entry.fault, entry.url)
+                self._note(entry.fault, entry)
                 continue
-            url = self._urls.accept(entry.url)
+            url = self._urls.accept(entry.url, entry.line)
             if url is None:
                 continue
             self.urls_read += 1
             if not self._rules.scope.may_lead_inside(url):
                 self.outside += 1
-                self._note("out of the scope, neither requested nor listed", url)
+                self._note("out of the scope, neither requested nor listed", entry)
                 continue
+            for note in entry.notes:
+                self._note(note, entry)
             usable.supplied.setdefault(url, self._supplied(entry))
             if entry.lastmod is not None:
                 date = credible(entry.lastmod, SUPPLIED, self._now)
                 if date is None:
-                    self._note(_NO_DATE, entry.url)
+                    self._note(_NO_DATE, entry)
                 else:
                     usable.dates.setdefault(url, Dated(date.moment.timestamp(), SUPPLIED, not date.has_time))
         return usable
@@ -112,32 +114,30 @@ class ListEntries:
             if usable := list(dict.fromkeys(filter(None, images))):
                 extras["images"] = usable
             if len(images) < len(entry.images) or None in images:
-                self._note("names an image without an absolute http or https URL", entry.url)
+                self._note("names an image without an absolute http or https URL", entry)
         if entry.videos:
             videos = [supplied_video(video, self._media) for video in entry.videos]
             if usable_videos := [video.fields() for video in videos if video is not None]:
                 extras["videos"] = usable_videos
             if None in videos:
-                self._note("names a video without thumbnail, title, description, and file or player", entry.url)
+                self._note("names a video without thumbnail, title, description, and file or player", entry)
         section = self._section(entry) if entry.section else None
         return Supplied(section, extras or None)
 
     def _section(self, entry: ListEntry) -> str | None:
         section = entry.section or ""
         if not is_section_name(section) or section in RESERVED_SECTIONS:
-            self._note(
-                "names a section by other characters than a-z, 0-9 and single hyphens, or a reserved one", entry.url
-            )
+            self._note("names a section by other characters than a-z, 0-9 and single hyphens, or a reserved one", entry)
             return None
         if section not in self._sections and len(self._sections) >= MAX_RULES:
-            self._note(f"names one section more than {MAX_RULES}", entry.url)
+            self._note(f"names one section more than {MAX_RULES}", entry)
             return None
         self._sections.add(section)
         return section
 
-    def _note(self, fault: str, url: str) -> None:
-        count, example = self._faults.get(fault, (0, url))
-        self._faults[fault] = count + 1, example
+    def _note(self, fault: str, entry: ListEntry) -> None:
+        count, first = self._faults.get(fault, (0, entry))
+        self._faults[fault] = count + 1, first
 
     def count_unread(self, lines: Lines) -> None:
         """Count what the reader of the file has not read, when it has read the file."""
@@ -148,7 +148,8 @@ class ListEntries:
         if self._first_not_utf_8 is not None:
             yield f"is not UTF-8, first in line {self._first_not_utf_8:,}: save the list as UTF-8"
         yield from self._urls.problems()
-        for fault, (count, example) in self._faults.items():
+        for fault, (count, first) in self._faults.items():
+            example = first.url
             shown = example if len(example) <= MAX_EXAMPLE_LENGTH else example[:MAX_EXAMPLE_LENGTH] + "…"
             entries = "entry" if count == 1 else "entries"
-            yield f"{count:,} {entries}, for example '{printable(shown)}': {fault}"
+            yield f"{count:,} {entries}, for example '{printable(shown)}' in line {first.line:,}: {fault}"

@@ -73,7 +73,7 @@ def test_images_and_videos_are_added_to_those_of_the_page(program: Program, site
     assert "<video:duration>65</video:duration>" in entry
     assert "<video:live>no</video:live>" in entry
     messages = [found["message"] for found in result.report["warnings"] if found["kind"] == "url-list"]
-    named = f"1 entry, for example '{site.url('/a')}': names"
+    named = f"1 entry, for example '{site.url('/a')}' in line 1: names"
     assert messages == [
         f"{named} an image without an absolute http or https URL",
         f"{named} a video without thumbnail, title, description, and file or player",
@@ -103,7 +103,7 @@ def test_the_section_of_a_list_wins_over_the_rules(program: Program, site: WebSe
         "sitemap-shop-1.xml": ["/c"],
     }
     [message] = [found["message"] for found in result.report["warnings"] if found["kind"] == "url-list"]
-    assert message.startswith(f"1 entry, for example '{site.url('/b')}': names a section by other characters")
+    assert message.startswith(f"1 entry, for example '{site.url('/b')}' in line 3: names a section by other characters")
     for path, name in (("/a", "docs"), ("/b", "rules"), ("/c", "shop")):
         facts = json.loads(program.run("explain", "--state", "state.sqlite", "--json", site.url(path)).out)
         assert facts["file"] == f"sitemap-{name}-1.xml"

@@ -129,10 +129,11 @@ def test_faults_of_a_list_are_counted_with_an_example(program: Program, site: We
     path = write(program, "a.txt", "\n".join([site.url("/hidden/3"), *lines]))
     result = crawl(program, site, "--urls", path)
     assert listed(result, site) == ["/", "/hidden/2", "/hidden/3", "/linked"]
+    outside = "for example 'https://other.example/a' in line 8: out of the scope, neither requested nor listed"
     assert warnings(result, "url-list") == [
-        (path, "4 of its 10 entries are no absolute http or https URLs, for example 'no url': fix them"),
+        (path, "4 of its 10 entries are no absolute http or https URLs, for example 'no url' in line 2: fix them"),
         (path, "2 of its 10 entries are too long to be read, more than 8,192 characters: shorten them"),
-        (path, "2 entries, for example 'https://other.example/a': out of the scope, neither requested nor listed"),
+        (path, f"2 entries, {outside}"),
     ]
     assert result.report["excluded"] == {}
     assert query(program, "SELECT count(*) FROM urls") == [(4,)]
@@ -240,7 +241,7 @@ def test_what_the_list_names_is_no_orphan_and_what_it_names_no_longer_becomes_on
 def test_the_standard_input_is_a_list(program: Program, site: WebServer) -> None:
     result = crawl_with_input(program, site, f"{site.url('/hidden/1')}\nno url\n")
     assert listed(result, site) == ["/", "/hidden/1", "/linked"]
-    words = "1 of its 2 entries is no absolute http or https URL, for example 'no url': fix it"
+    words = "1 of its 2 entries is no absolute http or https URL, for example 'no url' in line 2: fix it"
     assert warnings(result, "url-list") == [("standard input", words)]
     assert stored_inputs(program) == []
 

@@ -82,8 +82,8 @@ def test_a_list_becomes_a_set_and_each_row_says_so(program: Program) -> None:
     assert f"<image:loc>{ORIGIN}/a.png</image:loc>" in first
     assert f"<url><loc>{ORIGIN}/b</loc><lastmod>2024-06-01T10:00:00+00:00</lastmod></url>" in second
     assert warnings(result) == [
-        "1 of its 6 entries is no absolute http or https URL, for example 'no url': fix it",
-        "1 entry, for example 'https://other.example/c': out of the scope, neither requested nor listed",
+        "1 of its 6 entries is no absolute http or https URL, for example 'no url' in line 4: fix it",
+        "1 entry, for example 'https://other.example/c' in line 3: out of the scope, neither requested nor listed",
     ]
     facts = explained(program, f"{ORIGIN}/b")
     assert (facts["decision"], facts["evidence"]) == ("listed", EVIDENCE)
@@ -181,11 +181,16 @@ def test_each_kind_of_fault_is_counted_with_its_first_example(program: Program) 
     assert (result.code, result.listed()) == (0, [f"{ORIGIN}/p/{number}" for number in (1, 2, 3, 4)])
     found = sorted(warnings(result))
     assert len(found) == 5
-    assert found[0] == "1 entry, for example ',2024-05-01': has nothing in the column of the URL"
-    assert found[1] == "1 entry, for example 'https://other.example/': out of the scope, neither requested nor listed"
+    assert found[0] == "1 entry, for example ',2024-05-01' in line 4: has nothing in the column of the URL"
+    outside = "for example 'https://other.example/' in line 6: out of the scope, neither requested nor listed"
+    assert found[1] == f"1 entry, {outside}"
     assert found[2].startswith("1 of its 6 entries is no absolute http or https URL, for example ")
-    assert found[3].startswith(f"2 entries, for example '{ORIGIN}/p/1': has a date that is not believed: it is no ")
+    assert found[3].startswith(
+        f"2 entries, for example '{ORIGIN}/p/1' in line 2: has a date that is not believed: it is no "
+    )
     assert found[4] == "is not UTF-8, first in line 8: save the list as UTF-8"
+    lines = [line for line in result.out.splitlines() if line.startswith("Warning, ")]
+    assert sorted(lines) == [f"Warning, url-list: {path}: {message}" for message in found]
 
 
 def test_write_without_the_list_and_an_unfinished_crawl_are_refused(program: Program) -> None:

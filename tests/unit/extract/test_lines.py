@@ -53,10 +53,10 @@ def test_the_first_line_that_is_no_utf_8_is_known(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1_000, 262_144, 20_000_000])
-def test_a_line_that_is_too_long_is_counted(size: int) -> None:
+def test_a_line_that_is_too_long_is_counted_and_becomes_an_empty_one(size: int) -> None:
     data = b"a\n" + b"x" * (10 * MAX_LINE) + b"\nb\n" + b"y" * (MAX_LINE + 1)
     found, source = read(in_pieces(data, size))
-    assert (found, source.number, source.too_long) == (["a", "b"], 4, 2)
+    assert (found, source.number, source.too_long) == (["a", "", "b", ""], 4, 2)
 
 
 def test_a_file_of_too_many_lines_or_bytes_is_cut() -> None:
@@ -71,7 +71,7 @@ def test_a_file_of_too_many_lines_or_bytes_is_cut() -> None:
 def test_a_bomb_is_cut_and_kept_in_pieces() -> None:
     bomb = gzip.compress(bytes(30_000_000))
     found, source = read([bomb], max_bytes=20_000_000)
-    assert (found, source.damage) == ([], "has more than 20,000,000 bytes")
+    assert (found, source.damage) == ([""], "has more than 20,000,000 bytes")
     assert max(len(piece) for piece in Lines([bomb], max_lines=1, max_bytes=10**9)._plain()) <= module.PIECE_BYTES
 
 

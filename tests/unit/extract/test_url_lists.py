@@ -8,6 +8,7 @@ from itertools import repeat
 
 import pytest
 
+from sitemap_crawler.extract.lines import MAX_LINE
 from sitemap_crawler.extract.url_lists import MAX_RECORD_LINES, ListEntry, UrlList, is_text, problem_of
 
 FIELDS = "has several fields, and no heading names them"
@@ -15,7 +16,9 @@ A, B, C = (f"https://example.com/{name}" for name in "abc")
 
 
 def read(text: str | bytes, columns: dict[str, str] | None = None) -> list[ListEntry]:
-    return [entry for batch in read_list(text, columns) for entry in batch]
+    """Return the entries without what is said of their place and of the values that are left out."""
+    entries = [entry for batch in read_list(text, columns) for entry in batch]
+    return [entry._replace(line=0, notes=()) for entry in entries]
 
 
 def read_list(text: str | bytes, columns: dict[str, str] | None = None) -> UrlList:
@@ -140,8 +143,49 @@ def test_control_characters_and_damaged_utf_8_are_no_text(text: str, *, expected
 
 def test_only_so_many_images_and_videos_of_an_entry_are_kept() -> None:
     value = {"url": A, "images": list(repeat(B, 2_000)), "videos": list(repeat({"title": "T"}, 2_000))}
-    [entry] = read(json.dumps(value))
+    [[entry], _] = read_list(json.dumps(value))
     assert (len(entry.images), len(entry.videos)) == (1_000, 100)
+    assert entry.notes == (
+        "has more than 1,000 images, the maximum of a page", "has more than 100 videos, the maximum of a page",
+    )  # fmt: skip
+
+
+IMAGE = "has an image that is neither a text nor an object with a URL"
+NOTES: dict[str, tuple[str, ...]] = {
+    '{"lastmod": 5, "images": 7, "videos": ["x"], "section": {}}': (
+        "has a lastmod that is no text", "has a section that is no text", IMAGE, "has a video that is no object",
+    ),
+    '{"lastmod": null, "images": null, "videos": null, "section": null}': (),
+    '{"lastmod": "", "images": "", "videos": "", "section": ""}': (),
+    '{"images": [], "videos": []}': (),
+    '{"images": ["/a", {"src": "/b"}], "videos": {"title": "T"}}': (IMAGE,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("values", NOTES)
+def test_values_that_are_left_out_are_noted(values: str) -> None:
+    [[entry], _] = read_list(json.dumps({"url": A, **json.loads(values)}))
+    assert entry.notes == NOTES[values]
+
+
+@pytest.mark.parametrize("size", [1, 5, 10_000])
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"\n\n{A}\r\n\r{B}\n  \n{C}", [3, 5, 7]),
+        (f'\nurl,name\n\n{A},x\n{B},"two\nlines"\n{C},x\n,\n', [4, 5, 7, 8]),
+        (f'url,name\n{A},"never closed\n' + f"{B},\n" * 60, [2, *range(3, 63)]),
+        (f'\n{{"url": "{A}"}}\nno object\n\n{{"url": "{B}"}}', [2, 3, 5]),
+        (f"{A}\n{'x' * (MAX_LINE + 1)}\n{B}\n", [1, 3]),
+    ],
+    ids=["text", "csv", "csv with an open quote", "json lines", "a line that is too long"],
+)
+def test_an_entry_has_the_number_of_its_line(text: str, lines: list[int], size: int) -> None:
+    data = text.encode()
+    size = max(size, len(data) // 1_000)
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    found = UrlList(pieces, columns={}, max_lines=10_000, max_bytes=10**8)
+    assert [entry.line for batch in found for entry in batch] == lines
 
 
 @pytest.mark.parametrize("quoted", [False, True])
