@@ -29,6 +29,9 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 """IPv6 addresses that stand for an IPv4 address, https://www.rfc-editor.org/rfc/rfc6052#section-2.1"""
 _PLATFORM_SERVICES = frozenset(map(IPv4Address, ("168.63.129.16", "192.0.0.192")))
 """Addresses in public ranges at which a cloud serves its own machines. The others are link-local or private."""
+_LOCAL_DOMAINS = frozenset({"internal", "lan", "local", "localhost", "test", "invalid"})
+"""Top-level domains that are not on the internet: RFC 2606, RFC 6762, and ICANN's decision on `internal`; `lan` is what
+routers use."""
 _IPV4_SPELLING = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
 
 
@@ -70,6 +73,15 @@ def is_loopback(host: str) -> bool:
         return True
     address = literal_address(host)
     return address is not None and ip_address(address).is_loopback
+
+
+def is_local(host: str) -> bool:
+    """Return whether a host is written as one that only a local network can reach: its address, or its kind of name."""
+    address = literal_address(host)
+    if address is not None:
+        return not is_public(address)
+    name = host.rstrip(".").lower()
+    return "." not in name or name.rpartition(".")[2] in _LOCAL_DOMAINS or name.endswith(".home.arpa")
 
 
 class Root:

@@ -203,6 +203,8 @@ RULES: dict[str, Rule] = dict([
          "Correct the URL."),
         ("foreign-origin", "error", _LOCATION, "A URL has another scheme, host or port than its sitemap.",
          "List the URL in a sitemap of its own scheme and host."),
+        ("loc-local", "warning", _TOOL, "The URLs of a file lie on a host of a local network.",
+         "List the addresses that visitors use, as the option --public-url writes them."),
         ("outside-directory", "error", _LOCATION, "A URL is not below the directory of its sitemap.",
          "Move the sitemap to the root directory of the site, or list the URL in a sitemap above it."),
         ("loc-session-id", "warning", _URL_STRUCTURE, "A URL contains the id of a session.",

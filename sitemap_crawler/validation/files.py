@@ -15,6 +15,7 @@ from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
     bare_name,
+    common_origin,
     has_text_name,
     head_of,
     looks_like_html,
@@ -72,6 +73,9 @@ class _FileCheck:
             self._result.findings.sink = self._log.add
         self._namespace = ""
         self._origin = ""
+        """Origin by which the URLs of a file without an address are judged."""
+        self._is_majority = False
+        """Whether several URLs have it."""
         self._items = 0
         self._news = 0
         self._errors = 0
@@ -99,6 +103,7 @@ class _FileCheck:
         if result.kind == "text" and not has_text_name(task.name):
             self._report(issue("text-name", "the file is a text sitemap"))
         self._check_whole()
+        result.origin = task.place.origin if task.place else self._origin
         if self._log is not None:
             self._log.close()
             result.findings.sink = None
@@ -125,6 +130,8 @@ class _FileCheck:
 
     def _read(self, pieces: Iterator[bytes]) -> None:
         head = head_of(pieces)
+        if self._task.place is None:
+            self._origin, self._is_majority = common_origin(head)
         if not head:
             self._report(issue("empty-file", "the file has no content"))
         elif looks_like_text(head, self._task.name):
@@ -344,7 +351,7 @@ class _FileCheck:
         place = self._task.place
         if place is None:
             self._origin = self._origin or url.origin
-            origin, whose = self._origin, "the first one of the file"
+            origin, whose = self._origin, "most of the file" if self._is_majority else "the first one of the file"
         else:
             origin, whose = place.origin, "the index" if is_index else "its sitemap"
         if url.origin != origin:

@@ -58,6 +58,8 @@ class FileResult:
     findings: Collector = field(default_factory=Collector)
     children: list[Child] = field(default_factory=list)
     statistics: Statistics = field(default_factory=Statistics)
+    origin: str = ""
+    """Origin of the URLs of the file, by which each of them is judged; "" without a URL."""
     group: str = ""
     """Group of the task and content of the file. One page may be in the files of several groups: XML, text, feed, news
     sitemap, image sitemap and video sitemap."""

@@ -6,7 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from sitemap_crawler.utils.addresses import is_local
 from sitemap_crawler.validation.finding_log import FindingLog
 from sitemap_crawler.validation.findings import Collector, FileReport, Kind, ValidationReport, issue
 from sitemap_crawler.validation.listing import ListedUrl, listings, media_of
@@ -54,6 +56,8 @@ class Validation:
         self._stack = ExitStack()
         self._reports: list[FileReport] = []
         self._files: list[CheckedFile] = []
+        self._local_origins: dict[str, str] = {}
+        """Origin of the URLs of each file that was not downloaded, by the name of the file."""
         self._logs_all = logs_all
         self.log: FindingLog | None = None
 
@@ -82,6 +86,8 @@ class Validation:
             self._numbers.add(result.statistics)
             self._reports.append(result.report())
             self._files.append(CheckedFile(result.task, result.kind, result.group, len(self._files)))
+            if "://" not in result.task.name:
+                self._local_origins[result.task.name] = result.origin
             self._keys.append(result.keys)
             self._pairs.append(result.pairs)
             outcomes.append(Outcome(result.kind, tuple(result.children), result.statistics.newest))
@@ -116,6 +122,16 @@ class Validation:
         numbers.duplicate_urls += find_duplicates(self._files, self._keys, self.collector)
         find_one_sided_alternates(self._files, self._keys, self._pairs, self.collector)
         self.statistics |= numbers.to_json()
+
+    def judge_hosts(self) -> None:
+        """Add a finding for each local file whose URLs lie on a host that search engines cannot reach.
+
+        Whoever downloads sitemaps or requests their URLs means that host.
+        """
+        for name, origin in self._local_origins.items():
+            if origin and is_local(urlsplit(origin).hostname or ""):
+                message = f"its URLs are on {origin}, which no search engine can reach"
+                self.collector.add(name, issue("loc-local", message))
 
     def report(self) -> ValidationReport:
         """Return the report of all that was found so far."""

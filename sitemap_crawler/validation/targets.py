@@ -24,6 +24,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 def validate(*targets: str) -> ValidationReport:
     """Check targets and return the report: see `open_validation`."""
     with open_validation(targets) as validation:
+        validation.judge_hosts()
         return validation.report()
 
 

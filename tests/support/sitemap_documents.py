@@ -92,7 +92,7 @@ VALID = {
     "escapes and CDATA": urlset(
         "<url><loc>https://example.com/?a=1&amp;b=2</loc></url><url><loc><![CDATA[https://example.com/?a&b]]></loc></url>"
     ),
-    "port, IPv6, punycode": urlset("<url><loc>http://[::1]:8080/</loc></url>"),
+    "port, IPv6, punycode": urlset("<url><loc>http://[2606:4700::1111]:8080/</loc></url>"),
     "year": page("<lastmod>2024</lastmod>"),
     "month": page("<lastmod>2024-12</lastmod>"),
     "minutes": page("<lastmod>2024-12-31T23:59+05:30</lastmod>"),

@@ -105,6 +105,8 @@ def validate(
             stopped = LiveCheck(validation, request_options, home=home, size=sample).run(media=check_media)
         if against is not None:
             _compare(validation, against)
+        elif not check_urls:
+            validation.judge_hosts()
         report = validation.report()
         if validation.log is None:
             lines = _lines(form, report, max_findings=max_findings)

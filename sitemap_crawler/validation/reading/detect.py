@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.reading.reader import Node, read_xml
 from sitemap_crawler.validation.reading.stream import Readable, Stream
+from sitemap_crawler.validation.values import Url, parse_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +21,7 @@ ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "sitemapindex", "r
 _HEAD_BYTES = 1_024
 """Number of leading bytes that are enough to detect the kind of a file."""
 _HTML = re.compile(rb"(?:<\?xml[^>]*+>\s*+)?+(?:<!doctype\s+html|<html)[\s>]", re.IGNORECASE)
+_LISTED = re.compile(rb"(?:^|<loc>)\s{0,100}(https?://[^/?#<\s]{1,300})", re.IGNORECASE | re.MULTILINE)
 _TEXT = re.compile(rb"https?://", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 
@@ -29,6 +32,19 @@ def head_of(pieces: Iterator[bytes]) -> bytes:
     while len(head) < _HEAD_BYTES and (piece := next(pieces, b"")):
         head += piece
     return head
+
+
+def common_origin(head: bytes) -> tuple[str, bool]:
+    """Return the origin of most URLs in the first bytes of a sitemap, of the first one if none is more frequent.
+
+    Return also whether it is that of several URLs. The origin is "" if there is no URL.
+    """
+    counts = Counter(_LISTED.findall(head))
+    if not counts:
+        return "", False
+    [(prefix, number)] = counts.most_common(1)
+    url = parse_url(f"{prefix.decode('ascii', 'replace')}/")
+    return (url.origin, number > 1) if isinstance(url, Url) else ("", False)
 
 
 def looks_like_text(head: bytes, name: str) -> bool:

@@ -12,6 +12,7 @@ from sitemap_crawler.utils.addresses import (
     MAX_NAMED_HOSTS,
     MAX_RESOURCE_HOSTS,
     Gate,
+    is_local,
     is_loopback,
     is_public,
     literal_address,
@@ -71,6 +72,20 @@ MAY_CALL = {
 )
 def test_loopback(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("localhost", True), ("a.localhost", True), ("127.0.0.1", True), ("0x7f.1", True), ("[::1]", True),
+        ("192.168.1.9", True), ("10.0.0.1", True), ("printer.local", True), ("wiki.corp.internal.", True),
+        ("intranet", True), ("nas.home.arpa", True), ("router.LAN", True), ("shop.test", True),
+        ("example.com", False), ("local.example.com", False), ("8.8.8.8", False), ("[2606:4700::1111]", False),
+        ("test.de", False), ("xn--bcher-kva.example.", False),
+    ],
+)  # fmt: skip
+def test_hosts_of_local_networks(host: str, *, local: bool) -> None:
+    assert is_local(host) is local
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,7 @@ PAIRS = [
     Pair("loc-credentials", at("https://example.com/me@home"), at("https://me@example.com/")),
     Pair("loc-invalid", at("https://example.com:8443/"), at("https://example.com:65536/")),
     Pair("foreign-origin", listing(2), urlset(f"<url>{LOC}</url><url><loc>https://www.example.com/b</loc></url>")),
+    Pair("loc-local", GOOD, GOOD.replace("https://example.com", "http://localhost:8000")),
     Pair("outside-directory", set_of(f"{BASE}a"), set_of("https://example.com/blog/a")),
     Pair("loc-session-id", at("https://example.com/?sessions=all"),
          at("https://example.com/a;jsessionid=0123456789ABCDEF?page=2")),

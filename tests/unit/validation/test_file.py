@@ -294,6 +294,23 @@ def test_a_finding_names_file_line_and_url(check: Check) -> None:
     assert "#x" in finding.message
 
 
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("others", [2, 500])
+def test_the_odd_one_is_named_wherever_it_stands(check: Check, others: int, *, text: bool) -> None:
+    right, odd = [f"https://example.com/{number}" for number in range(others)], "http://example.com/odd"
+    for urls in ([odd, *right], [*right, odd]):
+        lines = [url if text else f"<url><loc>{url}</loc></url>" for url in urls]
+        report = check("\n".join(lines) if text else urlset("\n".join(lines)), **({"name": "a.txt"} if text else {}))
+        [finding] = report.findings
+        assert (finding.rule, finding.url) == ("foreign-origin", odd)
+        assert finding.message == "the URL is on http://example.com, most of the file on https://example.com"
+
+
+def test_of_two_urls_the_first_is_right(check: Check) -> None:
+    [finding] = check(urlset(f"<url>{LOC}</url><url><loc>http://other.example/</loc></url>")).findings
+    assert finding.message == "the URL is on http://other.example, the first one of the file on https://example.com"
+
+
 def test_a_duplicate_names_its_first_position(check: Check) -> None:
     [finding] = check(urlset(f"<url>{LOC}</url>\n\n<url>{LOC}</url>")).findings
     assert finding.line == 5
