@@ -1,4 +1,4 @@
-"""The check of listed images and videos: each is requested once, and judged by its status."""
+"""The check of listed images and videos: each is requested once, and judged by its status and its type."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta
 from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError, RobotsUnavailableError
 from sitemap_crawler.crawl.middlewares.shortage import RequestAbandonedError
+from sitemap_crawler.extract.media_type import media_type
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.bounded import Recent
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 MEDIA_AT_ONCE = 8
 """Maximum number of requests for media that are in flight. The throttles of the hosts allow fewer."""
@@ -30,6 +32,10 @@ _RECENT_MEDIA = 50_000
 """Size of a generation of media that are not requested again. Sites list the same logo on each page."""
 _HEAD_REFUSED = frozenset((400, 403, 404, 405, 406, 500, 501, 503))
 """Statuses of a HEAD request after which a GET request is sent: some servers answer HEAD with an error."""
+
+
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+"""Media types of pages, with which servers answer for files that they do not have, or ask for a login."""
 
 
 class MediaCheck:
@@ -88,10 +94,19 @@ class MediaCheck:
                 meta = {Meta.VERBATIM_URL: True, Meta.MAX_BODY_BYTES: 1}
                 request = Request(url, method=method, callback=NO_CALLBACK, meta=meta)
                 response = await self._crawler.engine.download_async(request)
-                if method == "GET" or response.status not in _HEAD_REFUSED:
+                is_page = _type_of(response) in _PAGES
+                # Some servers state the type of their error pages for any HEAD request.
+                if method == "GET" or (response.status not in _HEAD_REFUSED and not is_page):
                     break
         except (BlockedByRobotsError, RobotsUnavailableError, RequestAbandonedError):
             return None
         except Exception as error:
             return describe_failure(error)
-        return None if response.status < 400 else f"status {response.status}"
+        if response.status >= 400:
+            return f"status {response.status}"
+        return "a page of HTML is sent in its place" if is_page else None
+
+
+def _type_of(response: Response) -> str:
+    header = response.headers.get("Content-Type")
+    return media_type(header.decode("latin-1") if header else None, b"")

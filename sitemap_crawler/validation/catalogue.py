@@ -414,7 +414,7 @@ RULES: dict[str, Rule] = dict([
         ("live-lastmod", "warning", _BING_LASTMOD,
          "The lastmod of an entry contradicts the date that the page or the server states.",
          "Write the date of the change that the page states, or leave lastmod out."),
-        ("media-broken", "warning", _IMAGES, "A listed image or video does not answer.",
+        ("media-broken", "warning", _IMAGES, "A listed image or video does not answer, or with a page.",
          "Correct the URL of the image or video, or remove it."),
         ("live-incomplete", "warning", _TOOL, "Not all listed URLs were requested.",
          "Run the check again, or raise its limits."),

@@ -279,6 +279,19 @@ def test_urls_of_too_many_origins_are_named(program: Program, site: WebServer) -
     assert report["statistics"]["checked_urls"] == 50
 
 
+def test_a_page_in_the_place_of_an_image(program: Program, site: WebServer) -> None:
+    def head_has_another_type(request: LoggedRequest) -> Answer:
+        return Answer("x", content_type="text/html" if request.method == "HEAD" else "image/png")
+
+    site.pages["/login.png"] = page(title="Log in")
+    site.pages["/odd.png"] = head_has_another_type
+    write_sitemap(program, [entry(site.url("/good"), images(site.url("/login.png"), site.url("/odd.png")))])
+    report = json.loads(program.run("validate", "map.xml", "--check-urls", "--check-media", "--json").out)
+    assert found(report) == {("media-broken", site.url("/login.png"))}
+    [finding] = report["findings"]
+    assert finding["message"] == "the medium is not there: a page of HTML is sent in its place"
+
+
 def images(*urls: str) -> str:
     return "".join(f"<image:image><image:loc>{url}</image:loc></image:image>" for url in urls)
 
