@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,42 +14,22 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.postgres_server import ICU, needs_postgres
-from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+from tests.support.postgres_server import needs_postgres
+from tests.support.star_site import PAGES, PATIENCE, Star, answer_when_shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.support.postgres_server import PostgresServer
     from tests.support.program import Program
+    from tests.support.webserver import WebServer
 
 pytestmark = pytest.mark.slow
 
-PAGES = 600
 PROCESSES = 3
 OPTIONS = ("--processes", str(PROCESSES), "-s", "DOWNLOAD_TIMEOUT=170")
 SHORT_LEASE = ("-s", "SITEMAP_LEASE=3")
 """So that a test need not wait for a minute until a killed process counts as dead."""
-PATIENCE = 120
-"""Seconds after which a test gives up: far more than a loaded machine needs."""
-
-
-class Star:
-    """A start page with links to all others. Those wait until the helpers have joined the run."""
-
-    def __init__(self, server: WebServer) -> None:
-        self.url = server.url()
-        self.requested: Counter[str] = Counter()
-        self.is_shared = threading.Event()
-        self._lock = threading.Lock()
-        server.pages["/"] = page(*(f"/{number}" for number in range(1, PAGES)))
-        server.pages.update({f"/{number}": self._answer for number in range(1, PAGES)})
-
-    def _answer(self, request: LoggedRequest) -> Answer:
-        with self._lock:
-            self.requested[request.path] += 1
-        self.is_shared.wait(PATIENCE)
-        return Answer(page("/", title=request.path), headers={"Last-Modified": "Tue, 07 May 2024 08:09:10 GMT"})
 
 
 @pytest.fixture
@@ -88,20 +66,6 @@ def crawling(program: Program, mark: str, *arguments: str) -> Iterator[subproces
                     os.kill(left, signal.SIGKILL)
 
 
-def answer_when_shared(star: Star, postgres: PostgresServer, state: str) -> None:
-    """Answer requests as soon as all processes have joined."""
-    schema = state.rpartition("schema=")[2]
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        with suppress(Exception):
-            [(living,)] = postgres.execute(ICU, f'SELECT count(*) FROM "{schema}".processes WHERE NOT ended')
-            if living == PROCESSES:
-                star.is_shared.set()
-                return
-        time.sleep(0.1)
-    pytest.fail("the helpers have not joined")
-
-
 def sitemap(program: Program, output: str) -> bytes:
     return (program.directory / output / "sitemap.xml").read_bytes()
 
@@ -124,7 +88,7 @@ def test_the_set_is_that_of_one_process_and_each_page_is_requested_once(
     state = postgres.url()
     command = (star.url, "--state", state, *OPTIONS, "--report", "report.json")
     with crawling(program, mark, *command) as process:
-        answer_when_shared(star, postgres, state)
+        answer_when_shared(star, postgres, state, processes=PROCESSES)
         out, _ = process.communicate(timeout=2 * PATIENCE)
         assert processes_of(mark) == []
     assert process.returncode == 0, out
@@ -145,7 +109,7 @@ def test_helpers_end_with_the_main_process_and_the_same_command_goes_on(
     state = postgres.url()
     command = (star.url, "--state", state, *OPTIONS, *SHORT_LEASE)
     with crawling(program, mark, *command) as process:
-        answer_when_shared(star, postgres, state)
+        answer_when_shared(star, postgres, state, processes=PROCESSES)
         process.send_signal(number)
         out, _ = process.communicate(timeout=PATIENCE)
         deadline = time.monotonic() + PATIENCE

@@ -13,6 +13,7 @@ from filelock import FileLock
 
 from sitemap_crawler.validation.entries import read_entries
 from tests.support.gated_site import PAGES, Gate, build
+from tests.support.postgres_server import needs_postgres
 from tests.support.scrapyd_server import (
     PROJECT,
     REQUIREMENTS,
@@ -23,11 +24,15 @@ from tests.support.scrapyd_server import (
     environment,
     make_environment,
 )
+from tests.support.star_site import PAGES as STAR_PAGES
+from tests.support.star_site import Star, answer_when_shared
 from tests.support.webserver import WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tests.support.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.slow
 
@@ -90,16 +95,16 @@ class Places:
 
     def __init__(self, directory: Path) -> None:
         self.output = directory / "public"
-        self._report = directory / "report.json"
+        self.report_path = directory / "report.json"
         self.settings = [
             f"SITEMAP_OUTPUT={self.output}",
             f"SITEMAP_STATE={directory / 'site.sqlite'}",
-            f"SITEMAP_REPORT={self._report}",
+            f"SITEMAP_REPORT={self.report_path}",
         ]
 
     @property
     def report(self) -> dict[str, Any]:
-        return dict(json.loads(self._report.read_text(encoding="utf-8")))
+        return dict(json.loads(self.report_path.read_text(encoding="utf-8")))
 
     def listed(self) -> list[str]:
         return [entry.loc for entry in read_entries((self.output / "sitemap.xml").read_bytes())]
@@ -248,3 +253,25 @@ def test_a_cancelled_job_stops_gently_and_the_next_one_goes_on(
     assert len(places.listed()) == PAGES
     # Every page once, and robots.txt in both halves.
     assert len(site.paths()) == PAGES + 2
+
+
+@needs_postgres
+def test_jobs_that_join_crawl_one_site_together(
+    scrapyd: Scrapyd, site: WebServer, places: Places, job: Callable[[], str], postgres: PostgresServer
+) -> None:
+    """Jobs are processes of their own, on one node or on several."""
+    star, state = Star(site), postgres.url()
+    shared = [f"SITEMAP_STATE={state}", f"SITEMAP_OUTPUT={places.output}", "DOWNLOAD_TIMEOUT=170"]
+    main, *helpers = job(), job(), job()
+    scrapyd.schedule(main, url=site.url("/"), settings=[*shared, f"SITEMAP_REPORT={places.report_path}"])
+    for helper in helpers:
+        scrapyd.schedule(helper, url=site.url("/"), join="1", settings=shared)
+    answer_when_shared(star, postgres, state, processes=3)
+    for helper in helpers:
+        assert " INFO: helped: helped with " in scrapyd.wait(helper)
+    assert " INFO: published: " in scrapyd.wait(main)
+    assert {scrapyd.exit_of(name) for name in (main, *helpers)} == {"Process finished:"}
+    assert set(star.requested.values()) == {1}
+    assert len(star.requested) == STAR_PAGES - 1
+    assert (places.report["outcome"], places.report["listed"]) == ("published", STAR_PAGES)
+    assert len(places.listed()) == STAR_PAGES
