@@ -69,6 +69,8 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
     from sitemap_crawler.report.renderings import rendering_words
 
     facts = explanation.facts
+    is_no_page = explanation.renders and facts["status"] not in (None, 200)
+    scripts = "not rendered: the answer is no page" if is_no_page else None
     yield _sentence(facts)
     source = f" ({facts['lastmod_source']})" if facts["lastmod_source"] else ""
     shown = {
@@ -81,7 +83,7 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
         "listed URL": explanation.listed_url,
         "linked from": explanation.linked,
         "links": explanation.links,
-        "scripts": explanation.rendering and rendering_words(explanation.rendering),
+        "scripts": rendering_words(explanation.rendering) if explanation.rendering else scripts,
         "depth": _depth(facts),
         "lastmod": facts["lastmod"] and facts["lastmod"] + source,
         "first seen": facts["first_seen"],

@@ -26,6 +26,8 @@ MAX_HOSTS = 50
 """Maximum number of hosts shown."""
 MAX_LIST_WARNINGS = 6
 """Maximum number of warnings about lists shown: each is of another fault. Of the other kinds one is an example."""
+MAX_REFUSED_HOSTS = 3
+"""Maximum number of hosts shown to which requests of scripts were refused, those with the most first."""
 WIDTH = 120
 """Columns of the summary where standard output is no terminal."""
 BORDERS = 7
@@ -83,12 +85,18 @@ def _add_renderings(table: Table, numbers: dict[str, Any]) -> None:
     table.add_row("rendered in a browser", f"{numbers['rendered']:,}")
     if numbers["rendered"]:
         table.add_row("    with links or content by scripts", f"{numbers['useful']:,}")
+        table.add_row("    seconds of all renderings together", f"{numbers['seconds']:,.1f}")
     if numbers["failed"]:
         table.add_row("    failed: the page counts as the server sends it", f"{numbers['failed']:,}")
     if numbers["confirmed"]:
         table.add_row("renderings of earlier runs that stand", f"{numbers['confirmed']:,}")
-    if numbers["refused"]:
-        table.add_row("requests of scripts refused", f"{sum(numbers['refused'].values()):,}")
+    refused: dict[str, int] = numbers["refused"]
+    if refused:
+        table.add_row("requests of scripts refused", f"{sum(refused.values()):,}")
+        for host, count in list(refused.items())[:MAX_REFUSED_HOSTS]:
+            table.add_row(plain(f"{INDENT}{printable(host)}"), f"{count:,}")
+        if others := sum(list(refused.values())[MAX_REFUSED_HOSTS:]):
+            table.add_row(plain(f"{INDENT}(others)"), f"{others:,}")
 
 
 def _add_reasons(table: Table, report: Report, *, width: int) -> None:

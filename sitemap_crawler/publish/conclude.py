@@ -32,7 +32,6 @@ from sitemap_crawler.inventory.frontier import count_frontier, waiting_urls
 from sitemap_crawler.inventory.link_graph import has_all_links, has_inlinks, store_reach, walk_from
 from sitemap_crawler.inventory.named_dates import settle_named_dates
 from sitemap_crawler.inventory.publications import mark_unpublished
-from sitemap_crawler.inventory.renderings import rendering_totals
 from sitemap_crawler.inventory.repeats import count_left_out, left_out_urls
 from sitemap_crawler.inventory.results import store_results
 from sitemap_crawler.inventory.robots import StoredRobots
@@ -219,6 +218,8 @@ class _Conclusion:
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
         if self._context.options.renders:
+            from sitemap_crawler.inventory.renderings import rendering_totals
+
             renderings = rendering_totals(self._connection, self._context.run.id)
             report.rendering = None if renderings is None else renderings.to_json()
         if ending.shortage is not None:

@@ -8,6 +8,7 @@ from heapq import nlargest
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.config.types import RenderMode
 from sitemap_crawler.inventory.inspections import inspection_of
 from sitemap_crawler.inventory.schema import TRAPPED
 from sitemap_crawler.inventory.submissions import submissions_of
@@ -59,7 +60,9 @@ class Explanation:
     google: dict[str, Any] | None = None
     """What Google says of the page; None if it was not inspected."""
     rendering: PageRendering | None = None
-    """What became of the rendering of the page; None if it was read without `--render`."""
+    """What became of the rendering of the page; None if it was read without `--render`, or is no page."""
+    renders: bool = False
+    """Whether the latest run renders pages."""
     listed_url: str | None = None
     """The simplest listed URL of the same path, for a URL that is left out for its parameters."""
 
@@ -94,6 +97,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
             submissions=sent,
             google=google,
             rendering=rendering,
+            renders=run.options.get("render", RenderMode.NEVER) != RenderMode.NEVER,
             listed_url=inventory.simplest_listed(record.url.partition("?")[0]) if is_repeated else None,
         )
     reason, evidence = _why_unknown(urls[0], inventory, rules)

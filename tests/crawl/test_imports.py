@@ -35,6 +35,7 @@ OPTIONAL = {
     "extract.access_logs",
     "extract.url_lists",
     "extract.videos.supplied",
+    "inventory.renderings",
     "publish.list_entries",
     "publish.supplied",
     "report.explain",

@@ -308,9 +308,10 @@ def test_with_always_every_page_with_scripts_is_rendered(program: Program, site:
 
 def test_explain_says_whether_and_why_a_page_was_rendered(program: Program, site: WebServer) -> None:
     paths = [f"/p/{number}" for number in range(4)]
-    site.pages["/"] = page("/app", "/bad", *paths)
+    site.pages["/"] = page("/app", "/bad", "/gone", "/moved", *paths)
     site.pages["/app"] = shell(append='<a href="/c">c</a>' + TEXT, fetch=["/data"])
     site.pages["/bad"] = shell(problem="the page crashed")
+    site.pages["/moved"] = Answer(status=301, headers={"Location": "/app"})
     site.pages |= {path: ordered(title=path, text=TEXT) for path in paths}
     site.pages |= {"/c": page(title="c"), "/data": "data"}
     crawl(program, site)
@@ -318,7 +319,7 @@ def test_explain_says_whether_and_why_a_page_was_rendered(program: Program, site
     skipped = next(path for path in paths if path not in was_rendered)
     said = {
         path: next((line.split(None, 1)[1] for line in told.splitlines() if line.startswith("  scripts")), None)
-        for path in ("/", "/app", "/bad", skipped)
+        for path in ("/", "/app", "/bad", "/gone", "/moved", skipped)
         for told in [program.run("explain", site.url(path), "--state", "state.db").out]
     }
     assert said == {
@@ -326,6 +327,7 @@ def test_explain_says_whether_and_why_a_page_was_rendered(program: Program, site
         "/app": "rendered: adds 1 link, text (rendered because the server sends hardly any text or links)",
         "/bad": "rendering failed, so the page counts as the server sends it: the page crashed (rendered because the "
         "server sends hardly any text or links)",
+        **dict.fromkeys(("/gone", "/moved"), "not rendered: the answer is no page"),
         skipped: "not rendered: 3 samples of its kind showed nothing new",
     }
     facts = explained(program, site, "/app")["rendering"]
@@ -368,7 +370,8 @@ def test_the_report_counts_and_warns(program: Program, site: WebServer) -> None:
     ]
     lines = [" ".join(line.replace("│", " ").split()) for line in result.out.splitlines()]
     assert "rendered in a browser 2" in lines
-    assert "requests of scripts refused 2" in lines
+    assert "seconds of all renderings together 1.0" in lines
+    assert lines[lines.index("requests of scripts refused 2") + 1] == "cdn.example 2"
 
 
 def test_without_render_the_report_says_nothing_of_it(program: Program, site: WebServer) -> None:
