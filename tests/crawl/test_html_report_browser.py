@@ -45,6 +45,17 @@ SECTIONS = [
 ]
 
 
+CLICK_ALL_NUMBERS = """
+[...document.querySelectorAll(":is(.alarms, .tiles, .card) a[href='#urls']")].flatMap((link) => {
+  const digits = link.textContent.trim().match(/^[0-9]+/);
+  if (!digits) return [];
+  link.click();
+  return [[digits[0], document.getElementById("found").textContent, Object.keys(link.dataset), link.outerHTML]];
+})
+"""
+"""Returns of each link with a number: the number, what the table then shows, the filters, and the link itself."""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as started:
@@ -260,14 +271,9 @@ def test_a_row_opens(browser: Browser, report: Path) -> None:
 def test_every_number_leads_to_as_many_rows(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
         shown: set[str] = set()
-        for link in page.page.locator(":is(.alarms, .tiles, .card) a[href='#urls']").all():
-            digits = re.match("[0-9]+", link.inner_text())
-            if digits is None:
-                continue
-            link.evaluate("link => link.closest('details')?.setAttribute('open', '')")
-            link.click()
-            assert page.text("#found") == f"{digits[0]} of 128 URLs.", link.evaluate("link => link.outerHTML")
-            shown |= set(link.evaluate("link => Object.keys(link.dataset)"))
+        for number, found, keys, markup in page.evaluate(CLICK_ALL_NUMBERS):
+            assert found == f"{number} of 128 URLs.", markup
+            shown |= set(keys)
         assert shown == {"reason", "only", "group", "listed", "clicks", "links", "age", "source", "answer", "engine"}
         alarm = page.page.locator(".alarms li").first
         number = int(re.sub(r"\D.*", "", alarm.inner_text().strip()))
@@ -332,6 +338,20 @@ def test_it_prints_short_and_whole(browser: Browser, tmp_path: Path) -> None:
 
 def test_a_report_of_500_pages_is_small(tmp_path: Path) -> None:
     assert write(tmp_path, pages=500).stat().st_size <= 250_000
+
+
+def test_a_report_of_many_pages_is_bounded_and_says_what_it_leaves_out(browser: Browser, tmp_path: Path) -> None:
+    file = write(tmp_path, pages=20_000)
+    total = 20_000 + 1 + 7
+    assert file.stat().st_size <= 2_000_000
+    with opened(browser, file) as page:
+        assert page.evaluate("document.getElementsByTagName('*').length") <= MAX_ELEMENTS
+        rows = page.evaluate("JSON.parse(document.getElementById('data').textContent).rows.length")
+        assert rows == 10_000
+        left_out = f"10,000 of these {total:,} URLs are in this report. All of them: sitemap-crawler pages "
+        assert page.text("#found").startswith(left_out)
+        page.page.locator("#q").fill("no such address")
+        assert page.text("#found") == "0 of the 10,000 URLs that this report holds."
 
 
 @pytest.mark.parametrize("width", WIDTHS)

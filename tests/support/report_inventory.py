@@ -11,6 +11,7 @@ With `hostile` the titles, evidences, sources, messages and some addresses are a
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import cycle
@@ -25,10 +26,12 @@ from tests.support.made_inventory import STARTED
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
     from pathlib import Path
 
 SITE = "https://www.example.com/"
 DAY = 86_400.0
+NOT_ASKED = Reason.BLOCKED_BY_ROBOTS
 OPTIONS = {"start_url": SITE, "output": "/nonexistent/sitemaps", "keep_errors": 7, "user_agent": "tests"}
 SCRIPT = "window.attacked = true"
 ATTACKS = (
@@ -70,10 +73,10 @@ def make_report_inventory(path: Path, *, pages: int = 120, hostile: bool = False
     addresses += [f"{SITE}{'docs' if number % 3 else 'blog'}/{_name(number)}" for number in range(pages)]
     addresses += [f"{SITE}docs/{'deep/' * level}" for level in range(1, 8)]
     with closing(connect(path)) as connection:
-        _add_runs(connection, text)
-        reasons = cycle([reason for reason in Reason if reason is not Reason.OUT_OF_SCOPE])
-        for number, url in enumerate(addresses, 1):
-            reason = Reason.LISTED if number == 1 or number % 2 else next(reasons)
+        others = cycle([reason for reason in Reason if reason is not Reason.OUT_OF_SCOPE])
+        reasons = [Reason.LISTED if number % 2 else next(others) for number in range(1, len(addresses) + 1)]
+        _add_runs(connection, text, Counter(reasons))
+        for number, (url, reason) in enumerate(zip(addresses, reasons, strict=True), 1):
             _add_url(connection, number, url, reason, text)
         _add_url(connection, len(addresses) + 1, "https://elsewhere.example/", Reason.OUT_OF_SCOPE, text)
         _add_warnings(connection, addresses, text)
@@ -87,12 +90,21 @@ def _name(number: int) -> str:
     return f"page-{number}.html" + ("?view=full" if number % 10 == 0 else "")
 
 
-def _add_runs(connection: sqlite3.Connection | Connected, text: Any) -> None:
-    counts = {str(kind): 3 for kind in WarningKind}
-    totals = {"requests": 130, "not_modified": 60, "bytes": 1_234_567, "errors": 3, "outcome": "published"}
-    totals |= {"message": text("done"), "warning_counts": counts, "hints": text("links lead elsewhere")}
+def _add_runs(connection: sqlite3.Connection | Connected, text: Any, counts: Mapping[Reason, int]) -> None:
+    warned = {str(kind): 3 for kind in WarningKind}
+    totals: dict[str, Any] = {
+        "requests": 130,
+        "not_modified": 60,
+        "bytes": 1_234_567,
+        "errors": 3,
+        "outcome": "published",
+    }
+    totals |= {"message": text("done"), "warning_counts": warned, "hints": text("links lead elsewhere")}
     for run in (1, 2, 3):
         began = STARTED + (run - 1) * DAY
+        numbers = {reason: max(0, count + 3 - run) for reason, count in counts.items()}
+        listed, kept = numbers.pop(Reason.LISTED), numbers.pop(Reason.KEPT_AFTER_ERROR)
+        totals |= {"listed": listed + kept, "kept": kept, "excluded": numbers}
         row = (run, SITE, SITE, f"{SITE}sitemap.xml", began, began + 75, "published", "finished", json.dumps(OPTIONS))
         connection.execute(
             "INSERT INTO runs (id, requested_url, start_url, sitemap_url, started, finished, outcome, ended_by, "
@@ -107,12 +119,22 @@ def _add_url(connection: sqlite3.Connection | Connected, number: int, url: str, 
         "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, inlinks) VALUES (?, ?, ?, 3, ?, ?, 1, ?)",
         (number, url_key(url), url, depth, None if number == 1 else max(1, number // 8), number % 5),
     )
-    status = {"client-error": 404, "server-error": 500, "redirect": 301}.get(reason, 200)
+    statuses = {"client-error": 404, "server-error": 500, "redirect": 301, "unreachable": None, NOT_ASKED: None}
+    status = statuses.get(reason, 200)
     if reason is not Reason.OUT_OF_SCOPE:
         connection.execute(
-            "INSERT INTO observations (url_id, run, fetched, status, body_bytes, elapsed, noindex, nofollow, title) "
-            "VALUES (?, 3, ?, ?, ?, ?, false, false, ?)",
-            (number, STARTED, status, 1_000 * number, number, text(f"Page {number}")),
+            "INSERT INTO observations (url_id, run, fetched, status, body_bytes, elapsed, noindex, nofollow, title, "
+            "failed_since, blocked_by) VALUES (?, 3, ?, ?, ?, ?, false, false, ?, ?, ?)",
+            (
+                number,
+                STARTED,
+                status,
+                1_000 * number,
+                number,
+                text(f"Page {number}"),
+                2 if reason == "unreachable" else None,
+                "Disallow: /docs/" if reason == NOT_ASKED else None,
+            ),
         )
     listed = reason.traits.group in (ReasonGroup.LISTED, ReasonGroup.AT_RISK)
     connection.execute(

@@ -29,6 +29,8 @@ MAX_RUNS = 15
 """Maximum number of runs in the table."""
 MAX_TREND_RUNS = 6
 """Maximum number of runs whose numbers by reason are compared."""
+MAX_TRENDS = 6
+"""Maximum number of reasons whose numbers are shown."""
 MAX_POINTS = 100
 """Maximum number of runs in the picture."""
 
@@ -83,6 +85,9 @@ class Trends(NamedTuple):
 
     runs: list[int]
     reasons: list[ReasonTrend]
+    """At most MAX_TRENDS, those that differ most."""
+    more: int
+    """Number of further reasons that differ."""
 
 
 class RunRow(NamedTuple):
@@ -156,7 +161,9 @@ def trends_of(totals: Mapping[int, Mapping[str, Any]]) -> Trends:
         ReasonTrend(str(reason), reason.traits.title, [known.get(str(reason), 0) for known in counts])
         for reason in Reason
     ]
-    return Trends(shown, [row for row in rows if len(set(row.counts)) > 1])
+    rows = [row for row in rows if len(set(row.counts)) > 1]
+    most = sorted(rows, key=lambda row: min(row.counts) - max(row.counts))[:MAX_TRENDS]
+    return Trends(shown, [row for row in rows if row in most], max(0, len(rows) - MAX_TRENDS))
 
 
 def read_changes(connection: Connection, run: int, counts: Changes, texts: PageTexts) -> list[ChangeList]:

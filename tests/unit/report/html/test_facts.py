@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.inventory.lookup import open_inventory
+from sitemap_crawler.inventory.results import LISTED_REASONS
 from sitemap_crawler.inventory.sql import encode_links
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.facts import collect
+from sitemap_crawler.report.html.history import MAX_TRENDS, trends_of
 from sitemap_crawler.report.html.writer import make_page
 from tests.support.inventories import change
 from tests.support.made_inventory import add_pages, make_inventory
@@ -153,3 +156,12 @@ def test_two_reports_of_an_inventory_differ_in_the_time_only(inventory: Path) ->
     first, second = (make_page(inventory).text.splitlines() for _ in range(2))
     different = [line for line, other in zip(first, second, strict=True) if line != other]
     assert all("<dt>Made</dt>" in line for line in different)
+
+
+def test_the_reasons_that_differ_most_are_shown_in_their_order() -> None:
+    names = [str(reason) for reason in Reason if reason not in LISTED_REASONS and reason is not Reason.OUT_OF_SCOPE]
+    before = {"listed": 5, "kept": 0, "excluded": dict.fromkeys(names, 10)}
+    after = {"listed": 5, "kept": 0, "excluded": {name: 10 + number for number, name in enumerate(names)}}
+    trends = trends_of({1: before, 2: after})
+    assert [row.reason for row in trends.reasons] == names[-MAX_TRENDS:]
+    assert trends.more == len(names) - 1 - MAX_TRENDS
