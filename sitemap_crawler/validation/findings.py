@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sitemap_crawler.utils.text import printable
 from sitemap_crawler.validation.catalogue import RULES, Severity
+from sitemap_crawler.validation.replacements import replacement_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,10 @@ class Issue(NamedTuple):
     """Status with which the URL answers, if it was requested."""
     target: str | None = None
     """The last URL of the redirects, if the URL redirects."""
+    replacement: str | None = None
+    """What to write in the place of the wrong value, before it is escaped for XML; None if that is not known yet."""
+    value: str | None = None
+    """The wrong value, if its replacement may follow from it."""
 
     @property
     def severity(self) -> Severity:
@@ -54,9 +59,11 @@ def issue(
     *,
     status: int | None = None,
     target: str | None = None,
+    replacement: str | None = None,
+    value: str | None = None,
 ) -> Issue:
     """Return an issue of a rule of the catalogue. Raises KeyError for any other rule."""
-    return Issue(RULES[rule].id, message, line, column, status, target)
+    return Issue(RULES[rule].id, message, line, column, status, target, replacement, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Finding:
     message: str
     status: int | None = None
     target: str | None = None
+    replacement: str | None = None
+    """What to write in its place, before it is escaped for XML; None if that cannot be said exactly."""
 
     @property
     def severity(self) -> Severity:
@@ -92,8 +101,9 @@ def place_of(finding: Finding) -> str:
 
 
 def statement_of(finding: Finding) -> str:
-    """Return the message of a finding after the URL that it is about. A message may end in another URL."""
-    return f"{finding.url}: {finding.message}" if finding.url else finding.message
+    """Return the message of a finding after the URL that it is about, and what to write in its place, if known."""
+    replacement = "" if finding.replacement is None else f": write {finding.replacement}"
+    return f"{finding.url}: {finding.message}{replacement}" if finding.url else f"{finding.message}{replacement}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +214,12 @@ class Collector:
             return
         shown = None if url is None else printable(url)
         target = None if issue.target is None else printable(issue.target)
-        finding = Finding(
-            issue.rule, file, issue.line, issue.column, shown, printable(issue.message), issue.status, target
-        )
+        replacement = issue.replacement
+        if replacement is None and issue.value is not None:
+            replacement = replacement_of(issue.rule, issue.value)
+        replacement = None if replacement is None else printable(replacement)
+        place = (issue.rule, file, issue.line, issue.column, shown)
+        finding = Finding(*place, printable(issue.message), issue.status, target, replacement)
         if is_kept:
             self.findings.append(finding)
         if self.sink is not None:
@@ -214,8 +227,7 @@ class Collector:
 
     def needs(self, file: str, rule: str) -> bool:
         """Return whether a further finding would be kept or go to the sink. If not, `count` is enough."""
-        has_room = len(self.findings) < MAX_TOTAL and self._kept[file, rule] < MAX_PER_RULE
-        return has_room or self.sink is not None
+        return self._has_room(file, rule) or self.sink is not None
 
     def count(self, file: str, rule: str, url: str | None) -> None:
         """Count a finding without keeping it."""
@@ -230,8 +242,12 @@ class Collector:
         self.urls.update(other.urls)
         self.findings.extend(finding for finding in other.findings if self._keeps(finding.file, finding.rule))
 
+    def _has_room(self, file: str, rule: str) -> bool:
+        return len(self.findings) < MAX_TOTAL and self._kept[file, rule] < MAX_PER_RULE
+
     def _keeps(self, file: str, rule: str) -> bool:
-        if len(self.findings) >= MAX_TOTAL or self._kept[file, rule] >= MAX_PER_RULE:
+        """Return whether a finding is kept, and count it if so."""
+        if not self._has_room(file, rule):
             return False
         self._kept[file, rule] += 1
         return True

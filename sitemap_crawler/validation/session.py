@@ -78,7 +78,7 @@ class Validation:
     def check(self, tasks: Sequence[FileTask]) -> list[Outcome]:
         """Check files and add their findings."""
         outcomes = []
-        if self._logs_all:
+        if self.log is not None:
             tasks = [task._replace(log=self.spool.new_path()) for task in tasks]
         for result in check_files(tasks):
             self.collector.merge(result.findings)

@@ -109,7 +109,7 @@ def validate(
             validation.judge_hosts()
         report = validation.report()
         if validation.log is None:
-            lines = _lines(form, report, max_findings=max_findings)
+            lines = _lines(form, report, max_findings=max_findings, warnings_fail=fail_on == "warning")
         else:
             lines = _rows(form, validation.log, max_findings=max_findings)
         for line in lines:
@@ -150,14 +150,16 @@ def _compare(validation: Validation, against: str) -> None:
             validation.collector.add(listed.file if listed else str(path), issue, url)
 
 
-def _lines(form: str, report: ValidationReport, *, max_findings: int | None) -> Iterable[str]:
+def _lines(form: str, report: ValidationReport, *, max_findings: int | None, warnings_fail: bool) -> Iterable[str]:
     """Return the lines of the report in one of FORMATS."""
     from sitemap_crawler.validation.output.build_systems import github_lines, junit_lines, sarif_lines
     from sitemap_crawler.validation.output.text import text_lines
 
     if form == "json":
         return [json.dumps(report.to_json(max_findings=max_findings), indent=2)]
-    lines = {"text": text_lines, "github": github_lines, "junit": junit_lines, "sarif": sarif_lines}[form]
+    if form == "junit":
+        return junit_lines(report, max_findings=max_findings, warnings_fail=warnings_fail)
+    lines = {"text": text_lines, "github": github_lines, "sarif": sarif_lines}[form]
     return lines(report, max_findings=max_findings)
 
 

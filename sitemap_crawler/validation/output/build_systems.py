@@ -38,12 +38,18 @@ def github_lines(report: ValidationReport, *, max_findings: int | None = None) -
     yield f"::notice title=sitemap-crawler::{(verdict(report) + more).translate(_DATA)}"
 
 
-def junit_lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
+def junit_lines(
+    report: ValidationReport, *, max_findings: int | None = None, warnings_fail: bool = False
+) -> Iterator[str]:
     """Yield JUnit XML: one test case for each rule and file with a finding, and one for each file without any.
 
-    Errors are failures. A check that could not be made is an error of the test. Warnings are test cases that pass and
-    have an output.
+    Errors are failures, and so are warnings with `warnings_fail`; otherwise they are test cases that pass and have an
+    output. A check that could not be made is an error of the test.
     """
+
+    def fails(rule: str) -> bool:
+        return rule != INCOMPLETE and (warnings_fail or RULES[rule].severity == "error")
+
     # A case is written without its findings when these are left out: a file must not look valid.
     cases: dict[tuple[str, str], list[Finding]] = {(found.file, found.rule): [] for found in report.findings}
     for finding in report.shown(max_findings):
@@ -51,7 +57,7 @@ def junit_lines(report: ValidationReport, *, max_findings: int | None = None) ->
     names = {name for name, _ in cases}
     # With so many findings, those of whole files are not kept.
     clean = [file.name for file in report.files if file.name not in names and len(report.findings) < MAX_TOTAL]
-    failures = sum(RULES[rule].severity == "error" for _, rule in cases)
+    failures = sum(fails(rule) for _, rule in cases)
     errors = sum(rule == INCOMPLETE for _, rule in cases)
     total = len(cases) + len(clean)
     counts = f'tests="{total}" failures="{failures}" errors="{errors}"'
@@ -64,7 +70,7 @@ def junit_lines(report: ValidationReport, *, max_findings: int | None = None) ->
         rule = RULES[rule_id]
         text = escape("\n".join([*map(_junit_line, found), rule.remedy]))
         yield f'    <testcase classname={quoteattr(report.path_of(name))} name={quoteattr(rule_id)} time="0">'
-        if rule.severity == "error":
+        if fails(rule_id):
             yield f"      <failure type={quoteattr(rule_id)} message={quoteattr(rule.problem)}>{text}</failure>"
         elif rule_id == INCOMPLETE:
             yield f"      <error type={quoteattr(rule_id)} message={quoteattr(rule.problem)}>{text}</error>"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.validation.findings import Finding
 
-COLUMNS = ("rule", "severity", "file", "line", "column", "url", "status", "target", "message")
+COLUMNS = ("rule", "severity", "file", "line", "column", "url", "status", "target", "message", "replacement")
 
 
 def csv_lines(findings: Iterable[Finding]) -> Iterator[str]:

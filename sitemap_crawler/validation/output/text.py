@@ -1,4 +1,4 @@
-"""The report for people: the findings by rule with counts and examples, the recommendations, the files, a verdict."""
+"""The report for people: the findings by rule with counts, examples and a recommendation, the files, a verdict."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> 
     by_rule: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_rule.setdefault(finding.rule, []).append(finding)
+    advice = {recommendation["rule"]: recommendation for recommendation in report.recommendations}
     for rule_id, count in report.worst_first():
         rule = RULES[rule_id]
         yield f"{rule.severity}: {rule.problem} [{rule.id}] ({count:,})"
@@ -41,9 +42,7 @@ def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> 
             yield f"  {place_of(finding)}: {statement_of(finding)}"
         if count > len(shown):
             yield f"  … and {count - len(shown):,} more" if shown else f"  {count:,} not shown (--max-findings)"
-        yield f"  {rule.remedy}"
-    for recommendation in report.recommendations:
-        yield f"recommendation ({recommendation['priority']}): {recommendation['message']}"
+        yield _advice(advice[rule_id])
     for file in report.files[:MAX_FILES]:
         yield f"{printable(file.name)}: {file.kind}, {_entries(file)}, {file.bytes:,} bytes"
     if len(report.files) > MAX_FILES:
@@ -51,6 +50,13 @@ def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> 
         yield f"… and {others:,} more {_noun(others, 'file')}"
     yield from _live(report.statistics)
     yield verdict(report)
+
+
+def _advice(recommendation: Mapping[str, Any]) -> str:
+    """Return the line with the remedy of a rule, and the number of URLs that it repairs."""
+    urls = recommendation["urls"]
+    repaired = f" ({urls:,} {_noun(urls, 'URL')})" if urls else ""
+    return f"  recommendation ({recommendation['priority']}): {RULES[recommendation['rule']].remedy}{repaired}"
 
 
 def _live(statistics: Mapping[str, Any]) -> Iterator[str]:

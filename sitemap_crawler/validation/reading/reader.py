@@ -214,9 +214,10 @@ class _Builder:
             self.parser.buffer_text = False  # hands over the text before the error
             column = exc.offset + 1 + (self._column_shift if exc.lineno == self._shifted_line else 0)
             read = self._recent + data
-            place = self.parser.ErrorByteIndex - self._fed_bytes + len(read)
-            fault = fault_of(exc.code, read, place, [node.name for node in self._stack])
-            raise _ParseError(issue(*fault, exc.lineno + self.lines_left_out, column)) from None
+            position = self.parser.ErrorByteIndex - self._fed_bytes + len(read)
+            fault = fault_of(exc.code, read, position, [node.name for node in self._stack])
+            place = (exc.lineno + self.lines_left_out, column)
+            raise _ParseError(issue(fault.rule, fault.message, *place, replacement=fault.replacement)) from None
         self._recent = data[-RECENT_BYTES:] if len(data) >= RECENT_BYTES else (self._recent + data)[-RECENT_BYTES:]
         if not final and self._fed_bytes - self.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
             message = f"has a tag or comment of over {MAX_TOKEN_BYTES:,} bytes"

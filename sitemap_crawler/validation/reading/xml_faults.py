@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.entities import name2codepoint
 from typing import NamedTuple
 from xml.parsers.expat import ErrorString, errors
 
@@ -35,6 +36,8 @@ class XmlFault(NamedTuple):
 
     rule: str
     message: str
+    replacement: str | None = None
+    """What has to stand there, as it is written in the file."""
 
 
 def fault_of(code: int, data: bytes, place: int, elements: list[str]) -> XmlFault:
@@ -59,12 +62,14 @@ def fault_of(code: int, data: bytes, place: int, elements: list[str]) -> XmlFaul
     if name in (errors.XML_ERROR_UNCLOSED_TOKEN, errors.XML_ERROR_PARTIAL_CHAR):
         return XmlFault("cut-file", f"ends within a tag, a comment or a character, {inside}")
     if name == errors.XML_ERROR_UNDEFINED_ENTITY and (entity := _ENTITY.match(after)):
-        return XmlFault("unknown-entity", f"uses &{entity[1].decode()};, which XML does not know")
+        known = name2codepoint.get(entity[1].decode())
+        character = None if known is None else f"&#{known};"
+        return XmlFault("unknown-entity", f"uses &{entity[1].decode()};, which XML does not know", character)
     if name == errors.XML_ERROR_BAD_CHAR_REF:
         return XmlFault("control-character", "refers to a character that XML does not allow")
     if name == errors.XML_ERROR_TAG_MISMATCH and elements and (end := _END_TAG.match(after)):
         message = f"has </{end[1].decode()}> in the place of </{elements[-1]}>"
-        return XmlFault("not-well-formed", f"is not well-formed XML: it {message}")
+        return XmlFault("not-well-formed", f"is not well-formed XML: it {message}", f"</{elements[-1]}>")
     if name == errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
         return XmlFault("not-well-formed", "is not well-formed XML: it goes on after the end of its root element")
     if name == errors.XML_ERROR_INVALID_TOKEN and after:
@@ -78,18 +83,18 @@ def _undeclared(tag: bytes) -> XmlFault:
         return XmlFault("undeclared-prefix", "uses a prefix that it does not declare")
     prefix = found[1].decode()
     namespace = PREFIXES.get(prefix)
-    remedy = f': add xmlns:{prefix}="{namespace}" to its first element' if namespace else ""
-    return XmlFault("undeclared-prefix", f"uses the prefix {prefix}:, which it does not declare{remedy}")
+    declaration = f'xmlns:{prefix}="{namespace}" in the first element' if namespace else None
+    return XmlFault("undeclared-prefix", f"uses the prefix {prefix}:, which it does not declare", declaration)
 
 
 def _invalid_token(before: bytes, after: bytes) -> XmlFault:
     if after[0] < _FIRST_PRINTABLE and after[:1] not in b"\t\n\r":
         return XmlFault("control-character", f"has the control character U+{after[0]:04X}")
     if _AMPERSAND.search(before) or after[:1] == b"&":
-        return XmlFault("unescaped-character", "has an & that is not written as &amp;")
+        return XmlFault("unescaped-character", "has an & that begins no reference", "&amp;")
     if _UNQUOTED.search(before):
         message = "is not well-formed XML: it has an attribute without quotation marks"
         return XmlFault("not-well-formed", message)
     if _LESS_THAN.search(before) or after[:1] == b"<":
-        return XmlFault("unescaped-character", "has a < that begins no tag and is not written as &lt;")
+        return XmlFault("unescaped-character", "has a < that begins no tag", "&lt;")
     return XmlFault("not-well-formed", "is not well-formed XML: a character stands where it may not")

@@ -39,7 +39,7 @@ def namespaces(children: Children, _loc: str, _now: datetime) -> Iterator[Issue]
             yield issue("mobile-retired", "the entry is marked as a mobile page", line)
         elif namespace not in known and (intended := _intended_namespace(namespace, nodes[0].name)):
             message = f"<{nodes[0].name}> is in {namespace or 'no namespace'}, not in {intended}"
-            yield issue("extension-namespace", message, line)
+            yield issue("extension-namespace", message, line, replacement=intended)
 
 
 def _intended_namespace(namespace: str, element: str) -> str | None:
@@ -73,15 +73,18 @@ def misplaced(nodes: list[Node], expected: str) -> Iterator[Issue]:
 
 def unknown_part(name: str, whole: str, line: int, known: frozenset[str]) -> Issue:
     """Return the issue of an element that is not part of `whole`, which may have the elements `known`."""
-    return issue("unknown-extension-element", f"<{name}> is not part of {whole}{correction(name, known)}", line)
+    message = f"<{name}> is not part of {whole}"
+    return issue("unknown-extension-element", message, line, replacement=correction(name, known))
 
 
 @lru_cache(maxsize=256)
-def correction(name: str, known: frozenset[str]) -> str:
-    """Return the end of a message that names the element that is meant; "" if none of those `known` is alike."""
+def correction(name: str, known: frozenset[str]) -> str | None:
+    """Return the tag of the element that is meant; None if none of those `known` is alike, or if it is one of them."""
+    if name in known:
+        return None
     near = [other for other in known if other.lower() == name.lower()]
     near = near or get_close_matches(name[:MAX_NAME].lower(), sorted(known), n=1, cutoff=MIN_LIKENESS)
-    return f": write <{near[0]}>" if near else ""
+    return f"<{near[0]}>" if near else None
 
 
 def url_value(parts: dict[str, list[Node]], name: str, rule: str, line: int) -> Iterator[Issue]:

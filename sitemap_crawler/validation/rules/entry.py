@@ -82,17 +82,17 @@ Rule = Callable[[Entry], Iterator[Issue]]
 def loc_text(text: str, url: Url | UrlProblem, line: int) -> Iterator[Issue]:
     """Check a listed URL: a loc, a line of a text sitemap or a link of a feed."""
     if isinstance(url, UrlProblem):
-        yield issue(url.rule, f"the URL {url.message}", line)
+        yield issue(url.rule, f"the URL {url.message}", line, value=text)
         return
     if (char := unescaped(text)) is not None:
-        yield issue("loc-unescaped", f"the URL contains {char} that is not percent-encoded", line)
+        yield issue("loc-unescaped", f"the URL contains {char} that is not percent-encoded", line, value=text)
     if _PARAMETER.isdisjoint(text):
         return
     if match := _REFERENCE.search(text):
-        yield issue("loc-escaped-twice", f"the URL contains {match[0]} after the XML was read", line)
+        yield issue("loc-escaped-twice", f"the URL contains {match[0]} after the XML was read", line, value=text)
     for rule, pattern in (("loc-session-id", _SESSION), ("loc-tracking", _TRACKING)):
         if match := pattern.search(text):
-            yield issue(rule, f"the URL has the parameter {match[1]}", line)
+            yield issue(rule, f"the URL has the parameter {match[1]}", line, value=text)
 
 
 def loc(entry: Entry) -> Iterator[Issue]:
@@ -103,7 +103,7 @@ def loc(entry: Entry) -> Iterator[Issue]:
         return
     node = nodes[0]
     if node.text and node.text.strip(WHITE_SPACE) != node.text:
-        yield issue("loc-padding", "<loc> has white space around its URL", node.line)
+        yield issue("loc-padding", "<loc> has white space around its URL", node.line, value=node.text)
     yield from loc_text(entry.loc, parse_url(entry.loc), node.line)
 
 
@@ -116,7 +116,7 @@ def lastmod(entry: Entry) -> Iterator[Issue]:
 def moment_issues(node: Node, moment: Moment, rule_of_form: str, now: datetime) -> Iterator[Issue]:
     """Check the date of the last change in an element."""
     if moment.time is None:
-        yield issue(rule_of_form, f'{node.name} "{node.value}" {moment.problem}', node.line)
+        yield issue(rule_of_form, f'{node.name} "{node.value}" {moment.problem}', node.line, value=node.value)
     elif moment.time > now + CLOCK_TOLERANCE:
         yield issue("lastmod-future", f"{node.name} is {node.value}", node.line)
     elif moved(moment.time, moment.period) < WEB_BEGAN:
@@ -127,19 +127,19 @@ def hints(entry: Entry) -> Iterator[Issue]:
     """Check changefreq and priority of an entry."""
     for node in entry.core.get("changefreq", ())[:1]:
         if node.value not in protocol.CHANGE_FREQUENCIES:
-            yield issue("changefreq-invalid", f'the changefreq is "{node.value}"', node.line)
+            yield issue("changefreq-invalid", f'the changefreq is "{node.value}"', node.line, value=node.value)
     for node in entry.core.get("priority", ())[:1]:
         if not _DECIMAL.fullmatch(node.value) or not 0 <= float(node.value) <= 1:
-            yield issue("priority-invalid", f'the priority is "{node.value}"', node.line)
+            yield issue("priority-invalid", f'the priority is "{node.value}"', node.line, value=node.value)
 
 
 def misplaced_in_root(node: Node, root: str, namespace: str) -> Iterator[Issue]:
     """Report a child of the root element that is no entry. Elements of unknown extensions may stand there."""
     if node.namespace in {namespace, protocol.CORE, ""}:
         entries = frozenset({"sitemap" if root == "sitemapindex" else "url"})
-        is_entry = node.name in entries
-        reason = f": it is not in the namespace of <{root}>" if is_entry else correction(node.name, entries)
-        yield issue("unknown-element", f"<{node.name}> does not belong in <{root}>{reason}", node.line)
+        reason = f": it is not in the namespace of <{root}>" if node.name in entries else ""
+        message = f"<{node.name}> does not belong in <{root}>{reason}"
+        yield issue("unknown-element", message, node.line, replacement=correction(node.name, entries))
     elif node.namespace in protocol.EXTENSIONS.values():
         message = f"<{node.name}> stands directly in <{root}>, outside of an entry"
         yield issue("unknown-extension-element", message, node.line)
@@ -151,8 +151,8 @@ def _structure(allowed: frozenset[str]) -> Rule:
             yield issue("stray-text", f"<{entry.node.name}> contains text outside its elements", entry.node.line)
         for name, nodes in entry.core.items():
             if name not in allowed:
-                message = f"<{name}> does not belong in <{entry.node.name}>{correction(name, allowed)}"
-                yield issue("unknown-element", message, nodes[0].line)
+                message = f"<{name}> does not belong in <{entry.node.name}>"
+                yield issue("unknown-element", message, nodes[0].line, replacement=correction(name, allowed))
                 continue
             if len(nodes) > 1:
                 yield issue("repeated-element", f"<{name}> occurs {len(nodes)} times in one entry", nodes[1].line)

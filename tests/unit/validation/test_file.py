@@ -406,6 +406,7 @@ def test_json_has_stable_keys(check: Check, tmp_path: Path) -> None:
         "message": "the URL has the fragment #x",
         "status": None,
         "target": None,
+        "replacement": "https://example.com/",
         "remedy": "Remove the # and all after it, and list the page once.",
         "source": "Google",
         "link": "https://developers.google.com/search/docs/crawling-indexing/url-structure",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from junitparser import Error, Failure, JUnitXml
@@ -14,6 +15,11 @@ from sitemap_crawler.validation.findings import Collector, FileReport, Validatio
 from sitemap_crawler.validation.output.build_systems import github_lines, junit_lines, sarif_lines
 from sitemap_crawler.validation.output.text import text_lines
 from sitemap_crawler.validation.recommendations import recommendations
+from tests.support.sitemap_documents import image
+from tests.support.stored_inventory import run_here
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOSTILE = 'https://example.com/<a>&"b"%0A::error::x,y:z'
 
@@ -52,8 +58,9 @@ def test_text_has_the_rules_worst_first_with_three_examples_and_a_verdict_at_the
         "  a.xml:2:7: https://example.com/2: listed twice",
         "  a.xml:3:7: https://example.com/3: listed twice",
         "  … and 2 more",
-        f"  {RULES['duplicate-loc'].remedy}",
+        f"  recommendation (high): {RULES['duplicate-loc'].remedy} (5 URLs)",
     ]
+    assert sum(RULES["duplicate-loc"].remedy in line for line in lines) == 1
     assert lines[-1] == "not valid: 6 errors, 2 warnings, 20 URLs in 4 files"
 
 
@@ -117,6 +124,14 @@ def test_junit_is_read_by_its_readers() -> None:
     assert [type(result) for result in cases["a.xml", "live-incomplete"].result] == [Error]
     (failure,) = cases["a, b.xml", "loc-fragment"].result
     assert f"line 3: {HOSTILE}: the URL has the fragment #x" in failure.text
+
+
+def test_junit_fails_where_the_command_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "map.xml").write_text(image("<image:loc>https://e.com/1</image:loc><image:title>T</image:title>"))
+    for fail_on, code, failures in (("error", 0, 0), ("warning", 1, 1)):
+        assert run_here("validate", str(tmp_path), "--format", "junit", "--fail-on", fail_on) == code
+        (suite,) = JUnitXml.fromstring(capsys.readouterr().out.encode())
+        assert (suite.tests, suite.failures, suite.errors) == (1, failures, 0)
 
 
 def test_sarif_is_read_by_its_readers() -> None:
