@@ -79,7 +79,7 @@ def one_in(every: int, url_id: ColumnElement[int]) -> ColumnElement[bool]:
 
     The links of pages of one kind have ids in a regular order.
     """
-    return url_id * 40_503 % 65_536 % every == 0 if every > 1 else true()
+    return url_id * 40_503 % 65_536 < max(1, 65_536 // every) if every > 1 else true()
 
 
 def waiting_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:

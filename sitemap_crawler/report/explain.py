@@ -60,9 +60,9 @@ class Explanation:
     google: dict[str, Any] | None = None
     """What Google says of the page; None if it was not inspected."""
     rendering: PageRendering | None = None
-    """What became of the rendering of the page; None if it was read without `--render`, or is no page."""
+    """How the page was rendered, or why it was not; None if it was read without `--render`, or is no page."""
     renders: bool = False
-    """Whether the latest run renders pages."""
+    """Whether the latest run used a browser."""
     listed_url: str | None = None
     """The simplest listed URL of the same path, for a URL that is left out for its parameters."""
 

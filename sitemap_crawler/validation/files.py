@@ -75,7 +75,7 @@ class _FileCheck:
         self._origin = ""
         """Origin by which the URLs of a file without an address are judged."""
         self._is_majority = False
-        """Whether several URLs have it."""
+        """Whether that origin is the one that most URLs have, instead of that of the first URL."""
         self._items = 0
         self._news = 0
         self._errors = 0

@@ -42,7 +42,7 @@ class Issue(NamedTuple):
     target: str | None = None
     """The last URL of the redirects, if the URL redirects."""
     replacement: str | None = None
-    """What to write in the place of the wrong value, before it is escaped for XML; None if that is not known yet."""
+    """The right value; None if it is not known yet. It is escaped for XML only where the issue is a fault of XML."""
     value: str | None = None
     """The wrong value, if its replacement may follow from it."""
 
@@ -79,7 +79,7 @@ class Finding:
     status: int | None = None
     target: str | None = None
     replacement: str | None = None
-    """What to write in its place, before it is escaped for XML; None if that cannot be said exactly."""
+    """The right value; None if it is not known. It is escaped for XML only where the finding is a fault of XML."""
 
     @property
     def severity(self) -> Severity:

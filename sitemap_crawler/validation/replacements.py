@@ -14,7 +14,7 @@ from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.values import WHITE_SPACE, Url, parse_url, unescaped, w3c_datetime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 MAX_DATE = 60
 """Characters of a date that is read in another form."""
@@ -55,20 +55,16 @@ def _unescaped_once(url: str) -> str | None:
     return None if "&#" in url else _checked(unescape(url, _QUOTES))
 
 
-def _names(names: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for the names of parameters, in which a trailing * stands for any ending."""
-    return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names), re.IGNORECASE)
+def _without(names: Collection[str], url: str) -> str | None:
+    """Return a URL without these parameters in its query and, after a semicolon, in its path.
 
-
-_SESSION_NAMES = _names(SESSION_PARAMETERS)
-_TRACKING_NAMES = _names(name for name in TRACKING_PARAMETERS if name not in SESSION_PARAMETERS)
-
-
-def _without(names: re.Pattern[str], url: str) -> str | None:
-    """Return a URL without these parameters in its query and, after a semicolon, in its path."""
+    A trailing * in a name stands for any ending.
+    """
+    beginnings = tuple(name[:-1] for name in names if name.endswith("*"))
 
     def is_kept(parameter: str) -> bool:
-        return names.fullmatch(parameter.partition("=")[0]) is None
+        name = parameter.partition("=")[0].lower()
+        return name not in names and not name.startswith(beginnings)
 
     path, mark, query = url.partition("?")
     first, *segments = path.split("/")
@@ -107,8 +103,8 @@ _BY_RULE: Mapping[str, Callable[[str], str | None]] = {
     "loc-non-ascii": _escaped,
     "loc-fragment": _without_fragment,
     "loc-escaped-twice": _unescaped_once,
-    "loc-session-id": partial(_without, _SESSION_NAMES),
-    "loc-tracking": partial(_without, _TRACKING_NAMES),
+    "loc-session-id": partial(_without, SESSION_PARAMETERS),
+    "loc-tracking": partial(_without, frozenset(TRACKING_PARAMETERS) - set(SESSION_PARAMETERS)),
     "lastmod-invalid": _date,
     "changefreq-invalid": _frequency,
     "priority-invalid": _priority,

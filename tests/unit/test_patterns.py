@@ -32,7 +32,6 @@ COMPILING_FUNCTIONS = {
     # Constants around the escaped directory of a sitemap.
     "validation/plain_entries.py": {"_patterns"},
     # Called for constants only, with names of parameters.
-    "validation/replacements.py": {"_names"},
     "validation/rules/entry.py": {"_parameters"},
 }
 

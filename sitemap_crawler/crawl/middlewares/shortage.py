@@ -50,10 +50,11 @@ class ShortageMiddleware:
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         # A crawl that is ending loses nothing by connections that fail.
-        is_harmless = EngineControl(self._crawler).is_closing and shortage_of(error) is not None
-        is_own = isinstance(error, Exception) and (is_harmless or ends_crawl(self._crawler, error, "between requests"))
-        if not is_own:
-            loop.default_exception_handler(context)
+        if EngineControl(self._crawler).is_closing and shortage_of(error) is not None:
+            return
+        if isinstance(error, Exception) and ends_crawl(self._crawler, error, "between requests"):
+            return
+        loop.default_exception_handler(context)
 
 
 def ends_crawl(crawler: Crawler, error: Exception, place: str) -> bool:

@@ -14,6 +14,7 @@ from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sitemap_crawler.inventory.inspections import OTHER_STATES
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.html.drawing import bars, squares
 from sitemap_crawler.report.html.site_facts import AGES, DAY, NO_ANSWER, NOT_ASKED, OLDER, UNDATED
@@ -31,6 +32,7 @@ SCRIPTS = ("table.js", "tree.js", "page.js")
 """Parts of the script, in their order."""
 MAX_SHOWN = 160
 """Characters of a URL that are shown. The link has all."""
+_REASONS = {str(reason): reason.traits.title for reason in Reason}
 _SOURCES = {
     "last-modified": "Last-Modified header",
     "observed-change": "this program saw the change",
@@ -209,6 +211,7 @@ def environment(origin: str) -> Environment:
         moment=_moment,
         number=lambda value: f"{value:,}",
         path=partial(_path, origin),
+        reason=_REASONS.__getitem__,
         share=lambda value, largest: round(100 * value / largest, 2) if largest else 0,
         shown=lambda text, limit=MAX_SHOWN: clean(text, limit),
         signed=lambda value: f"+{value:,}" if value > 0 else f"{value:,}".replace("-", "\u2212"),

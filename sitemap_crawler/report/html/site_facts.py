@@ -121,6 +121,8 @@ class Server(NamedTuple):
     median_ms: int | None
     directories: list[DirectoryTime]
     """The directories with the slowest answers. Empty if there are fewer than two to compare."""
+    one_of: int
+    """The directories are compared by one of so many answers; 1 for all answers."""
     files: list[FileRow]
     file_count: int
     file_bytes: int
@@ -210,6 +212,7 @@ def read_server(inventory: Inventory, texts: PageTexts, *, prefix: str) -> Serve
     sizes: dict[int, int] = {row.url_id: row.body_bytes for row in connection.execute(largest)}
     elapsed = select(seen.url_id, seen.elapsed).where(seen.elapsed.is_not(None))
     timed = connection.scalar(select(func.count(seen.elapsed))) or 0
+    one_of = max(1, timed // TIMED_URLS)
     middle = select(seen.elapsed).where(seen.elapsed.is_not(None)).order_by(seen.elapsed)
     files = select(published.c.name, published.c.url, published.c.urls, published.c.bytes)
     files = files.order_by(published.c.directory, published.c.entry, published.c.first, published.c.name)
@@ -219,7 +222,8 @@ def read_server(inventory: Inventory, texts: PageTexts, *, prefix: str) -> Serve
         _pages(inventory, texts, sizes),
         _top(inventory, texts, elapsed.order_by(seen.elapsed.desc(), seen.url_id)),
         connection.scalar(middle.limit(1).offset(timed // 2)) if timed else None,
-        _times_by_directory(connection, texts, prefix, every=timed // TIMED_URLS),
+        _times_by_directory(connection, texts, prefix, every=one_of),
+        one_of,
         [FileRow(*row) for row in connection.execute(files.limit(MAX_FILES))],
         *totals,
     )

@@ -37,7 +37,7 @@ class XmlFault(NamedTuple):
     rule: str
     message: str
     replacement: str | None = None
-    """What has to stand there, as it is written in the file."""
+    """The right text, as it is written in the file; None if it is not known."""
 
 
 def fault_of(code: int, data: bytes, place: int, elements: list[str]) -> XmlFault:
@@ -69,7 +69,7 @@ def fault_of(code: int, data: bytes, place: int, elements: list[str]) -> XmlFaul
         return XmlFault("control-character", "refers to a character that XML does not allow")
     if name == errors.XML_ERROR_TAG_MISMATCH and elements and (end := _END_TAG.match(after)):
         message = f"has </{end[1].decode()}> in the place of </{elements[-1]}>"
-        return XmlFault("not-well-formed", f"is not well-formed XML: it {message}", f"</{elements[-1]}>")
+        return XmlFault("not-well-formed", f"is not well-formed XML: it {message}")
     if name == errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
         return XmlFault("not-well-formed", "is not well-formed XML: it goes on after the end of its root element")
     if name == errors.XML_ERROR_INVALID_TOKEN and after:

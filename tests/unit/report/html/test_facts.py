@@ -104,7 +104,21 @@ def test_the_slowest_directories_are_named_by_their_medians(inventory: Path) -> 
         *(f"UPDATE observations SET elapsed = {time} WHERE url_id = {url_id}" for url_id, time in times.items()),
     )
     assert facts_of(inventory).server.directories == [("/slow/", 7, 500), ("/quick/", 7, 20)]
-    assert re.search(r'<span class="value">500 ms</span> <span>/slow/ .*7 answers', make_page(inventory).text)
+    page = make_page(inventory).text
+    assert re.search(r'<span class="value">500 ms</span> <span>/slow/ .*7 answers', page)
+    assert "answers was compared" not in page
+
+
+def test_directories_of_a_large_site_are_compared_by_a_sample(inventory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.report.html.site_facts.TIMED_URLS", 100)
+    kinds = ("quick", "slow")
+    pages = [(100 + number, f"{SITE}{kinds[number // 2 % 2]}/{number}", 200, None) for number in range(400)]
+    add_pages(inventory, pages)
+    change(inventory, "UPDATE observations SET elapsed = url_id WHERE url_id >= 100")
+    server = facts_of(inventory).server
+    assert server.one_of == 4
+    assert sum(row.answers for row in server.directories) == 100
+    assert "One of 4 answers was compared." in make_page(inventory).text
 
 
 def test_reasons_whose_numbers_differ_between_runs_are_trends(inventory: Path) -> None:
@@ -143,6 +157,15 @@ def test_a_change_says_why(inventory: Path) -> None:
     pages = {page.url.removeprefix(SITE): page for changes in facts.change_lists for page in changes.pages}
     assert {name: page.reason_before for name, page in pages.items() if page.reason_before} == {"e": "noindex"}
     assert pages["f/g/h/4"].source == "last-modified"
+    change(
+        inventory,
+        "UPDATE runs SET id = 2",
+        "UPDATE changes SET run = 2",
+        "UPDATE decisions SET since = since + 1",
+        "INSERT INTO runs (id, requested_url, start_url, sitemap_url, started, outcome) "
+        "SELECT 1, requested_url, start_url, sitemap_url, started, 'published' FROM runs",
+    )
+    assert f"(before: {Reason.NOINDEX.traits.title})" in make_page(inventory).text
 
 
 def test_an_empty_inventory_has_a_report(tmp_path: Path) -> None:
