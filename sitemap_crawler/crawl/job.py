@@ -348,6 +348,8 @@ def _check_output(directory: Path, name: str) -> None:
 def _check_owner(connection: Connection | None, options: Options) -> None:
     """Raise ForeignFilesError if the live files are those of another site. The address may still move a little: the
     start page may redirect to https, www or its directory. The end of the run checks again."""
+    if options.dry_run:
+        return
     directory = options.output / host_of(options.start_url) if options.subdomains else options.output
     problem = owner_problem(connection, options, directory=directory, sitemap_url=options.entry_url)
     if problem is not None:

@@ -18,6 +18,7 @@ from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter, forget_answers
 from sitemap_crawler.inventory.repeats import (
+    bring_back,
     exhaust,
     is_exhausted,
     readmit_repeating,
@@ -366,6 +367,9 @@ class Queue:
     def _lease_rows(self, limit: int, elsewhere: Collection[str]) -> list[QueuedUrl]:
         while True:
             with self._connection.begin():
+                if self._traps.yields.has_returned:
+                    self._traps.yields.has_returned = False
+                    bring_back(self._connection, self._traps)
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
                 if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])

@@ -61,7 +61,7 @@ def owner_problem(
     into `directory`, or the new set has no other pages either. `listed` returns the first and the last URL of the new
     set; None before they are known.
     """
-    if options.take_over or options.dry_run:
+    if options.take_over:
         return None
     names = Names.for_sitemap(sitemap_url)
     own = _comparable(directory_of(sitemap_url))

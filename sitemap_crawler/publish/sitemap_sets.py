@@ -145,7 +145,14 @@ class _RunPublisher:
 
     def _problem(self, sitemap_set: SitemapSet) -> str | None:
         problem = publish_problem(self._options, listed=sitemap_set.listed, published=sitemap_set.published)
-        return problem or set_owner_problem(self._context, sitemap_set)
+        if problem is not None:
+            return problem
+        problem = set_owner_problem(self._context, sitemap_set)
+        if problem is not None and self._options.dry_run:
+            # The directory is the default one, or was not meant to be used.
+            self._report.notices.append(f"a run without --dry-run would be refused: {problem}")
+            return None
+        return problem
 
     def _publish(self, sitemap_set: SitemapSet) -> Publisher:
         context = self._context

@@ -127,6 +127,8 @@ class Yields:
         """URLs of these shapes that are requested all the same."""
         self.postponed: set[str] = set()
         """Groups without parameters whose URLs wait for all others."""
+        self.has_returned = False
+        """Whether such a group has yielded since, and its URLs still wait. The caller sets it back."""
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._parameters = 0
@@ -190,7 +192,8 @@ class Yields:
 
     def _count_plain(self, shape: Shape, *, is_new: bool) -> None:
         """Count a page without parameters in its groups, which are never refused."""
-        dry, _ = self._count_in_groups(shape, self.postponed, is_new=is_new)
+        dry, again = self._count_in_groups(shape, self.postponed, is_new=is_new)
+        self.has_returned |= bool(again)
         self.postponed.update(dry[: MAX_REFUSED - len(self.postponed)])
 
     def _count_in_groups(self, shape: Shape, left_out: set[str], *, is_new: bool) -> tuple[list[str], list[str]]:
@@ -257,6 +260,9 @@ class Yields:
         if not is_new and self._is_first(url):
             # It is not refused, whatever is known of its shape.
             return []
+        if is_new and self.is_postponed(plain := url.partition("?")[0]):
+            # The page without parameters would have shown it.
+            self._count_plain(shape_of(plain), is_new=True)
         dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
         self.reopened.update(again)
         for group in again:

@@ -71,7 +71,8 @@ def _before_damage(decompressor: zlib._Decompress, data: bytes, max_piece_bytes:
             out += decompressor.decompress(data[position : position + 1])
             if len(out) >= max_piece_bytes:
                 break
-    yield bytes(out[:max_piece_bytes])
+    if out:
+        yield bytes(out[:max_piece_bytes])
 
 
 def _gzip_error(error: zlib.error, complete_members: int) -> GzipError:

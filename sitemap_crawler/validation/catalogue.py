@@ -91,6 +91,7 @@ _XML = _Page("W3C", "https://www.w3.org/TR/xml/#sec-well-formed")
 _URI = _Page("RFC 3986", "https://www.rfc-editor.org/rfc/rfc3986#section-2")
 _USERINFO = _Page("RFC 9110", "https://www.rfc-editor.org/rfc/rfc9110#section-4.2.4")
 _GZIP = _Page("RFC 1952", "https://www.rfc-editor.org/rfc/rfc1952#section-2")
+_ENCODING = _Page("RFC 9110", "https://www.rfc-editor.org/rfc/rfc9110#section-8.4")
 _ROBOTS = _Page("RFC 9309", "https://www.rfc-editor.org/rfc/rfc9309#section-2.2")
 _TOOL = _Page("this tool", "")
 
@@ -255,6 +256,8 @@ RULES: dict[str, Rule] = dict([
          "Compress the file, or name it without .gz."),
         ("gzip-name", "warning", _BUILD, "A gzip file has a name that does not end in .gz.",
          "Name the file with .gz at its end, or send it with Content-Encoding: gzip."),
+        ("false-encoding", "error", _ENCODING, "A server calls a file compressed (Content-Encoding: gzip) that is not.",
+         "Let the server compress the file, or send it without the header Content-Encoding."),
     ),
     *_rules(
         "text",

@@ -55,7 +55,11 @@ def test_the_second_site_is_refused_before_its_first_request(program: Program, s
 def test_another_directory_or_take_over_lifts_the_refusal(program: Program, site: WebServer) -> None:
     assert program.crawl(site.url("/a/")).code == 0
     assert program.crawl(site.url("/b/"), "-o", "b").code == 0
-    assert program.crawl(site.url("/b/"), "--dry-run").code == 0
+    dry = program.crawl(site.url("/b/"), "--dry-run")
+    assert (dry.code, dry.report["outcome"]) == (0, "dry-run")
+    [notice] = dry.report["notices"]
+    assert notice.startswith("a run without --dry-run would be refused: sitemaps/sitemap.xml is of another site")
+    assert notice in " ".join(dry.out.split())
     assert program.crawl(site.url("/b/"), "--take-over").listed() == [site.url("/b/"), site.url("/b/page")]
     # Now the first site is the other one: the two do not replace each other in turn.
     refused(program.crawl(site.url("/a/")), site, "/b/")

@@ -76,16 +76,27 @@ def test_patterns_are_constants(path: Path) -> None:
     assert list(uses_of_re(ast.parse(path.read_text()), allowed)) == []
 
 
-def methods_by_name() -> dict[str, set[str]]:
+def methods_used() -> dict[Path, list[ast.Attribute]]:
+    """Return the uses of methods that patterns have, by module."""
+    return {
+        path: [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute) and node.attr in METHODS
+        ]
+        for path in sources()
+    }
+
+
+def methods_by_name(used: dict[Path, list[ast.Attribute]]) -> dict[str, set[str]]:
     """Return the methods that the package calls, by the name of the pattern."""
     found: dict[str, set[str]] = {}
-    for path in sources():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and node.attr in METHODS:
-                # The value of a cached function is called as `_pattern().fullmatch`.
-                subject = node.value.func if isinstance(node.value, ast.Call) else node.value
-                if isinstance(subject, ast.Name):
-                    found.setdefault(subject.id, set()).add(node.attr)
+    for nodes in used.values():
+        for node in nodes:
+            # The value of a cached function is called as `_pattern().fullmatch`.
+            subject = node.value.func if isinstance(node.value, ast.Call) else node.value
+            if isinstance(subject, ast.Name):
+                found.setdefault(subject.id, set()).add(node.attr)
     return found
 
 
@@ -101,18 +112,15 @@ def patterns_in(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
 
 def readers() -> dict[str, list[Reader]]:
     """Return the patterns of the package with their methods, by module and name."""
-    methods = methods_by_name()
+    used = methods_used()
+    methods = methods_by_name(used)
     found: dict[str, list[Reader]] = {}
     seen: set[re.Pattern[Any]] = set()
     for module in package_modules():
         source = ROOT / (module.replace(".", "/") + ".py")
-        if not source.exists():
+        if source not in used:
             continue
-        others = {
-            node.attr
-            for node in ast.walk(ast.parse(source.read_text()))
-            if isinstance(node, ast.Attribute) and node.attr in PATTERN_METHODS
-        }
+        others = {node.attr for node in used[source]} & PATTERN_METHODS
         for name, value in vars(import_module(module)).items():
             if isinstance(value, _lru_cache_wrapper) and value.__module__ == module:
                 if value.__annotations__.get("return") != "re.Pattern[str]":

@@ -7,6 +7,7 @@ import http.client
 import time
 import urllib.request
 from contextlib import contextmanager
+from itertools import chain
 from typing import IO, TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import urldefrag
@@ -14,6 +15,7 @@ from urllib.parse import urldefrag
 import sitemap_crawler
 from sitemap_crawler.exceptions import AddressError, UnreadableError
 from sitemap_crawler.utils.addresses import Gate
+from sitemap_crawler.utils.files import GZIP_MAGIC
 from sitemap_crawler.utils.gated_http import GatedHandler, opener
 from sitemap_crawler.utils.shortage import raise_shortage
 from sitemap_crawler.utils.text import without_error_number
@@ -103,7 +105,7 @@ class Download:
             raise UnreadableError("unreachable", f"is sent with the content encoding {coding}, which was not requested")
         self.decoded = coding != "identity"
         """Whether the response had a content encoding. `read` returns the decoded file."""
-        self._pieces = self._received() if coding == "identity" else decompress(self._received())
+        self._pieces = self._received() if coding == "identity" else _decoded(self._received())
 
     def read(self, _size: int, /) -> bytes:
         return next(self._pieces, b"")
@@ -119,6 +121,16 @@ class Download:
             raise UnreadableError("download-failed", f"broke off while it was read: {_reason(exc)}") from None
         if self._response.length:
             raise UnreadableError("download-failed", f"broke off {self._response.length:,} bytes before its end")
+
+
+def _decoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the content of a body with the content encoding gzip. Raises UnreadableError."""
+    head = b""
+    while len(head) < len(GZIP_MAGIC) and (piece := next(pieces, b"")):
+        head += piece
+    if head and not head.startswith(GZIP_MAGIC):
+        raise UnreadableError("false-encoding", "is sent with Content-Encoding: gzip, and is not compressed")
+    yield from decompress(chain([head], pieces))
 
 
 class Client:

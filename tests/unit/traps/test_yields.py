@@ -239,6 +239,18 @@ def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
     assert not yields.is_postponed(f"{HOST}/day/1001")
 
 
+def test_a_page_with_parameters_that_yields_brings_its_plain_url_back() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for day in range(PLAIN_SAMPLES):
+        show(yields, f"/day/{day}", 1, 2)
+    yields.turn_of(f"{HOST}/day/1000")
+    show(yields, "/day/1000?view=1", 1, 2)
+    assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (True, False)
+    show(yields, "/day/1000?view=2", 1_000)
+    assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (False, True)
+
+
 def test_a_new_shape_has_one_page_if_those_of_its_site_have_repeated_others_for_long() -> None:
     yields = Yields()
     show(yields, "/", 1, 2, 3)

@@ -382,6 +382,7 @@ ELSEWHERE = {
     "download-failed": "unit/validation/test_web.py",
     "redirected": "unit/validation/test_web.py",
     "content-type": "unit/validation/test_web.py",
+    "false-encoding": "unit/validation/test_web.py",
     "sitemap-disallowed": "unit/validation/test_web.py",
     "sitemap-unnamed": "unit/validation/test_web.py",
     "not-checked": "unit/validation/test_web.py",

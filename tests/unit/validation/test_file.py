@@ -511,6 +511,7 @@ GZIP: list[tuple[str, str, bytes, set[tuple[str, str]]]] = [
     ("trailer cut", "s.xml.gz", GZ[:-4], {(E, "gzip-truncated")}),
     ("trailing garbage", "s.xml.gz", GZ + b"garbage", {(E, "gzip-trailing-garbage")}),
     ("wrong checksum", "s.xml.gz", GZ[:-8] + b"\0\0\0\0" + GZ[-4:], {(E, "gzip-corrupt")}),
+    ("damaged at once", "s.xml.gz", GZ[:3] + b"garbage", {(E, "gzip-corrupt")}),
     ("no .gz in the name", "s.xml", GZ, {(W, "gzip-name")}),
     ("endless padding", "s.xml.gz", GZ + b"\0" * 55_000_000, {(E, "file-too-large")}),
     ("empty inside", "s.xml.gz", gzip.compress(b""), {(E, "empty-file")}),

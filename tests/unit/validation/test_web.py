@@ -334,6 +334,18 @@ def test_sitemaps_beyond_the_time_of_a_validation_are_named(monkeypatch: pytest.
     assert f"{site}/s-1.xml" in finding.message
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_content_encoding_that_is_not_there_is_named(compressed: bool) -> None:
+    def make(site: str) -> dict[str, Answer]:
+        body = at(f"{site}/a").encode()
+        return {"/sitemap.xml": ok(gzip.compress(body) if compressed else body, Content_Encoding="gzip")}
+
+    with serving(make) as site:
+        report = validate(f"{site}/sitemap.xml")
+    assert [found.rule for found in report.findings] == ([] if compressed else ["false-encoding"])
+    assert report.valid == compressed
+
+
 def test_a_gz_address_may_be_sent_with_the_content_encoding_gzip_and_may_not_be_plain() -> None:
     """Servers that take .gz for a content encoding send what the file contains."""
 
