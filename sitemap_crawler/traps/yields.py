@@ -8,6 +8,7 @@ lists, tabs, and parameters without a meaning are cases of this one rule.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -48,6 +49,8 @@ OWN_YIELDS = 2
 """Number of pages of a group that have yielded, from which on no wider group speaks for it."""
 OWN_SHARE = 0.1
 """Share of the samples of such a group that have yielded."""
+OWN_TITLE_SHARE = 0.5
+"""The same if most of them have yielded a title only: each view of a file of a repository has a title of its own."""
 
 SETTLED_SAMPLES = 1_000
 """Number of samples of a shape, most of which yield, after which only some of its pages are compared."""
@@ -78,6 +81,14 @@ MAX_STORED = 1_000
 """Maximum number of groups whose counts outlive the process."""
 
 
+class Find(IntEnum):
+    """What a page shows that no page before has shown. Anything but nothing is a yield."""
+
+    NOTHING = 0
+    TITLE = 1
+    CONTENT = 2
+
+
 @dataclass(slots=True)
 class GroupCounts:
     """Counts of the samples of one group. The inventory stores the fields by their names."""
@@ -88,21 +99,27 @@ class GroupCounts:
     """Number of samples since the last one that yielded."""
     shapes: set[int] = field(default_factory=set)
     """Up to MIN_SHAPES numbers that stand for the shapes of the samples."""
+    titles: int = 0
+    """Number of samples that have yielded a title only."""
 
-    def count(self, shape: int, *, is_new: bool) -> None:
-        """Count a sample, which is new or dry. `shape` is a number that stands for its shape."""
+    def count(self, shape: int, find: Find) -> None:
+        """Count a sample. `shape` is a number that stands for its shape."""
         self.samples += 1
         if len(self.shapes) < MIN_SHAPES:
             self.shapes.add(shape)
-        if is_new:
-            self.yields, self.dry = self.yields + 1, 0
-        else:
+        if find is Find.NOTHING:
             self.dry += 1
+        else:
+            self.yields, self.dry = self.yields + 1, 0
+            self.titles += find is Find.TITLE
 
     @property
     def speaks_for_itself(self) -> bool:
         """Whether the group has yielded enough to be judged by its own pages, and not by those of wider groups."""
-        return self.yields >= max(OWN_YIELDS, OWN_SHARE * self.samples)
+        contents = self.yields - self.titles
+        if contents >= max(OWN_YIELDS, OWN_SHARE * self.samples):
+            return True
+        return self.yields >= max(OWN_YIELDS, OWN_TITLE_SHARE * self.samples)
 
 
 def _path_number(url: str) -> int:
@@ -181,23 +198,27 @@ class Yields:
         is_sample = self._is_sample(url)
         news = self.texts.show(texts, title, pages=self.progress.pages, is_listable=is_listable, is_sample=is_sample)
         leads_on = self._lead(links, is_sample=is_sample)
-        is_new = news.is_enough or (leads_on if shape.names else news.has_new_title)
-        if is_new or shape.names or not news.is_empty:
-            self.progress.count(is_new=is_new)
-        return None if is_new else news.percent, self._count_groups(url, shape, is_new=is_new)
+        find = Find.NOTHING
+        if news.is_enough or (shape.names and leads_on):
+            find = Find.CONTENT
+        elif news.has_new_title and not shape.names:
+            find = Find.TITLE
+        if find or shape.names or not news.is_empty:
+            self.progress.count(is_new=bool(find))
+        return None if find else news.percent, self._count_groups(url, shape, find)
 
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""
         return url in self.samples or (bool(self.refused) and self.refusing_group(url) is not None)
 
-    def _count_plain(self, shape: Shape, *, is_new: bool) -> None:
+    def _count_plain(self, shape: Shape, find: Find) -> None:
         """Count a page without parameters in its groups, which are never refused."""
-        dry, again = self._count_in_groups(shape, self.postponed, is_new=is_new)
+        dry, again = self._count_in_groups(shape, self.postponed, find)
         self.has_returned |= bool(again)
         self.postponed.update(dry[: MAX_REFUSED - len(self.postponed)])
 
-    def _count_in_groups(self, shape: Shape, left_out: set[str], *, is_new: bool) -> tuple[list[str], list[str]]:
-        """Count a page in its groups. A group in the set `left_out` whose page is new is removed from it.
+    def _count_in_groups(self, shape: Shape, left_out: set[str], find: Find) -> tuple[list[str], list[str]]:
+        """Count a page in its groups. A group in the set `left_out` whose page yields is removed from it.
 
         Return the groups that are dry from now on, and those that were removed.
         """
@@ -206,15 +227,18 @@ class Yields:
         again: list[str] = []
         for index, group in enumerate(shape.groups):
             counts = self._counts.get_or_create(group, GroupCounts)
-            counts.count(number, is_new=is_new)
-            if is_new and group in left_out:
+            counts.count(number, find)
+            if find and group in left_out:
                 left_out.discard(group)
                 again.append(group)
-            elif not is_new and group not in left_out and self._is_dry(shape, index, counts):
+            elif not find and group not in left_out and self._is_dry(shape, index, counts):
                 dry.append(group)
             if counts.speaks_for_itself and group not in left_out:
                 # Wider groups judge the shapes that have not yielded by themselves.
                 break
+            if find is Find.TITLE:
+                # Titles prove nothing for other shapes.
+                find = Find.NOTHING
         return dry, again
 
     def is_postponed(self, url: str) -> bool:
@@ -248,22 +272,22 @@ class Yields:
         is_long_dry = counts is not None and counts.dry >= MANY_DRY
         return FEW_PLAIN_SAMPLES if is_long_dry else OWN_PLAIN_SAMPLES
 
-    def _count_groups(self, url: str, shape: Shape, *, is_new: bool) -> list[str]:
+    def _count_groups(self, url: str, shape: Shape, find: Find) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""
-        if is_new and shape.groups[0] in self._exhausted and url in self.samples:
+        if find and shape.groups[0] in self._exhausted and url in self.samples:
             self._exhausted.discard(shape.groups[0])
             self.reopened.add(shape.groups[0])
         if not shape.names:
             if shape.is_variable:
-                self._count_plain(shape, is_new=is_new)
+                self._count_plain(shape, find)
             return []
-        if not is_new and self._is_first(url):
+        if not find and self._is_first(url):
             # It is not refused, whatever is known of its shape.
             return []
-        if is_new and self.is_postponed(plain := url.partition("?")[0]):
+        if find and self.is_postponed(plain := url.partition("?")[0]):
             # The page without parameters would have shown it.
-            self._count_plain(shape_of(plain), is_new=True)
-        dry, again = self._count_in_groups(shape, self.refused, is_new=is_new)
+            self._count_plain(shape_of(plain), find)
+        dry, again = self._count_in_groups(shape, self.refused, find)
         self.reopened.update(again)
         for group in again:
             self.compared.pop(group, None)
@@ -364,20 +388,23 @@ class Yields:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""
         shape = shape_of(url)
         is_sample = self._is_sample(url)
-        is_new = self._lead(links, is_sample=is_sample)
-        self.progress.count(is_new=is_new)
-        return self._count_groups(url, shape, is_new=is_new)
+        find = Find.CONTENT if self._lead(links, is_sample=is_sample) else Find.NOTHING
+        self.progress.count(is_new=bool(find))
+        return self._count_groups(url, shape, find)
 
     @property
     def counts(self) -> dict[str, list[Any]]:
         """The counts for JSON: of the groups with the most samples."""
         largest = self._counts.largest(MAX_STORED, attrgetter("samples"))
-        return {group: [counts.samples, counts.yields, counts.dry, sorted(counts.shapes)] for group, counts in largest}
+        return {
+            group: [counts.samples, counts.yields, counts.dry, sorted(counts.shapes), counts.titles]
+            for group, counts in largest
+        }
 
     def restore(self, counts: Mapping[str, list[Any]]) -> None:
         """Add the counts of an earlier process of the run."""
-        for group, (samples, yields, dry, shapes) in counts.items():
-            self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes)))
+        for group, (samples, yields, dry, shapes, *titles) in counts.items():
+            self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes), *titles))
 
     def restore_links(self, links: Iterable[str]) -> None:
         """Add URLs that an earlier process of the run has met."""

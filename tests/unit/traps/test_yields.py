@@ -11,6 +11,7 @@ from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
     MANY_DRY,
     NAME_TURNS,
+    OWN_PLAIN_SAMPLES,
     PLAIN_SAMPLES,
     SAMPLES,
     TURN_URLS,
@@ -237,6 +238,33 @@ def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
     assert not yields.is_postponed(f"{HOST}/contact")
     yields.add(f"{HOST}/day/1000", texts_of(1, 2), "A title that no page had", (), is_listable=True)
     assert not yields.is_postponed(f"{HOST}/day/1001")
+
+
+def show_titled(yields: Yields, path: str, *numbers: int) -> None:
+    """Show a page without new texts, with a title of its own."""
+    yields.add(f"{HOST}{path}", texts_of(*numbers), path, (), is_listable=True)
+
+
+def test_titles_of_single_pages_prove_nothing_for_their_neighbours() -> None:
+    """A repository has thousands of views of files whose texts are known, each with a title of its own."""
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for number in range(PLAIN_SAMPLES):
+        assert not yields.is_postponed(f"{HOST}/blob/{number}/new")
+        show_titled(yields, f"/blob/{number}/{'a' * (number + 1)}", 1, 2)
+    # Each file still has pages of its own first.
+    for number in range(OWN_PLAIN_SAMPLES):
+        assert not yields.is_postponed(f"{HOST}/blob/{number}/new")
+        show(yields, f"/blob/{number}/new", 1, 2)
+    assert yields.is_postponed(f"{HOST}/blob/1000/new")
+
+
+def test_pages_that_differ_by_their_titles_are_not_postponed() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for number in range(10 * PLAIN_SAMPLES):
+        show_titled(yields, f"/video/{number}", 1, 2)
+        assert not yields.is_postponed(f"{HOST}/video/{number + 1}")
 
 
 def test_a_page_with_parameters_that_yields_brings_its_plain_url_back() -> None:
