@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from sitemap_crawler.inventory.schema import frontier, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation, QueuedUrl
+from sitemap_crawler.traps.detector import TrapDetector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,3 +228,30 @@ def test_a_batch_is_written_when_its_pages_have_many_links(store: Store, monkeyp
     assert queue.pending == 0
     observe(queue, fourth, "a", "b", "c", "d")
     assert queue.pending == 1
+
+
+def test_plain_urls_that_wait_for_all_others_come_back_with_their_row(store: Store) -> None:
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    yields = traps.yields
+    everything = {"admits": lambda *_: True, "follows": lambda _: True}
+    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    queue.add_start_page(SITE)
+    lease(queue)
+    observe(queue, 1, *(f"day/{day}" for day in range(200)), "list?page=1", "list?page=2", "day/150?view=1")
+    queue.flush()
+    shown = 0
+
+    def show(path: str, *texts: int) -> None:
+        content = array("I", [number for text in texts for number in (text, 10)]).tobytes()
+        yields.add(SITE + path, content, "Title", (), is_listable=True)
+
+    show("", 1, 2)
+    while not yields.is_postponed(f"{SITE}day/199"):
+        [(path, _)] = lease(queue, 1)
+        show(path, 1, 2)
+        shown += 1
+    assert lease(queue, 2) == [("list?page=1", 1), ("list?page=2", 1)]
+    show("list?page=1", 1, 2)
+    # The content of a page that waits.
+    show("day/150?view=1", 1_000, 1_001)
+    assert lease(queue, 1) == [(f"day/{shown}", 1)]
