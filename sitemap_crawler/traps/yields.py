@@ -35,6 +35,10 @@ PLAIN_SAMPLES = 50
 """Number of pages without parameters that repeat others, after which the URLs of their group wait for all others."""
 MAX_PLAIN_PATIENCE = 200
 """The same for a group that has yielded. Each page that yields adds two, up to this number."""
+RARE_SAMPLES = 200
+"""Number of such pages from which on the URLs of a group wait for all others if few have yielded, whenever that was."""
+RARE_SHARE = 0.02
+"""Share of the pages of such a group that have yielded."""
 OWN_PLAIN_SAMPLES = 5
 """Number of pages of a shape without parameters that are requested before its URLs wait for all others."""
 FEW_PLAIN_SAMPLES = 1
@@ -299,6 +303,8 @@ class Yields:
             return False
         most = MAX_PATIENCE
         if not shape.names:
+            if counts.samples >= RARE_SAMPLES and counts.yields < RARE_SHARE * counts.samples:
+                return True
             least, most = PLAIN_SAMPLES, MAX_PLAIN_PATIENCE
         elif len(shape.names) > 1 and self._is_narrower(shape, index):
             least = FEW_SAMPLES

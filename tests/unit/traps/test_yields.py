@@ -13,6 +13,7 @@ from sitemap_crawler.traps.yields import (
     NAME_TURNS,
     OWN_PLAIN_SAMPLES,
     PLAIN_SAMPLES,
+    RARE_SAMPLES,
     SAMPLES,
     TURN_URLS,
     Yields,
@@ -238,6 +239,15 @@ def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
     assert not yields.is_postponed(f"{HOST}/contact")
     yields.add(f"{HOST}/day/1000", texts_of(1, 2), "A title that no page had", (), is_listable=True)
     assert not yields.is_postponed(f"{HOST}/day/1001")
+
+
+def test_a_row_of_which_few_pages_yield_waits_whenever_they_came() -> None:
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for day in range(RARE_SAMPLES):
+        assert not yields.is_postponed(f"{HOST}/day/1000")
+        show(yields, f"/day/{day}", *((1_000 + day,) if day in (45, 95, 148) else (1, 2)))
+    assert yields.is_postponed(f"{HOST}/day/1000")
 
 
 def show_titled(yields: Yields, path: str, *numbers: int) -> None:
