@@ -217,6 +217,7 @@ class _Conclusion:
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
         report.requests = totals.requests + ending.further_requests
+        report.overloads, report.pauses = ending.overloads, ending.pauses
         if self._context.options.renders:
             from sitemap_crawler.inventory.renderings import rendering_totals
 

@@ -32,6 +32,10 @@ class Ending(NamedTuple):
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
     further_requests: int = 0
     """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
+    overloads: int = 0
+    """Number of answers and failures that showed this process an overloaded server, see `load_signals`."""
+    pauses: int = 0
+    """Number of pauses for which the server has asked this process by Retry-After."""
     failure: str | None = None
     """Why the crawl could not go on."""
     shortage: str | None = None

@@ -105,6 +105,10 @@ class Report:
     not_modified: int = 0
     bytes: int = 0
     errors: int = 0
+    overloads: int = 0
+    """Number of answers and failures that showed the process that ended the run an overloaded server."""
+    pauses: int = 0
+    """Number of pauses for which the server has asked that process by Retry-After."""
     files: list[dict[str, Any]] = field(default_factory=list)
     inventory: dict[str, int] = field(default_factory=dict)
     """Number of URLs, bytes on disk and bytes per URL."""
@@ -156,7 +160,7 @@ class Report:
 
     def totals(self) -> dict[str, Any]:
         """Return the numbers of the run for the inventory: about 500 bytes as JSON, less without decisions."""
-        names = ["requests", "not_modified", "bytes", "errors"]
+        names = ["requests", "not_modified", "bytes", "errors", "overloads", "pauses"]
         totals: dict[str, Any] = {"outcome": str(self.outcome), "message": self.message[:MAX_STORED_MESSAGE]}
         totals["milliseconds"] = round(self.seconds * 1_000)
         if self.has_decided:

@@ -173,7 +173,13 @@ def test_a_retry_after_is_kept_to_the_second(program: Program, site: WebServer, 
         return Answer(status=status, headers={"Retry-After": "2"} if form == "seconds" else http_date(2))
 
     site.pages["/2"] = answer
-    assert_all_listed(program.crawl(site.url("/"), *ONE), 7)
+    result = program.crawl(site.url("/"), *ONE, "--html-report", "report.html")
+    assert_all_listed(result, 7)
+    assert (result.report["overloads"], result.report["pauses"]) == (1, 1)
+    told = (
+        "The server seemed overloaded 1 time (status 429, 502, 503 or 504, or no answer): the crawl went slower then."
+    )
+    assert f"{told} It asked for 1 pause (Retry-After)." in (program.directory / "report.html").read_text()
     later = [request.time for request in site.requests if request.time > asked[0]]
     assert later[0] - asked[0] >= 2.0
     assert max(recorded_plans(program).waits_before_requests()) <= 2.0 + ROUNDING

@@ -69,6 +69,8 @@ class Exporter:
             finished=reason == CloseReason.FINISHED,
             saw_everything=not job.shared.is_limited,
             further_requests=self._count_further_requests() + job.others.further,
+            overloads=self._stats.get_value(Stat.BACK_PRESSURE, 0),
+            pauses=self._stats.get_value(Stat.PAUSES, 0),
         )
         if self._status is not None:
             self._status.write_writing(job)

@@ -89,6 +89,10 @@ class Requests(NamedTuple):
     not_modified: int
     bytes: int
     seconds: float | None
+    overloads: int = 0
+    """Number of answers and failures that showed an overloaded server."""
+    pauses: int = 0
+    """Number of pauses for which the server has asked."""
 
 
 class About(NamedTuple):
@@ -258,7 +262,8 @@ def run_results(inventory: Inventory, report: Report | None) -> RunResults:
 def _requests(inventory: Inventory, totals: dict[str, Any], seconds: float | None) -> Requests:
     """Return the requests of the latest run. Those of an open run are counted."""
     if "requests" in totals:
-        return Requests(totals["requests"], totals["not_modified"], totals["bytes"], seconds)
+        overloads, pauses = totals.get("overloads", 0), totals.get("pauses", 0)
+        return Requests(totals["requests"], totals["not_modified"], totals["bytes"], seconds, overloads, pauses)
     seen = observations.c
     fresh = seen.not_modified.is_(False) & seen.failed_since.is_(None)
     query = select(
