@@ -55,6 +55,8 @@ class NoteKind(StrEnum):
     """1: the start page looks like a shell that scripts fill."""
     SOFT_404 = "soft-404"
     """Evidence that the page equals the answer to an address that cannot exist."""
+    UNSENT_POST = "unsent-post"
+    """URL to which the scripts of a page that stays empty have tried to send a POST."""
     WORDPRESS_API = "wordpress-api"
     """URL of the API of WordPress, on one of the pages that name it."""
     WORDPRESS_LIST = "wordpress-list"

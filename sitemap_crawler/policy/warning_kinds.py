@@ -356,6 +356,17 @@ class WarningKind(StrEnum):
             "Have the server send the content: render it there, or when the site is built.",
         ),
     )
+    UNSENT_POST = (
+        "unsent-post",
+        _Traits(
+            "Pages that ask for their content by POST",
+            Severity.MEDIUM,
+            "A listed page stays nearly empty although its scripts have run (`--render`): they ask for something by "
+            "POST, which is not sent.",
+            "The page is decided without its content and its links, so pages may be missing.",
+            "Have the scripts ask by GET, as GraphQL servers allow for queries, or have the server send the content.",
+        ),
+    )
     LONG_BODY = (
         "long-body",
         _Traits(

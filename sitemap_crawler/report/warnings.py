@@ -143,6 +143,11 @@ _NOTE_RULES = {
         lambda note: [f"has {note} only after its scripts have run: other search engines may not see that"],
         listed_only=True,
     ),
+    NoteKind.UNSENT_POST: _NoteRule(
+        WarningKind.UNSENT_POST,
+        lambda note: [f"stays nearly empty, as its scripts ask for {note} by POST, which is not sent"],
+        listed_only=True,
+    ),
     NoteKind.LONG_BODY: _NoteRule(
         WarningKind.LONG_BODY, lambda note: [f"only its first {note:,} bytes were read (SITEMAP_MAX_BODY)"]
     ),

@@ -374,6 +374,19 @@ def test_the_report_counts_and_warns(program: Program, site: WebServer) -> None:
     assert lines[lines.index("requests of scripts refused 2") + 1] == "cdn.example 2"
 
 
+def test_a_page_that_stays_empty_without_a_post_is_named(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page("/empty", "/filled", "/plain")
+    site.pages["/empty"] = shell(refuse=["http://cdn.example/a.png"], post=["/graphql", "/log"])
+    site.pages["/filled"] = shell(append=TEXT, post=["/log"])
+    site.pages["/plain"] = shell()
+    result = crawl(program, site)
+    message = f"stays nearly empty, as its scripts ask for {site.url('/graphql')} by POST, which is not sent"
+    assert [warning for warning in result.report["warnings"] if warning["kind"] == "unsent-post"] == [
+        {"kind": "unsent-post", "url": site.url("/empty"), "message": message}
+    ]
+    assert "/graphql" not in site.paths()
+
+
 def test_without_render_the_report_says_nothing_of_it(program: Program, site: WebServer) -> None:
     site.pages["/"] = shell(append='<a href="/a">a</a>')
     result = program.crawl(site.url("/"))

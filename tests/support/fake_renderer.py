@@ -3,9 +3,10 @@
     <script>//fake {"append": "<a href=/b>b</a>"}</script>
 
 appends markup to the body. Further orders: `fetch` (paths whose answers are appended), `title`, `add_head`, `moved_to`,
-`history`, `problem`, `refuse` (URLs), `blank` (the body is emptied first), and `routes` (further orders by path, those
-of "*" for all other paths). Each rendering is written to the file that FAKE_RENDERER_LOG names. With
-FAKE_RENDERER_FAILS all renderings fail, and with FAKE_RENDERER_KILLS the rendering with this number kills the process.
+`history`, `problem`, `refuse` (URLs), `post` (URLs to which a POST is refused), `blank` (the body is emptied first),
+and `routes` (further orders by path, those of "*" for all other paths). Each rendering is written to the file that
+FAKE_RENDERER_LOG names. With FAKE_RENDERER_FAILS all renderings fail, and with FAKE_RENDERER_KILLS the rendering with
+this number kills the process.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ class FakeRenderer:
             moved_to=orders.get("moved_to"),
             moved_by_history=bool(orders.get("history")),
             requests=tuple(requests),
-            refused=tuple((refused, "a picture") for refused in orders.get("refuse", ())),
+            refused=(
+                *((refused, "a picture") for refused in orders.get("refuse", ())),
+                *((urljoin(url, refused), "POST requests are not sent") for refused in orders.get("post", ())),
+            ),
             seconds=0.5,
         )
 

@@ -322,6 +322,8 @@ class RenderingStage:
                 observation.notes[NoteKind.ONLY_RENDERED] = words
         elif rendering.cause is RenderCause.SHELL:
             rendering = replace(rendering, requests=requests or ())
+        if read.scripts is not None and read.scripts.is_shell and (url := rendered.unsent_post):
+            observation.notes[NoteKind.UNSENT_POST] = url
         self._record.counts["useful"] += bool(gains.kinds)
         observation.rendering = rendering
         return gains

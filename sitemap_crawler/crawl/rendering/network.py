@@ -22,7 +22,7 @@ from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH, describe_fai
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta, Stat
-from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest
+from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest, unsent
 from sitemap_crawler.exceptions import AddressError, SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
@@ -162,7 +162,7 @@ class Network:
     def refusal_of(self, wanted: Wanted) -> str | None:
         """Return why a resource may not be fetched; None if it may be. robots.txt is asked later."""
         if wanted.method not in METHODS:
-            return f"{printable(wanted.method)[:20]} requests are not sent"
+            return unsent(wanted.method)
         if not _FETCHABLE.match(wanted.url):
             return "it is no http or https URL"
         if len(wanted.url) > MAX_STORED_URL:

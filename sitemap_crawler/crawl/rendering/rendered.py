@@ -6,8 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.utils.text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+MAX_METHOD = 20
+"""Maximum number of characters of a method that are told."""
+
+
+def unsent(method: str) -> str:
+    """Return the reason for which a request with another method than GET or HEAD is refused."""
+    return f"{printable(method)[:MAX_METHOD]} requests are not sent"
 
 
 class PlainPage(NamedTuple):
@@ -61,3 +71,8 @@ class Rendered:
     """Wall-clock time, without the time for which requests waited for their turn."""
     problem: str | None = None
     """Why there is no DOM: the plain page counts."""
+
+    @property
+    def unsent_post(self) -> str | None:
+        """The first URL to which a POST was not sent; None if there is none."""
+        return next((url for url, reason in self.refused if reason == unsent("POST")), None)

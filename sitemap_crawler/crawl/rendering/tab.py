@@ -30,7 +30,7 @@ from sitemap_crawler.crawl.rendering.protocol import (
     DevTools,
     ignoring_browser_errors,
 )
-from sitemap_crawler.crawl.rendering.rendered import ResourceKind
+from sitemap_crawler.crawl.rendering.rendered import ResourceKind, unsent
 from sitemap_crawler.exceptions import SitemapCrawlerError
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.text import printable
@@ -388,7 +388,7 @@ class Tab:
         # An answer of another kind would replace the page by a page about an error.
         self._send("Fetch.failRequest", {**identity, "errorReason": "Aborted"})
         if request["method"] != "GET":
-            visit.requests.refuse(request["url"], f"{request['method']} requests are not sent")
+            visit.requests.refuse(request["url"], unsent(request["method"]))
         elif request["url"] != visit.address and visit.went_to is None:
             visit.went_to = request["url"]
             self._expired.set()
