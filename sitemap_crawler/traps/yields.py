@@ -53,6 +53,8 @@ OWN_YIELDS = 2
 """Number of pages of a group that have yielded, from which on no wider group speaks for it."""
 OWN_SHARE = 0.1
 """Share of the samples of such a group that have yielded."""
+OWN_PLAIN_SHARE = 0.25
+"""The same for groups without parameters. Their URLs only wait for others."""
 OWN_TITLE_SHARE = 0.5
 """The same if most of them have yielded a title only: each view of a file of a repository has a title of its own."""
 
@@ -117,13 +119,19 @@ class GroupCounts:
             self.yields, self.dry = self.yields + 1, 0
             self.titles += find is Find.TITLE
 
-    @property
-    def speaks_for_itself(self) -> bool:
-        """Whether the group has yielded enough to be judged by its own pages, and not by those of wider groups."""
+    def speaks_for_itself(self, *, share: float = OWN_SHARE) -> bool:
+        """Return whether the group has yielded enough to be judged by its own pages, and not by those of wider groups.
+
+        `share` of its samples must have shown new content.
+        """
         contents = self.yields - self.titles
-        if contents >= max(OWN_YIELDS, OWN_SHARE * self.samples):
+        if contents >= max(OWN_YIELDS, share * self.samples):
             return True
         return self.yields >= max(OWN_YIELDS, OWN_TITLE_SHARE * self.samples)
+
+
+def _own_share(shape: Shape) -> float:
+    return OWN_SHARE if shape.names else OWN_PLAIN_SHARE
 
 
 def _path_number(url: str) -> int:
@@ -237,7 +245,7 @@ class Yields:
                 again.append(group)
             elif not find and group not in left_out and self._is_dry(shape, index, counts):
                 dry.append(group)
-            if counts.speaks_for_itself and group not in left_out:
+            if group not in left_out and counts.speaks_for_itself(share=_own_share(shape)):
                 # Wider groups judge the shapes that have not yielded by themselves.
                 break
             if find is Find.TITLE:
@@ -337,7 +345,7 @@ class Yields:
             if group in groups:
                 return group
             counts = self._counts.get(group)
-            if counts is not None and counts.speaks_for_itself:
+            if counts is not None and counts.speaks_for_itself(share=_own_share(shape)):
                 return None
         return None
 
@@ -435,4 +443,4 @@ class Yields:
 
     def _is_promising(self, shape: Shape) -> bool:
         counts = self._counts.get(shape.groups[0]) if shape.is_variable else None
-        return counts is None or counts.samples < SAMPLES or counts.speaks_for_itself
+        return counts is None or counts.samples < SAMPLES or counts.speaks_for_itself()
