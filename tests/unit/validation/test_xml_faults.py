@@ -33,7 +33,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "entity of HTML": (at("https://e.com/&nbsp;"), "uses &nbsp;, which XML does not know", "&#160;"),
     "control character": (at("https://e.com/\x01"), "has the control character U+0001"),
     "reference to a control character": (at("https://e.com/&#1;"), "refers to a character that XML does not allow"),
-    "other end tag": (page("").replace("</loc>", "</lco>"), NOT + "has </lco> in the place of </loc>", "</loc>"),
+    "other end tag": (page("").replace("</loc>", "</lco>"), NOT + "has </lco> in the place of </loc>"),
     "attribute without quotation marks": (
         f"<urlset xmlns={CORE}></urlset>", NOT + "has an attribute without quotation marks",
     ),
