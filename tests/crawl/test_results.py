@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STATE = ("--state", "state.sqlite")
 SLOW_SECONDS = 0.4
-OF_CRAWL = ("milliseconds", "requests", "not_modified", "bytes", "errors")
+OF_CRAWL = ("milliseconds", "requests", "not_modified", "bytes", "errors", "overloads", "pauses")
 
 
 def rows(program: Program, query: str) -> list[tuple[Any, ...]]:

@@ -68,7 +68,7 @@ def test_files_of_another_site(tmp_path: Path, text: str, url: str) -> None:
         "replace the files; they are untouched"
     )
     assert problem(tmp_path, take_over=True) is None
-    assert problem(tmp_path, dry_run=True) is None
+    assert problem(tmp_path, dry_run=True) == problem(tmp_path)
     assert problem(tmp_path, sitemap_url="https://example.com/docs/other.xml") is None
 
 
