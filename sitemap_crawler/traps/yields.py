@@ -157,7 +157,7 @@ class Yields:
         self.postponed: set[str] = set()
         """Groups without parameters whose URLs wait for all others."""
         self.has_returned = False
-        """Whether such a group has yielded since, and its URLs still wait. The caller sets it back."""
+        """Whether such a group may have yielded since, and its URLs still wait. The caller sets it back."""
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._parameters = 0
@@ -416,7 +416,8 @@ class Yields:
         }
 
     def restore(self, counts: Mapping[str, list[Any]]) -> None:
-        """Add the counts of an earlier process of the run."""
+        """Add the counts of an earlier process of the run, which may have ended before URLs came back."""
+        self.has_returned = bool(counts)
         for group, (samples, yields, dry, shapes, *titles) in counts.items():
             self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes), *titles))
 

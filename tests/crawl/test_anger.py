@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sitemap_crawler.validation.entries import read_entries
-from tests.support.paths import ROOT
 from tests.support.program import Program
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
@@ -64,15 +62,7 @@ def assert_whole(program: Program) -> None:
 def crawl_killed_again_and_again(program: Program, url: str) -> int:
     """Run until a run is left alone; how often it was killed."""
     for kills, events in enumerate(count(8, 3)):
-        command = [
-            sys.executable,
-            str(ROOT / "tests" / "support" / "killed_at.py"),
-            str(events),
-            "crawl",
-            url,
-            *SMALL_FILES,
-        ]
-        done = program.execute(*command)
+        done = program.run_killed(events, "crawl", url, *SMALL_FILES)
         assert_whole(program)
         if done.code == 0:
             return kills

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from tests.support.paths import ROOT
 from tests.support.webserver import Answer, WebServer, page
 
 if TYPE_CHECKING:
@@ -116,8 +115,7 @@ def test_a_killed_publication_leaves_whole_files(program: Program, number: int) 
     assert {path.name: path.read_bytes() for path in program.output.iterdir()} == old
     path = save(program, "more.txt", "".join(f"{SHOP}/p/{page:05}\n" for page in range(1, 2_502)))
     words = ("write", "--trust-supplied", "--urls", path, "--sitemap-url", f"{SHOP}/sitemap.xml", "-o", "sitemaps")
-    killer = (sys.executable, str(ROOT / "tests" / "support" / "killed_at.py"), str(number))
-    killed = program.execute(*killer, *words, *STATE, "--format", "html", PYTHONPATH=str(ROOT))
+    killed = program.run_killed(number, *words, *STATE, "--format", "html")
     assert killed.code == -9
     live = {path.name: path.read_bytes() for path in program.output.glob("*.html")}
     assert set(old) <= set(live) <= set(new)

@@ -6,14 +6,12 @@ import json
 import re
 import shlex
 import signal
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.endless_sites import EndlessSite, forum, shop, tracker, words_of
-from tests.support.paths import ROOT
 from tests.support.program import Program, Result
 from tests.support.webserver import page
 
@@ -207,8 +205,7 @@ def test_a_killed_crawl_goes_on_as_if_nothing_had_happened(site: WebServer, tmp_
         programs[name] = Program(tmp_path / name)
     calm, killed = programs["calm"], programs["killed"]
     assert calm.crawl(site.url("/"), *ONE).code == 0
-    killer = (sys.executable, str(ROOT / "tests" / "support" / "killed_at.py"), str(commits))
-    assert killed.execute(*killer, "crawl", site.url("/"), *ONE).code == KILLED
+    assert killed.run_killed(commits, "crawl", site.url("/"), *ONE).code == KILLED
     result = killed.crawl(site.url("/"), *ONE)
     assert result.code == 0, result.err
     assert (killed.output / "sitemap.xml").read_bytes() == (calm.output / "sitemap.xml").read_bytes()

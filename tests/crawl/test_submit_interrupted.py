@@ -16,7 +16,6 @@ import pytest
 
 from tests.support.announced_site import SITE_FILE, AnnouncedSite
 from tests.support.inventories import open_store
-from tests.support.paths import ROOT
 from tests.support.program import TIMEOUT
 from tests.support.search_engines import (
     BING_KEY,
@@ -82,9 +81,7 @@ def started(announced: AnnouncedSite, *options: str, pauses: bool = True) -> sub
 def test_a_kill_repeats_one_batch_at_most_and_not_within_ten_minutes(
     announced: AnnouncedSite, engine: FakeIndexNow, commits: int
 ) -> None:
-    killer = str(ROOT / "tests" / "support" / "killed_at.py")
-    command = (sys.executable, killer, str(commits), "submit", "--config", SITE_FILE)
-    result = announced.program.execute(*command, PYTHONPATH=str(ROOT))
+    result = announced.program.run_killed(commits, "submit", "--config", SITE_FILE)
     assert result.code == -signal.SIGKILL, result.err
     assert announced.submit().code in (0, 4)
     assert set(received(engine).values()) <= {1}

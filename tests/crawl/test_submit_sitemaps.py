@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import signal
-import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -15,7 +14,6 @@ import pytest
 from tests.crawl.test_schemas import check_text
 from tests.support.announced_site import SITE_FILE, AnnouncedSite
 from tests.support.names import give_names
-from tests.support.paths import ROOT
 from tests.support.proxy_server import ProxyServer
 from tests.support.publishing import state as files_of
 from tests.support.search_engines import (
@@ -141,9 +139,8 @@ def test_a_kill_sends_no_file_again_within_ten_minutes(
         return {"google": len(google.of("submit")), "bing": len(bing.of("SubmitFeed"))}
 
     services = ("--to", "google,bing")
-    killer = str(ROOT / "tests" / "support" / "killed_at.py")
-    command = (sys.executable, killer, str(commits), "submit", "--config", SITE_FILE, *services)
-    assert announced.program.execute(*command, PYTHONPATH=str(ROOT)).code == -signal.SIGKILL
+    killed = announced.program.run_killed(commits, "submit", "--config", SITE_FILE, *services)
+    assert killed.code == -signal.SIGKILL
     at_kill = sent()
     rows = dict(announced.rows("SELECT service, outcome FROM submissions"))
     unsure = {service for service, outcome in rows.items() if outcome == "sending"}

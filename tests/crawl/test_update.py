@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from lxml import etree
 from sitemap_crawler.validation.entries import read_entries
 from tests.crawl.test_schemas import check_text
 from tests.support.inventories import connect
-from tests.support.paths import ROOT
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -334,12 +332,7 @@ def test_two_commands_at_once(program: Program, crawled: WebServer) -> None:
 
 
 def test_an_unfinished_crawl_is_left_alone(program: Program, crawled: WebServer) -> None:
-    killed = program.execute(
-        sys.executable,
-        str(ROOT / "tests" / "support" / "killed_at.py"),
-        *("6", "crawl", crawled.url("/"), *STATE, *SHARDS),
-        PYTHONPATH=str(ROOT),
-    )
+    killed = program.run_killed(6, "crawl", crawled.url("/"), *STATE, *SHARDS)
     assert killed.code == -9
     crawled.clear_log()
     result = update(program, "update", crawled.url("/05"))
@@ -556,8 +549,7 @@ def test_a_killed_update_leaves_a_whole_set_and_the_next_command_repairs(
     program.execute("cp", "-r", "sitemaps", "kept")
     for number in range(first + 1, 60, 4):
         restore(program, unpublished=full)
-        killed = str(ROOT / "tests" / "support" / "killed_at.py")
-        done = program.execute(sys.executable, killed, str(number), *command, PYTHONPATH=str(ROOT))
+        done = program.run_killed(number, *command)
         # A page that moves to another file is in both for an instant.
         found = {url.removeprefix(crawled.url("")) for url in live(program, once=False)}
         assert found - {"/045"} == set(PATHS)

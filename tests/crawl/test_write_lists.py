@@ -5,13 +5,11 @@ from __future__ import annotations
 import gc
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.inventories import change
-from tests.support.paths import ROOT
 from tests.support.program import Result
 from tests.support.stored_inventory import run_here
 from tests.support.webserver import WebServer, page
@@ -224,15 +222,8 @@ def test_a_killed_command_leaves_a_whole_set_and_is_repeated(program: Program, n
     assert write(program, "--urls", save(program, pages(*range(30)))).code == 0
     old = (program.output / "sitemap.xml").read_bytes()
     path = save(program, pages(*range(3, 33)), "new.csv")
-    command = [
-        sys.executable,
-        str(ROOT / "tests" / "support" / "killed_at.py"),
-        str(number),
-        "write",
-        "--trust-supplied",
-    ]
-    command += ["--urls", path, "--sitemap-url", f"{ORIGIN}/sitemap.xml", "--state", "state.sqlite", "-o", "sitemaps"]
-    killed = program.execute(*command, PYTHONPATH=str(ROOT))
+    options = ["--urls", path, "--sitemap-url", f"{ORIGIN}/sitemap.xml", "--state", "state.sqlite", "-o", "sitemaps"]
+    killed = program.run_killed(number, "write", "--trust-supplied", *options)
     assert killed.code == -9
     live = (program.output / "sitemap.xml").read_bytes()
     result = write(program, "--urls", path)

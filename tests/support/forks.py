@@ -50,11 +50,21 @@ class Forks:
         with self._server:
             pass
 
-    def run(self, arguments: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout: float) -> Done:
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        killed_at: int | None = None,
+    ) -> Done:
+        """Run the command. With `killed_at`, it kills itself just before that one of its commits and renames."""
         assert self._server.stdin is not None
         with tempfile.TemporaryDirectory() as directory:
             out, err = f"{directory}/out", f"{directory}/err"
             job = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment), "out": out, "err": err}
+            job["killed_at"] = killed_at
             self._server.stdin.write(json.dumps(job).encode() + b"\n")
             pid = self._answer(60)
             try:
@@ -82,6 +92,8 @@ def serve() -> None:
     for module in pkgutil.walk_packages(package.__path__, "sitemap_crawler."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    # It stands beside this file.
+    importlib.import_module("killed_at")
     gc.freeze()
     _stop_heart()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -119,6 +131,8 @@ def _be(job: dict[str, Any]) -> None:
         errors="backslashreplace",
         line_buffering=True,
     )
+    if job["killed_at"] is not None:
+        sys.modules["killed_at"].arm(job["killed_at"])
     code = 1
     try:
         main = importlib.import_module("sitemap_crawler.__main__").main

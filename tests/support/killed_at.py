@@ -1,4 +1,4 @@
-"""Runs the command in a process that kills itself just before the given one of its commits and renames.
+"""Lets this process kill itself just before the given one of its commits and renames.
 
 A commit that has nothing to write does not count.
 """
@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
-
-from sitemap_crawler.__main__ import main
 
 
 def arm(number: int) -> None:
@@ -37,8 +34,3 @@ def arm(number: int) -> None:
 
     os.replace = counted  # type: ignore[assignment]
     event.listen(Engine, "commit", committed)
-
-
-if __name__ == "__main__":
-    arm(int(sys.argv.pop(1)))
-    main()

@@ -77,6 +77,14 @@ class Program:
         assert "Traceback" not in result.err, result.err
         return result
 
+    def run_killed(self, number: int, *arguments: str) -> Result:
+        """Run the command, which kills itself just before the given one of its commits and renames."""
+        assert not any(name.startswith(READ_AT_START) for name in self.variables)
+        given = translated(arguments, self.directory)
+        environment = self.environment()
+        done = forks().run(given, cwd=self.directory, environment=environment, timeout=TIMEOUT, killed_at=number)
+        return Result(done.code, done.out, done.err, self.directory)
+
     def execute(self, *command: str, **variables: str) -> Result:
         """Run any other command in the directory and the environment of the program."""
         done = subprocess.run(

@@ -36,8 +36,8 @@ pytestmark = pytest.mark.slow
 BASE = "https://example.com/d/"
 ENTRY = "map.xml"
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
-PUBLICATIONS = 200
-SECTIONED = 80
+PUBLICATIONS = 100
+SECTIONED = 50
 """Publications of sets with sections, which have more files."""
 MAX_URLS = 10
 SITE_DIRECTORIES = ("", "a/", "b/", "c/", "c/", "d/", "d/", "e/", "e/", "e/", "")

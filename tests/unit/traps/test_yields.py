@@ -287,6 +287,10 @@ def test_a_page_with_parameters_that_yields_brings_its_plain_url_back() -> None:
     assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (True, False)
     show(yields, "/day/1000?view=2", 1_000)
     assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (False, True)
+    # The process may be killed before they do.
+    later = Yields()
+    later.restore(yields.counts)
+    assert later.has_returned
 
 
 def test_a_new_shape_has_one_page_if_those_of_its_site_have_repeated_others_for_long() -> None:
