@@ -30,13 +30,29 @@ SAW_EVERYTHING = "finished"
 ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
 _WORKING_TIME = "working_time"
-"""Row of `meta` with the time for which the processes of the latest run have worked, see `_begin_process`."""
+"""Row of `meta` with what the processes of the latest run have done, see `_begin_process`."""
 _GROWN = "grown_run"
 """Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
 """Row of `meta` with the time before which the site must not be requested."""
 _ADDRESS = "is_public"
 """Row of `meta` with 1 if the name of the site led to a public address in the latest run, and 0 if not."""
+
+
+class ProcessTotals(NamedTuple):
+    """What processes of a run have done, as far as its observations do not tell it. Helpers of a process add none."""
+
+    seconds: float = 0.0
+    """Time for which they have worked, without the pauses between them."""
+    further_requests: int = 0
+    """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
+    overloads: int = 0
+    """Number of answers and failures that showed an overloaded server."""
+    pauses: int = 0
+    """Number of pauses for which the server has asked by Retry-After."""
+
+
+_NOTHING = ProcessTotals()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +74,14 @@ class Run:
     """The stored options. A resumed run has those of the process before."""
     planned: bool = False
     """Whether every known URL has its state for this run."""
-    earlier_seconds: float = 0.0
-    """Time for which earlier processes have worked on the run, without the pauses between them."""
+    earlier: ProcessTotals = _NOTHING
+    """What earlier processes of the run have done."""
     process_started: float = 0.0
     """Start of this process, in seconds since 1970."""
 
     def working_seconds(self, now: datetime) -> float:
         """Return the time for which the processes of the run have worked. Helpers of a process add none."""
-        return self.earlier_seconds + max(0.0, now.timestamp() - self.process_started)
+        return self.earlier.seconds + max(0.0, now.timestamp() - self.process_started)
 
 
 def begin_run(
@@ -90,7 +106,7 @@ def begin_run(
                 )
             connection.execute(update(runs).where(runs.c.id == last.id).values(options=options, totals=None))
             _end_earlier_processes(connection, last.id, resumed=True)
-            earlier_seconds = _begin_process(connection, last.id, now=now.timestamp(), begun=last.started)
+            earlier = _begin_process(connection, last.id, now=now.timestamp(), begun=last.started)
             return Run(
                 last.id,
                 requested_url,
@@ -100,7 +116,7 @@ def begin_run(
                 resumed=True,
                 options=last.options or {},
                 planned=last.planned,
-                earlier_seconds=earlier_seconds,
+                earlier=earlier,
                 process_started=now.timestamp(),
             )
         run_id = last.id + 1 if last is not None else 1
@@ -113,36 +129,39 @@ def begin_run(
         return run
 
 
-def _begin_process(connection: Connection, run: int, *, now: float, begun: float | None = None) -> float:
-    """Record that a process works on the run from `now` on. Return the seconds for which earlier ones have worked.
+def _begin_process(connection: Connection, run: int, *, now: float, begun: float | None = None) -> ProcessTotals:
+    """Record that a process works on the run from `now` on. Return what earlier ones have done.
 
-    `begun` is the start of a run that is resumed. A process that was killed has worked until its last observation.
+    `begun` is the start of a run that is resumed. A process that was killed has worked until its last observation, and
+    its other numbers are lost.
     """
-    seconds = 0.0
+    earlier = _NOTHING
     if begun is not None:
         stored = connection.scalar(select(meta.c.value).where(meta.c.name == _WORKING_TIME))
         before = {} if stored is None else read_json(stored)
         if before.get("run") != run:
             # An earlier release began the run.
             before = {"seconds": 0.0, "since": begun}
-        seconds = before["seconds"]
+        # Earlier releases store the time only.
+        earlier = ProcessTotals(**{name: before[name] for name in ProcessTotals._fields if name in before})
         if before["since"] is not None:
             last = connection.scalar(select(func.max(observations.c.fetched)).where(observations.c.run == run))
-            seconds += max(0.0, min(last or 0.0, now) - before["since"])
-    _store_working_time(connection, run, seconds, since=now)
-    return seconds
+            seconds = max(0.0, min(last or 0.0, now) - before["since"])
+            earlier = earlier._replace(seconds=earlier.seconds + seconds)
+    _store_process_totals(connection, run, earlier, since=now)
+    return earlier
 
 
-def end_process(connection: Connection, run: int, seconds: float) -> None:
-    """Record for how long the processes of the run have worked, now that this one ends."""
+def end_process(connection: Connection, run: int, totals: ProcessTotals) -> None:
+    """Record what the processes of the run have done, now that this one ends."""
     with connection.begin():
-        _store_working_time(connection, run, seconds, since=None)
+        _store_process_totals(connection, run, totals, since=None)
 
 
-def _store_working_time(connection: Connection, run: int, seconds: float, *, since: float | None) -> None:
-    """Store the working time of the processes that have ended, and the start of the process that works now."""
+def _store_process_totals(connection: Connection, run: int, totals: ProcessTotals, *, since: float | None) -> None:
+    """Store what the processes that have ended have done, and the start of the process that works now."""
     connection.execute(delete(meta).where(meta.c.name == _WORKING_TIME))
-    value = json.dumps({"run": run, "seconds": seconds, "since": since})
+    value = json.dumps({"run": run, **totals._asdict(), "since": since})
     connection.execute(insert(meta).values(name=_WORKING_TIME, value=value))
 
 

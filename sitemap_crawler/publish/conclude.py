@@ -39,6 +39,7 @@ from sitemap_crawler.inventory.runs import (
     ENDED_AT_LIMIT,
     PUBLISHED,
     SAW_EVERYTHING,
+    ProcessTotals,
     decision_backup,
     end_process,
     fetched_in_run,
@@ -122,7 +123,7 @@ def conclude(
     report.finished = datetime.now(UTC)
     seconds = (report.finished - report.started).total_seconds()
     report.seconds = round(seconds if ending is None else context.run.working_seconds(report.finished), 1)
-    _store_results(context, report, crawled=ending is not None)
+    _store_results(context, report, ending)
     return report
 
 
@@ -168,15 +169,22 @@ def failures_reported(context: RunContext, report: Report) -> Iterator[None]:
         _fail(report, message or PROGRAM_ERROR)
 
 
-def _store_results(context: RunContext, report: Report, *, crawled: bool) -> None:
+def _store_results(context: RunContext, report: Report, ending: Ending | None) -> None:
     """Store totals and warnings in the inventory. A `write` that publishes nothing new leaves no trace."""
-    if not crawled and not (context.replaces and report.has_published):
+    if ending is None and not (context.replaces and report.has_published):
         return
     found = report.warnings if report.has_decided else None
     try:
-        store_results(context.store.connection, context.run.id, report.totals(), found, crawled=crawled)
-        if crawled:
-            end_process(context.store.connection, context.run.id, report.seconds)
+        store_results(context.store.connection, context.run.id, report.totals(), found, crawled=ending is not None)
+        if ending is not None:
+            earlier = context.run.earlier
+            done = ProcessTotals(
+                report.seconds,
+                earlier.further_requests + ending.further_requests,
+                earlier.overloads + ending.overloads,
+                earlier.pauses + ending.pauses,
+            )
+            end_process(context.store.connection, context.run.id, done)
     except SQLAlchemyError as error:
         if report.outcome is not Outcome.FAILED:
             _fail(report, inventory_failure(context.store.location, error))
@@ -216,8 +224,10 @@ class _Conclusion:
             return
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
-        report.requests = totals.requests + ending.further_requests
-        report.overloads, report.pauses = ending.overloads, ending.pauses
+        earlier = self._context.run.earlier
+        report.requests = totals.requests + earlier.further_requests + ending.further_requests
+        report.overloads = earlier.overloads + ending.overloads
+        report.pauses = earlier.pauses + ending.pauses
         if self._context.options.renders:
             from sitemap_crawler.inventory.renderings import rendering_totals
 

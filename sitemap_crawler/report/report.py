@@ -106,9 +106,9 @@ class Report:
     bytes: int = 0
     errors: int = 0
     overloads: int = 0
-    """Number of answers and failures that showed the process that ended the run an overloaded server."""
+    """Number of answers and failures that showed an overloaded server, without those of helpers."""
     pauses: int = 0
-    """Number of pauses for which the server has asked that process by Retry-After."""
+    """Number of pauses for which the server has asked by Retry-After, without those of helpers."""
     files: list[dict[str, Any]] = field(default_factory=list)
     inventory: dict[str, int] = field(default_factory=dict)
     """Number of URLs, bytes on disk and bytes per URL."""

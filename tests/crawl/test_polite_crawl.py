@@ -159,6 +159,22 @@ def http_date(seconds: float) -> dict[str, str]:
     return {"Date": format_datetime(now, usegmt=True), "Retry-After": format_datetime(until, usegmt=True)}
 
 
+def test_a_run_that_goes_on_counts_what_its_processes_have_asked_for(program: Program, site: WebServer) -> None:
+    build(site, 6)
+    answers = [Answer(status=503, headers={"Retry-After": "1"})]
+    site.pages["/2"] = lambda _: answers.pop() if answers else Answer(page())
+    blocker = program.output / "sitemap.xml"
+    blocker.mkdir(parents=True)
+    failed = program.crawl(site.url("/"), *ONE)
+    assert (failed.code, failed.report["requests"]) == (1, len(site.requests))
+    blocker.rmdir()
+    result = program.crawl(site.url("/"), *ONE)
+    assert_all_listed(result, 7)
+    # The second process had nothing to ask for.
+    assert result.report["requests"] == len(site.requests) == failed.report["requests"]
+    assert (result.report["overloads"], result.report["pauses"]) == (1, 1)
+
+
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_a_retry_after_is_kept_to_the_second(program: Program, site: WebServer, status: int, form: str) -> None:

@@ -90,7 +90,7 @@ class Growth:
         job = self._job
         is_growing = self._growth.sample(job.total_done, job.queue.waiting)
         run = job.run
-        seconds = run.earlier_seconds + max(0.0, time.time() - run.process_started)
+        seconds = run.earlier.seconds + max(0.0, time.time() - run.process_started)
         is_due = job.total_done >= self._after_requests or seconds >= self._after_seconds
         if is_growing and is_due and self._task is None:
             self._task = asyncio.ensure_future(self._tell())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from sitemap_crawler.inventory import frontier
 from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.revisits import plan_revisits
 from sitemap_crawler.inventory.runs import (
+    ProcessTotals,
     Run,
     begin_run,
     drop_unfinished_run,
@@ -132,12 +134,14 @@ def working_seconds(run: Run, seconds: float) -> float:
 
 def test_the_pause_before_a_run_goes_on_is_no_working_time(store: Store) -> None:
     first = begin_at(store, 0)
-    end_process(store.connection, first.id, working_seconds(first, 10))
+    end_process(store.connection, first.id, ProcessTotals(working_seconds(first, 10), 4, 3, 2))
     second = begin_at(store, 5_000)
     assert working_seconds(second, 5_003) == 13
-    end_process(store.connection, second.id, working_seconds(second, 5_003))
+    assert second.earlier == ProcessTotals(10, 4, 3, 2)
+    end_process(store.connection, second.id, second.earlier._replace(seconds=working_seconds(second, 5_003)))
     finish_run(store.connection, second.id, outcome="published", ended_by="finished", now=NOW)
-    assert working_seconds(begin_at(store, 9_000), 9_002) == 2
+    third = begin_at(store, 9_000)
+    assert (working_seconds(third, 9_002), third.earlier) == (2, ProcessTotals())
 
 
 def test_a_process_that_was_killed_has_worked_until_its_last_observation(store: Store) -> None:
@@ -162,6 +166,15 @@ def test_a_run_that_an_earlier_release_began(store: Store) -> None:
     with store.connection.begin():
         store.connection.execute(meta.delete().where(meta.c.name == "working_time"))
     assert working_seconds(begin_at(store, 5_000), 5_002) == 32
+
+
+def test_an_earlier_release_stored_the_time_only(store: Store) -> None:
+    run = begin_at(store, 0)
+    with store.connection.begin():
+        store.connection.execute(meta.delete().where(meta.c.name == "working_time"))
+        value = json.dumps({"run": run.id, "seconds": 7.0, "since": None})
+        store.connection.execute(meta.insert().values(name="working_time", value=value))
+    assert begin_at(store, 5_000).earlier == ProcessTotals(7.0)
 
 
 def test_an_inventory_belongs_to_one_site(store: Store) -> None:
