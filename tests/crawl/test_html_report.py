@@ -183,6 +183,28 @@ def test_pages_that_now_say_noindex_are_the_first_alarm(
     assert {name: marks[name] for name in ("a", "b", "new")} == {"a": 3, "b": 0, "new": 1}
 
 
+def test_what_is_newly_wrong_is_said_once(program: Program, site: WebServer) -> None:
+    paths = [f"/p/{number}" for number in range(40)]
+    site.pages = {"/": page(*paths, "/login")} | {path: page("/") for path in (*paths, "/login")}
+    alarms = []
+    redirect = Answer("", status=302, headers=(("Location", "/login"),))
+    for new in ({}, {**dict.fromkeys(paths[:20], redirect), "/login": page("/", "/gone")}, {}):
+        site.pages |= new
+        program.crawl(site.url(), "--html-report", "page.html", "--allow-shrink")
+        text = (program.directory / "page.html").read_text(encoding="utf-8")
+        alarms.append(re.findall(r'<li class="a-\w+"><svg.*?</svg><p><strong>(.*?)</strong>', text, re.DOTALL))
+    assert alarms == [
+        [],
+        [
+            "20 pages (48 %) left the sitemap in this run: they now redirect.",
+            "Broken links: 1, none in the run before.",
+        ],
+        [],
+    ]
+    # The last run changed nothing. The one before did.
+    assert re.findall(r">sitemap-crawler diff [^<]* (\d+)</code>", text) == ["2"]
+
+
 def test_write_reports_what_it_decides(program: Program, small: WebServer) -> None:
     crawled = program.crawl(small.url())
     done = program.run("write", "--exclude", "/a", "--allow-shrink", "--dry-run", "--html-report", "page.html")

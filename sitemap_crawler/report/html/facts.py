@@ -35,12 +35,14 @@ from sitemap_crawler.report.html.site_facts import read_dates, read_links, read_
 from sitemap_crawler.report.html.tasks import KINDS, tasks_of
 from sitemap_crawler.report.html.texts import PageTexts, site_name
 from sitemap_crawler.report.html.url_rows import group_of, read_table
-from sitemap_crawler.report.html.verdict import Ending, alarms_of, verdict_of, verdict_of_unstarted
+from sitemap_crawler.report.html.verdict import Ending, alarms_of, alarms_of_new_kinds, verdict_of, verdict_of_unstarted
 from sitemap_crawler.report.report import Outcome
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.urls.scope import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sitemap_crawler.config.state_location import StateLocation
     from sitemap_crawler.inventory.lookup import Inventory
     from sitemap_crawler.report.html.drawing import Line
@@ -189,13 +191,16 @@ def collect(
         moment=moment,
         ending=ending,
         verdict=verdict,
-        alarms=alarms_of(
-            pages_leaving(connection, run.id, texts, published=ending.has_published) if found.in_scope else [],
-            published=ending.has_published,
-            live=history.live,
-            kept=counts[Group.AT_RISK],
-            keep_runs=int(options.get("keep_errors") or 0),
-        ),
+        alarms=[
+            *alarms_of(
+                pages_leaving(connection, run.id, texts, published=ending.has_published) if found.in_scope else [],
+                published=ending.has_published,
+                live=history.live,
+                kept=counts[Group.AT_RISK],
+                keep_runs=int(options.get("keep_errors") or 0),
+            ),
+            *alarms_of_new_kinds(*_warning_counts(results.by_run, run.id)),
+        ],
         tasks=tasks_of(results.warnings, results.warning_counts, texts),
         hints=results.totals.get("hints", "").splitlines(),
         notices=results.totals.get("notices", "").splitlines(),
@@ -257,6 +262,15 @@ def run_results(inventory: Inventory, report: Report | None) -> RunResults:
     # Without decisions a run has no warnings, and those of an earlier run stay.
     counts = by_run.get(warned_run(connection) or 0, {}).get("warning_counts", {})
     return RunResults(by_run.get(run, {}), by_run, known, {**Counter(str(row.kind) for row in known), **counts})
+
+
+def _warning_counts(by_run: Mapping[int, Mapping[str, Any]], run: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the warnings by kind of the run and of the one before, both empty if one of them has not judged."""
+    name = "warning_counts"
+    before = [number for number, totals in by_run.items() if number < run and name in totals]
+    if name not in by_run.get(run, {}) or not before:
+        return {}, {}
+    return by_run[run][name], by_run[max(before)][name]
 
 
 def _requests(inventory: Inventory, totals: dict[str, Any], seconds: float | None) -> Requests:

@@ -121,6 +121,12 @@ class History(NamedTuple):
         return self.runs[:MAX_RUNS]
 
     @property
+    def earlier_change(self) -> RunRow | None:
+        """The newest of these before the latest run that changed the sitemap."""
+        before = (run for run in self.shown if run.id != self.latest.id)
+        return next((run for run in before if run.changes is not None and any(run.changes)), None)
+
+    @property
     def points(self) -> list[RunRow]:
         """The runs of the picture, the oldest first."""
         known = [run for run in self.runs[:MAX_POINTS] if run.listed is not None and run.outcome in PUBLISHED]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, SAW_EVERYTHING
-from sitemap_crawler.policy.reasons import Reason
+from sitemap_crawler.policy.reasons import Reason, Severity
+from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.report import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sitemap_crawler.report.html.decision_groups import Counts
@@ -20,6 +21,10 @@ MIN_SHARED = 20
 """Number of leaving pages from which on their share of the sitemap is shown."""
 MAX_ALARMS = 3
 """Maximum number of alarms about pages that leave the sitemap. The others are in the list of changes."""
+MAX_NEW_KINDS = 3
+"""Maximum number of alarms about new kinds of warnings. The others are in the list of what is to do."""
+MIN_REDIRECTS_PERCENT = 10
+"""Percentage of the sitemap from which on pages that leave it as a matter of course are an alarm."""
 
 
 class Ending(NamedTuple):
@@ -63,8 +68,8 @@ class Alarm(NamedTuple):
     urls: list[str]
     more: int
     """Number of further URLs."""
-    reason: str
-    """Reason of all of them."""
+    reason: str | None
+    """Reason of all of them; None if the line is about warnings."""
 
 
 def pages(count: int) -> str:
@@ -158,8 +163,16 @@ _WHY_LEFT = {
     Reason.NOT_A_PAGE: ("caution", "are no HTML pages any more", "Check whether that is meant:"),
     Reason.ORPHAN: ("caution", "are not linked from any page any more", "Link to them, or remove them:"),
     Reason.LIMIT: ("caution", "are now beyond a limit", "Check --max-pages, --max-depth and the traps:"),
+    Reason.OUT_OF_SCOPE: ("caution", "are now outside the scope", "Check the start URL and --sitemap-url:"),
 }  # fmt: skip
-"""Sign, verb and advice by the reason for which pages leave the sitemap. Redirects and the like are no alarm."""
+"""Sign, verb and advice by the reason for which pages leave the sitemap."""
+_WHY_MANY_LEFT = {
+    Reason.REDIRECT: ("caution", "now redirect", "Check that none leads to a login or to the home page instead:"),
+    Reason.DUPLICATE_PARAMETERS: (
+        "caution", "now show the same as other pages", "Check that none shows an error with status 200:",
+    ),
+}  # fmt: skip
+"""The same for reasons that are a matter of course for a few pages, and an alarm for many."""
 
 
 def alarms_of(leaving: Sequence[Leaving], *, published: bool, live: int, kept: int, keep_runs: int) -> list[Alarm]:
@@ -170,12 +183,14 @@ def alarms_of(leaving: Sequence[Leaving], *, published: bool, live: int, kept: i
     left = "left the sitemap in this run" if published else "would leave the live sitemap"
     alarms: list[Alarm] = []
     for group in leaving:
-        known = _WHY_LEFT.get(group.reason)  # type: ignore[call-overload]
+        share = round(100 * group.total / (live + group.total * published))
+        is_large = group.total >= MIN_SHARED and share >= MIN_REDIRECTS_PERCENT
+        alarming = _WHY_LEFT | _WHY_MANY_LEFT if is_large else _WHY_LEFT
+        known = alarming.get(group.reason)  # type: ignore[call-overload]
         if known is None:
             continue
         sign, verb, advice = known
         verb = f"it {_singular(verb)}" if group.total == 1 else f"they {verb}"
-        share = round(100 * group.total / (live + group.total * published))
         of_all = f" ({share} %)" if group.total >= MIN_SHARED and share else ""
         strong = f"{pages(group.total)}{of_all} {left}: {verb}."
         alarms.append(Alarm(sign, strong, advice, group.urls, group.total - len(group.urls), str(group.reason)))
@@ -186,6 +201,26 @@ def alarms_of(leaving: Sequence[Leaving], *, published: bool, live: int, kept: i
         text = f"{go} after {keep_runs} finished runs without a good answer."
         alarms.append(Alarm("caution", strong, text, [], 0, str(Reason.KEPT_AFTER_ERROR)))
     return alarms
+
+
+def alarms_of_new_kinds(counts: Mapping[str, int], before: Mapping[str, int]) -> list[Alarm]:
+    """Return the severe kinds of warnings that this run has and the run before had not.
+
+    Both mappings have the number of warnings by kind.
+    """
+    new = [kind for kind in WarningKind if counts.get(kind) and not before.get(kind)]
+    severe = [kind for kind in new if kind.traits.severity == Severity.HIGH]
+    return [
+        Alarm(
+            "caution",
+            f"{kind.traits.title}: {counts[kind]:,}, none in the run before.",
+            kind.traits.remedy,
+            urls=[],
+            more=0,
+            reason=None,
+        )
+        for kind in severe[:MAX_NEW_KINDS]
+    ]
 
 
 def _singular(verb: str) -> str:

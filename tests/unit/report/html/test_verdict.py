@@ -7,7 +7,7 @@ import pytest
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
 from sitemap_crawler.report.html.history import Leaving
-from sitemap_crawler.report.html.verdict import Ending, alarms_of, verdict_of
+from sitemap_crawler.report.html.verdict import Ending, alarms_of, alarms_of_new_kinds, verdict_of
 from sitemap_crawler.report.report import Outcome
 
 COUNTS = [18, 5, 47, 6, 470, 0]
@@ -84,6 +84,27 @@ def test_the_worst_alarms_come_first_and_many_pages_have_a_share() -> None:
     alarms = alarms_of(leaving, published=True, live=70, kept=0, keep_runs=7)
     assert [alarm.reason for alarm in alarms] == ["client-error", "orphan", "limit"]
     assert alarms[0].strong == "30 pages (30 %) left the sitemap in this run: they now answer with an error."
+
+
+@pytest.mark.parametrize(
+    ("total", "live", "expected"),
+    [
+        (20, 180, ["20 pages (10 %) left the sitemap in this run: they now redirect."]),
+        (20, 200, []),
+        (19, 1, []),
+    ],
+)
+def test_redirects_are_an_alarm_if_they_are_many(total: int, live: int, expected: list[str]) -> None:
+    alarms = alarms_of([Leaving("redirect", total, [])], published=True, live=live, kept=0, keep_runs=7)
+    assert [alarm.strong for alarm in alarms] == expected
+
+
+def test_a_severe_kind_of_warnings_that_is_new_is_an_alarm() -> None:
+    now = {"broken-link": 1_200, "soft-404": 3, "start-adopted": 1}
+    alarms = alarms_of_new_kinds(now, {"soft-404": 1, "start-adopted": 0})
+    assert [(alarm.sign, alarm.strong, alarm.reason) for alarm in alarms] == [
+        ("caution", "Broken links: 1,200, none in the run before.", None)
+    ]
 
 
 def test_every_reason_has_a_group() -> None:
