@@ -397,6 +397,8 @@ RULES: dict[str, Rule] = dict([
         ("live-broken-redirect", "error", _HTTP_ERRORS,
          "The redirects of a listed URL end at an error, or never.",
          "Correct the redirect, or remove the URL from the sitemap."),
+        ("live-login", "warning", _CONSOLE, "A listed URL redirects to a login.",
+         "Remove the URL from the sitemap, or let everybody read the page."),
         ("live-noindex", "error", _NOINDEX, "A listed page must not be indexed by its own directives.",
          "Remove the URL from the sitemap, or remove noindex from the page."),
         ("live-canonical", "warning", _CANONICAL, "A listed page names another URL as its canonical.",

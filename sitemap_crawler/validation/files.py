@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
 from sitemap_crawler.validation.finding_log import FindingLog
-from sitemap_crawler.validation.findings import Issue, issue
+from sitemap_crawler.validation.findings import FEEDS, Issue, issue
 from sitemap_crawler.validation.keys import hash_of, key_of, pair_hash
 from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
@@ -108,6 +108,8 @@ class _FileCheck:
             self._log.close()
             result.findings.sink = None
         result.group = f"{task.group} {self._content or result.kind}"
+        if result.kind in FEEDS:
+            result.group += f" {task.name}"
         result.statistics.files = 1
         result.statistics.bytes = result.bytes
         if result.kind != "sitemapindex":
@@ -176,7 +178,7 @@ class _FileCheck:
                 self._check_root(item)
                 if self._result.kind == "unknown":
                     return
-            elif self._result.kind in {"rss", "atom"}:
+            elif self._result.kind in FEEDS:
                 self._check_feed_entry(item)
             else:
                 self._check_entry(item)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Kind = Literal["urlset", "sitemapindex", "text", "rss", "atom", "unknown"]
+FEEDS = frozenset(("rss", "atom"))
+"""Kinds of files that name the newest pages only. A page may be in several feeds, and in a sitemap."""
 
 Verdict = Literal["valid", "invalid", "incomplete"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.validation import protocol
-from sitemap_crawler.validation.findings import Issue
+from sitemap_crawler.validation.findings import FEEDS, Issue
 from sitemap_crawler.validation.keys import hash_of
 from sitemap_crawler.validation.reading.detect import head_of
 from sitemap_crawler.validation.reading.reader import Node, read_lines, read_nodes
@@ -88,7 +88,7 @@ def _listings(path: Path, kind: Kind) -> Iterator[Listing]:
                 nodes = (item for item in read_nodes(content) if isinstance(item, Node))
                 root = next(nodes, None)
                 for node in nodes if root else ():
-                    if kind in {"rss", "atom"}:
+                    if kind in FEEDS:
                         if (link := link_of(node)) is not None and node.name in {"item", "entry"}:
                             yield Listing(link.line, url_of(link), None, node)
                     elif root and node.namespace == root.namespace:

@@ -61,8 +61,8 @@ class FileResult:
     origin: str = ""
     """Origin of the URLs of the file, by which each of them is judged; "" without a URL."""
     group: str = ""
-    """Group of the task and content of the file. One page may be in the files of several groups: XML, text, feed, news
-    sitemap, image sitemap and video sitemap."""
+    """Group of the task and content of the file. One page may be in the files of several groups: XML, text, news
+    sitemap, image sitemap and video sitemap. Each feed is a group of its own."""
     keys: array[int] = field(default_factory=lambda: array("q"))
     """Hash of the key of each listed URL: see `keys`."""
     pairs: array[int] = field(default_factory=lambda: array("q"))

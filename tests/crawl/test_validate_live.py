@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sitemap_crawler.cli.validate.live import is_login
 from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.validation.catalogue import RULES
 from sitemap_crawler.validation.statistics import LIVE_NUMBERS
@@ -49,6 +50,8 @@ def site_pages() -> dict[str, Any]:
         "/chain-2": moved("/gone"),
         "/loop": moved("/loop-2"),
         "/loop-2": moved("/loop"),
+        "/orders": moved("/account/login?next=%2Forders"),
+        "/account/login": page(title="Log in"),
         "/noindex": page(title="Hidden", head='<meta name="robots" content="noindex">'),
         "/copy": page(title="Copy", head='<link rel="canonical" href="/good">'),
         "/private": page(title="Private"),
@@ -82,7 +85,7 @@ def found(report: dict[str, Any]) -> set[tuple[str, str]]:
 
 LISTED = (
     "/", "/good", "/gone", "/broken", "/silent", "/moved", "/chain", "/loop", "/noindex", "/copy", "/private",
-    "/style.css", "/guide.pdf", "/lost",
+    "/style.css", "/guide.pdf", "/lost", "/orders",
 )  # fmt: skip
 
 
@@ -96,7 +99,7 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
         "/gone": "live-broken", "/broken": "live-broken", "/silent": "live-unreachable", "/moved": "live-redirect",
         "/chain": "live-broken-redirect", "/loop": "live-broken-redirect", "/noindex": "live-noindex",
         "/copy": "live-canonical", "/private": "live-blocked", "/style.css": "live-not-a-page",
-        "/lost": "live-soft-404", "/dated": "live-lastmod",
+        "/lost": "live-soft-404", "/dated": "live-lastmod", "/orders": "live-login",
     }  # fmt: skip
     assert found(report) == {(rule, site.url(path)) for path, rule in expected.items()}
     messages = {finding["url"]: finding["message"] for finding in report["findings"]}
@@ -111,7 +114,7 @@ def test_the_listed_urls_are_asked_for_and_judged(program: Program, site: WebSer
     assert statistics["checked_urls"] == statistics["total_urls"] == len(LISTED) + 1
     numbers = {name: statistics[name] for name in ("valid_urls", *LIVE_NUMBERS)}
     assert numbers == {
-        "valid_urls": 4, "broken_urls": 3, "redirect_urls": 3, "noindex_urls": 1, "canonical_urls": 1,
+        "valid_urls": 4, "broken_urls": 3, "redirect_urls": 4, "noindex_urls": 1, "canonical_urls": 1,
         "not_a_page_urls": 1, "soft_404_urls": 1, "blocked_urls": 1, "limited_urls": 0, "unchecked_urls": 0,
     }  # fmt: skip
     assert sum(numbers.values()) == statistics["total_urls"]
@@ -441,3 +444,20 @@ def test_all_rules_are_printed_with_remedy_and_source(program: Program) -> None:
     assert (done.code, done.err) == (0, "")
     for rule in RULES.values():
         assert f"  {rule.id} ({rule.severity})\n    {rule.problem}\n    {rule.remedy}\n    {rule.source}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/login?next=%2Forders", True),
+        ("/account/Sign-In.aspx", True),
+        ("/wp-login.php", True),
+        ("/users/login/new", True),
+        ("/auth/index.html", True),
+        ("/login/help", False),
+        ("/blog/how-to-login", False),
+        ("/?login", False),
+    ],
+)
+def test_a_login_is_known_by_its_name(path: str, expected: bool) -> None:
+    assert is_login(f"https://www.example.com{path}") == expected

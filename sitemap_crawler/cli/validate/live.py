@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -26,6 +27,11 @@ MAX_CHAIN = 10
 TOO_MANY_REQUESTS = 429
 LASTMOD_TOLERANCE_SECONDS = 86_400.0
 """Difference from which on two dates contradict each other: one of them may be a day without a zone."""
+LOGIN_NAMES = frozenset((
+    "login", "log-in", "log_in", "logon", "signin", "sign-in", "sign_in", "wp-login", "user-login", "sso", "auth",
+    "authorize", "anmelden", "connexion",
+))  # fmt: skip
+"""Names of login pages: the last part of the path with another name than an index file, without its suffix."""
 SOFT_404_NOTES = (NoteKind.SOFT_404, NoteKind.ERROR_PAGE)
 _ERRORS: frozenset[str | None] = frozenset(reason for reason in Reason if reason.traits.is_error)
 _RULES: dict[str | None, str] = {
@@ -94,7 +100,10 @@ class LiveComparison:
             message = _MESSAGES[record.reason].format(record.evidence or record.reason)
             if record.reason == Reason.REDIRECT:
                 end = self._end_of_chain(record)
-                rule = "live-broken-redirect" if end.is_broken else rule
+                if end.is_broken:
+                    rule = "live-broken-redirect"
+                elif end.target is not None and is_login(end.target):
+                    rule = "live-login"
                 message += end.text
                 target = end.target
             yield issue(rule, message, listed.line, status=record.status, target=target)
@@ -135,6 +144,14 @@ class LiveComparison:
         if target in seen:
             return _ChainEnd(", which is part of a loop", is_broken=True, target=target)
         return _ChainEnd("", target=target)
+
+
+def is_login(url: str) -> bool:
+    """Return whether the address of a page is that of a login, by the name of the page."""
+    names = [name.partition(".")[0].lower() for name in urlsplit(url).path.split("/") if name]
+    while names and names[-1] in {"index", "default", "new"}:
+        names.pop()
+    return bool(names) and names[-1] in LOGIN_NAMES
 
 
 def soft_404_message(notes: Mapping[str, Any]) -> str | None:

@@ -29,7 +29,7 @@ MAX_ORIGINS = 50
 """Maximum number of origins whose URLs are requested. A sitemap of more is one of another purpose."""
 _CLASSES = {
     "broken_urls": ("live-broken", "live-unreachable"),
-    "redirect_urls": ("live-redirect", "live-broken-redirect"),
+    "redirect_urls": ("live-redirect", "live-broken-redirect", "live-login"),
     "noindex_urls": ("live-noindex",),
     "canonical_urls": ("live-canonical", "live-broken-canonical"),
     "not_a_page_urls": ("live-not-a-page",),

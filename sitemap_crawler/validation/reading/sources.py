@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.utils.shortage import raise_shortage
+from sitemap_crawler.validation.findings import FEEDS
 from sitemap_crawler.validation.reading.detect import head_of, looks_like_html, sniff
 from sitemap_crawler.validation.reading.stream import Stream
 
@@ -86,7 +87,7 @@ def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
         if kind in {None, "urlset", "sitemapindex", "text"}
         or stem(name) in stems
         or (kind == "unknown" and name.lower().startswith("sitemap"))
-        or (kind in {"rss", "atom"} and not stems)
+        or (kind in FEEDS and not stems)
     }
 
 

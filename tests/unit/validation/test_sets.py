@@ -117,6 +117,21 @@ def test_one_page_may_be_listed_in_every_format(folder: Folder) -> None:
     assert [file.name for file in report.files][3:] == ["sitemap-news.xml", "sitemap.rss", "sitemap.txt"]
 
 
+def test_a_page_may_be_in_several_feeds(folder: Folder) -> None:
+    feed = f"<rss><channel><item><link>{BASE}a</link></item></channel></rss>"
+    path = folder(
+        sitemap_xml=index(f"{BASE}news.xml", f"{BASE}blog.xml", f"{BASE}pages.xml"),
+        news_xml=feed,
+        blog_xml=feed.replace("</channel>", f"<item><link>{BASE}a</link></item></channel>"),
+        pages_xml=at(f"{BASE}a"),
+    )
+    report = validate(f"{path}/sitemap.xml")
+    # Within one feed it is a mistake.
+    assert [(finding.rule, finding.file, finding.message) for finding in report.findings] == [
+        ("duplicate-loc", "blog.xml", "the URL is listed before, in line 1")
+    ]
+
+
 def test_companions_of_an_index_share_its_directory(folder: Folder) -> None:
     report = validate(folder(**SHARDS, sitemap_txt="https://example.com/elsewhere\n"))
     assert [(finding.rule, finding.file) for finding in report.findings] == [("outside-directory", "sitemap.txt")]
