@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from sitemap_crawler.policy.reasons import Reason, ReasonGroup
-from sitemap_crawler.policy.warning_kinds import WarningKind
+from sitemap_crawler.policy.warning_kinds import KINDS, WarningKind
 from sitemap_crawler.report.url_groups.groups import shorten
 from sitemap_crawler.utils.runtime import console, plain
 from sitemap_crawler.utils.text import printable
@@ -144,7 +144,8 @@ def _warnings(report: Report) -> list[str]:
     lines = []
     for kind, found in by_kind.items():
         shown = found[: MAX_LIST_WARNINGS if kind == WarningKind.URL_LIST else 1]
-        lines += [f"Warning, {kind}: {warning['url']}: {warning['message']}" for warning in shown]
+        title = _in_line(KINDS[kind].traits.title)
+        lines += [f"Warning, {title} ({kind}): {warning['url']}: {warning['message']}" for warning in shown]
         if others := report.warning_counts[kind] - len(shown):
             lines[-1] += f" (and {others:,} more)"
     return lines

@@ -439,6 +439,10 @@ class WarningKind(StrEnum):
     )
 
 
+KINDS = {str(kind): kind for kind in WarningKind}
+"""The kinds by name."""
+
+
 class SiteWarning(NamedTuple):
     """A problem of the site: its kind, the URL that it is about and a message of one line."""
 

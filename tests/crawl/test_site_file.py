@@ -134,7 +134,8 @@ def test_write_says_which_options_the_site_file_has_otherwise(sites: Program, si
     def warnings(*options: str) -> list[str]:
         result = sites.run("write", "--config", "sites/a.toml", "--report", "report.json", *options)
         assert result.code == 0, result.err
-        assert ("Warning, options-changed" in result.out) == bool(result.report["warnings"])
+        told = "Warning, options differ from those of the crawl (options-changed)" in result.out
+        assert told == bool(result.report["warnings"])
         return [warning["message"] for warning in result.report["warnings"] if warning["kind"] == "options-changed"]
 
     assert warnings() == []

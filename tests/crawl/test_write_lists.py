@@ -188,7 +188,8 @@ def test_each_kind_of_fault_is_counted_with_its_first_example(program: Program) 
     )
     assert found[4] == "is not UTF-8, first in line 8: save the list as UTF-8"
     lines = [line for line in result.out.splitlines() if line.startswith("Warning, ")]
-    assert sorted(lines) == [f"Warning, url-list: {path}: {message}" for message in found]
+    beginning = f"Warning, lists or logs with unusable entries (url-list): {path}: "
+    assert sorted(lines) == [f"{beginning}{message}" for message in found]
 
 
 def test_write_without_the_list_and_an_unfinished_crawl_are_refused(program: Program) -> None:

@@ -17,7 +17,7 @@ from sitemap_crawler.inventory.publications import Changes
 from sitemap_crawler.inventory.results import OF_CRAWL, stored_warnings, totals_by_run, warned_run
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, observations
 from sitemap_crawler.policy.reasons import Reason
-from sitemap_crawler.policy.warning_kinds import SiteWarning
+from sitemap_crawler.policy.warning_kinds import KINDS, SiteWarning
 from sitemap_crawler.report.explain import rules_of
 from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.html.drawing import line_chart, pages_per_square
@@ -32,7 +32,7 @@ from sitemap_crawler.report.html.history import (
 )
 from sitemap_crawler.report.html.scan import scan
 from sitemap_crawler.report.html.site_facts import read_dates, read_links, read_server
-from sitemap_crawler.report.html.tasks import KINDS, tasks_of
+from sitemap_crawler.report.html.tasks import tasks_of
 from sitemap_crawler.report.html.texts import PageTexts, site_name
 from sitemap_crawler.report.html.url_rows import group_of, read_table
 from sitemap_crawler.report.html.verdict import Ending, alarms_of, alarms_of_new_kinds, verdict_of, verdict_of_unstarted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.reasons import Reason, Severity
-from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
+from sitemap_crawler.policy.warning_kinds import KINDS, SiteWarning, WarningKind
 from sitemap_crawler.report.html.texts import clean
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ MAX_PAGES = 8
 """Maximum number of pages that are named for each kind."""
 MAX_MESSAGES = 6
 """Maximum number of warnings of one page that are shown."""
-KINDS = {str(kind): kind for kind in WarningKind}
 MAX_MESSAGE = 400
 """Characters of a warning."""
 SEVERITIES = tuple(Severity)
