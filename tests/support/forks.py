@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "TZ", "SSL_CERT_")
 """Beginnings of the names of variables that an interpreter, or aiohttp with its TLS context, reads when it starts."""
 
+LATE_IMPORTS = (
+    "platformdirs",
+    "psycopg",
+    "rich.console",
+    "scrapy.extensions.closespider",
+    "scrapy.extensions.memusage",
+    "scrapy.statscollectors",
+    "scrapy.utils.engine",
+    "sqlalchemy.dialects.postgresql",
+)
+"""Modules of other packages that a command imports while it runs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -92,6 +104,10 @@ def serve() -> None:
     for module in pkgutil.walk_packages(package.__path__, "sitemap_crawler."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    for name in LATE_IMPORTS:
+        importlib.import_module(name)
+    # The first use of the options would build their validator.
+    importlib.import_module("sitemap_crawler.config.options").Options.model_rebuild()
     # It stands beside this file.
     importlib.import_module("killed_at")
     gc.freeze()
