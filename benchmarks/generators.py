@@ -38,7 +38,7 @@ class Generator(NamedTuple):
     build: str
     """Shell command in the directory of the site. It finds the installed programs on its path."""
     target: str
-    """What `validate` reads, relative to the directory of the site."""
+    """Path of the sitemap or its directory that `validate` reads, relative to the directory of the site."""
     python: tuple[str, ...] = ()
     """Packages from PyPI."""
     node: tuple[str, ...] = ()

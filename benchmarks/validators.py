@@ -3,8 +3,8 @@
     python benchmarks/validators.py --schemas DIR [--node DIR] [--python FILE]
 
 The others are libxml2 with the schemas in DIR (sitemap.xsd, siteindex.xsd and those of Google's extensions), sitemap.js
-in the node_modules of a directory, and ultimate-sitemap-parser in the environment of a Python. They read the file that
-is the sitemap, or each file of a set. Rules that need a server have no documents. The table goes to standard output.
+from a node_modules directory, and ultimate-sitemap-parser, which another Python imports. Each reads the sitemap or each
+file of a set. Rules that need a server have no documents here. The table goes to standard output.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     Objects = Callable[[Sequence[Path]], list[bool]]
-    """Whether a validator objects to each of some files."""
+    """Function that takes files and returns, for each, whether a validator objects to it."""
 
 ROOTS = {"urlset": "sitemap", "sitemapindex": "siteindex"}
 """Name of the schema by the name of the root."""

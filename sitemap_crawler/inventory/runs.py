@@ -40,7 +40,7 @@ _ADDRESS = "is_public"
 
 
 class ProcessTotals(NamedTuple):
-    """What processes of a run have done, as far as its observations do not tell it. Helpers of a process add none."""
+    """Numbers of one or more processes of a run that its observations do not tell. Those of helpers are not counted."""
 
     seconds: float = 0.0
     """Time for which they have worked, without the pauses between them."""
@@ -50,6 +50,15 @@ class ProcessTotals(NamedTuple):
     """Number of answers and failures that showed an overloaded server."""
     pauses: int = 0
     """Number of pauses for which the server has asked by Retry-After."""
+
+    def plus(self, other: ProcessTotals) -> ProcessTotals:
+        """Return the sums of both."""
+        return ProcessTotals(
+            self.seconds + other.seconds,
+            self.further_requests + other.further_requests,
+            self.overloads + other.overloads,
+            self.pauses + other.pauses,
+        )
 
 
 _NOTHING = ProcessTotals()
@@ -75,13 +84,13 @@ class Run:
     planned: bool = False
     """Whether every known URL has its state for this run."""
     earlier: ProcessTotals = _NOTHING
-    """What earlier processes of the run have done."""
+    """Numbers of the processes of the run that have ended."""
     process_started: float = 0.0
     """Start of this process, in seconds since 1970."""
 
-    def working_seconds(self, now: datetime) -> float:
-        """Return the time for which the processes of the run have worked. Helpers of a process add none."""
-        return self.earlier.seconds + max(0.0, now.timestamp() - self.process_started)
+    def working_seconds(self, now: float) -> float:
+        """Return the time for which the processes of the run have worked, at a time in seconds since 1970."""
+        return self.earlier.seconds + max(0.0, now - self.process_started)
 
 
 def begin_run(

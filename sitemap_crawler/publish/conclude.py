@@ -39,7 +39,6 @@ from sitemap_crawler.inventory.runs import (
     ENDED_AT_LIMIT,
     PUBLISHED,
     SAW_EVERYTHING,
-    ProcessTotals,
     decision_backup,
     end_process,
     fetched_in_run,
@@ -122,7 +121,7 @@ def conclude(
     report.warnings, report.warning_counts = context.sorted_warnings()
     report.finished = datetime.now(UTC)
     seconds = (report.finished - report.started).total_seconds()
-    report.seconds = round(seconds if ending is None else context.run.working_seconds(report.finished), 1)
+    report.seconds = round(seconds if ending is None else context.run.working_seconds(report.finished.timestamp()), 1)
     _store_results(context, report, ending)
     return report
 
@@ -177,14 +176,8 @@ def _store_results(context: RunContext, report: Report, ending: Ending | None) -
     try:
         store_results(context.store.connection, context.run.id, report.totals(), found, crawled=ending is not None)
         if ending is not None:
-            earlier = context.run.earlier
-            done = ProcessTotals(
-                report.seconds,
-                earlier.further_requests + ending.further_requests,
-                earlier.overloads + ending.overloads,
-                earlier.pauses + ending.pauses,
-            )
-            end_process(context.store.connection, context.run.id, done)
+            done = context.run.earlier.plus(ending.done)
+            end_process(context.store.connection, context.run.id, done._replace(seconds=report.seconds))
     except SQLAlchemyError as error:
         if report.outcome is not Outcome.FAILED:
             _fail(report, inventory_failure(context.store.location, error))
@@ -224,10 +217,9 @@ class _Conclusion:
             return
         totals = run_totals(self._connection, self._context.run.id)
         report.bytes, report.errors, report.not_modified = totals.bytes, totals.errors, totals.not_modified
-        earlier = self._context.run.earlier
-        report.requests = totals.requests + earlier.further_requests + ending.further_requests
-        report.overloads = earlier.overloads + ending.overloads
-        report.pauses = earlier.pauses + ending.pauses
+        done = self._context.run.earlier.plus(ending.done)
+        report.requests = totals.requests + done.further_requests
+        report.overloads, report.pauses = done.overloads, done.pauses
         if self._context.options.renders:
             from sitemap_crawler.inventory.renderings import rendering_totals
 

@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.inventory.runs import ProcessTotals
 from sitemap_crawler.policy.rules import Rules
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.utils.text import printable
@@ -21,6 +22,7 @@ MAX_WARNINGS = 1_000
 """Maximum number of warnings of one kind that a report holds. Further warnings are only counted."""
 MAX_LOGGED = 10
 """Maximum number of warnings of one kind that are logged."""
+_NOTHING = ProcessTotals()
 
 
 class Ending(NamedTuple):
@@ -30,12 +32,8 @@ class Ending(NamedTuple):
     """Whether nothing was left to fetch or a limit was reached."""
     saw_everything: bool = False
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
-    further_requests: int = 0
-    """Number of requests without an observation: retries, and requests for robots.txt, sitemaps and probes."""
-    overloads: int = 0
-    """Number of answers and failures that showed this process an overloaded server, see `load_signals`."""
-    pauses: int = 0
-    """Number of pauses for which the server has asked this process by Retry-After."""
+    done: ProcessTotals = _NOTHING
+    """What this process has done, without its time."""
     failure: str | None = None
     """Why the crawl could not go on."""
     shortage: str | None = None

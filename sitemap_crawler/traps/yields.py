@@ -157,7 +157,7 @@ class Yields:
         self.postponed: set[str] = set()
         """Groups without parameters whose URLs wait for all others."""
         self.has_returned = False
-        """Whether such a group may have yielded since, and its URLs still wait. The caller sets it back."""
+        """Whether such a group has yielded since. Its URLs are due; the caller moves them forward and clears this."""
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._parameters = 0

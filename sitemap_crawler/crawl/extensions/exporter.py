@@ -14,6 +14,7 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.crawl.run import warn_of_address
 from sitemap_crawler.exceptions import FAILED
+from sitemap_crawler.inventory.runs import ProcessTotals
 from sitemap_crawler.report.report import Outcome, Report, failure_report
 from sitemap_crawler.utils.shortage import shortage_of
 
@@ -68,9 +69,11 @@ class Exporter:
         ending = job.ending._replace(
             finished=reason == CloseReason.FINISHED,
             saw_everything=not job.shared.is_limited,
-            further_requests=self._count_further_requests() + job.others.further,
-            overloads=self._stats.get_value(Stat.BACK_PRESSURE, 0),
-            pauses=self._stats.get_value(Stat.PAUSES, 0),
+            done=ProcessTotals(
+                further_requests=self._count_further_requests() + job.others.further,
+                overloads=self._stats.get_value(Stat.BACK_PRESSURE, 0),
+                pauses=self._stats.get_value(Stat.PAUSES, 0),
+            ),
         )
         if self._status is not None:
             self._status.write_writing(job)
@@ -115,7 +118,7 @@ class Exporter:
             failure = ending.failure or inventory_failure(self._job.store.location, error)
             return ending._replace(failure=failure)
         further = 0 if membership.beat is None else membership.beat.others.further
-        return ending._replace(further_requests=self._count_further_requests() + further)
+        return ending._replace(done=ending.done._replace(further_requests=self._count_further_requests() + further))
 
     def _settle(self, ending: Ending) -> Ending:
         """Have the pages left out that only repeat others, and the address compared with that of the run before."""

@@ -89,8 +89,7 @@ class Growth:
     def _look(self) -> None:
         job = self._job
         is_growing = self._growth.sample(job.total_done, job.queue.waiting)
-        run = job.run
-        seconds = run.earlier.seconds + max(0.0, time.time() - run.process_started)
+        seconds = job.run.working_seconds(time.time())
         is_due = job.total_done >= self._after_requests or seconds >= self._after_seconds
         if is_growing and is_due and self._task is None:
             self._task = asyncio.ensure_future(self._tell())

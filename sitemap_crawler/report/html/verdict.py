@@ -23,8 +23,8 @@ MAX_ALARMS = 3
 """Maximum number of alarms about pages that leave the sitemap. The others are in the list of changes."""
 MAX_NEW_KINDS = 3
 """Maximum number of alarms about new kinds of warnings. The others are in the list of what is to do."""
-MIN_REDIRECTS_PERCENT = 10
-"""Percentage of the sitemap from which on pages that leave it as a matter of course are an alarm."""
+MIN_PERCENT_LEFT = 10
+"""Percentage of the sitemap from which on pages that leave it for an ordinary reason are an alarm."""
 
 
 class Ending(NamedTuple):
@@ -184,7 +184,7 @@ def alarms_of(leaving: Sequence[Leaving], *, published: bool, live: int, kept: i
     alarms: list[Alarm] = []
     for group in leaving:
         share = round(100 * group.total / (live + group.total * published))
-        is_large = group.total >= MIN_SHARED and share >= MIN_REDIRECTS_PERCENT
+        is_large = group.total >= MIN_SHARED and share >= MIN_PERCENT_LEFT
         alarming = _WHY_LEFT | _WHY_MANY_LEFT if is_large else _WHY_LEFT
         known = alarming.get(group.reason)  # type: ignore[call-overload]
         if known is None:

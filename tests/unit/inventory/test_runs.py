@@ -129,7 +129,7 @@ def begin_at(store: Store, seconds: float) -> Run:
 
 
 def working_seconds(run: Run, seconds: float) -> float:
-    return round(run.working_seconds(datetime.fromtimestamp(NOW.timestamp() + seconds, UTC)), 3)
+    return round(run.working_seconds(NOW.timestamp() + seconds), 3)
 
 
 def test_the_pause_before_a_run_goes_on_is_no_working_time(store: Store) -> None:
