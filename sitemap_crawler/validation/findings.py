@@ -120,6 +120,15 @@ class FileReport:
     """Number of uncompressed bytes that were read."""
 
 
+class Site(NamedTuple):
+    """A target that is the address of a site and stands for its sitemaps."""
+
+    target: str
+    robots_txt: str | None
+    """URL of the robots.txt that names the sitemaps. None if /sitemap.xml is checked, because none is named."""
+    sitemaps: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
     """Result of a validation."""
@@ -134,6 +143,7 @@ class ValidationReport:
     recommendations: tuple[dict[str, Any], ...] = ()
     directory: str = ""
     """Directory of the local files, if they are named without it."""
+    sites: tuple[Site, ...] = ()
 
     def path_of(self, file: str) -> str:
         """Return the path of a named file from the working directory; a URL and `-` as they are."""
@@ -176,6 +186,7 @@ class ValidationReport:
         return {
             "target": " ".join(self.targets),
             "targets": list(self.targets),
+            "sites": [site._asdict() for site in self.sites],
             "valid": self.valid,
             "verdict": self.verdict,
             "complete": self.complete,

@@ -129,7 +129,7 @@ class _Folder:
         tasks: dict[str, FileTask] = {}
         for name, child in zip(names, children, strict=True):
             if name is None:
-                last = unquote(child.url.path.rpartition("/")[2])
+                last = unquote(child.url.path.rpartition("/")[2] + child.url.query)
                 message = f"there is no file {last!r} in the directory of the index"
                 self._report(index, issue("missing-file", message, child.line), child.loc)
             elif name not in self._done and name not in tasks:
@@ -144,13 +144,15 @@ class _Folder:
         """Return the path of a listed sitemap from here; None if there is none.
 
         The URL of this directory is not known. So it is the longest end of the URL's path that exists: Hugo writes
-        sitemap.xml with de/sitemap.xml below it.
+        sitemap.xml with de/sitemap.xml below it. A file that is named with the query comes first.
         """
-        segments = [unquote(segment) for segment in child.url.path.split("/")[1:]]
-        for start in range(max(0, len(segments) - MAX_DEPTH), len(segments)):
-            # The segments come from a file, so they must not lead out of the directory.
-            if all(map(_is_name, segments[start:])) and is_file(self._path.joinpath(*segments[start:])):
-                return "/".join(segments[start:])
+        *folders, last = (unquote(segment) for segment in child.url.path.split("/")[1:])
+        for name in dict.fromkeys([last + unquote(child.url.query), last]):
+            segments = [*folders, name]
+            for start in range(max(0, len(segments) - MAX_DEPTH), len(segments)):
+                # The segments come from a file, so they must not lead out of the directory.
+                if all(map(_is_name, segments[start:])) and is_file(self._path.joinpath(*segments[start:])):
+                    return "/".join(segments[start:])
         return None
 
     def _name(self, name: str) -> str:

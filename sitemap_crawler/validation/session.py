@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from sitemap_crawler.utils.addresses import is_local
 from sitemap_crawler.validation.finding_log import FindingLog
-from sitemap_crawler.validation.findings import Collector, FileReport, Kind, ValidationReport, issue
+from sitemap_crawler.validation.findings import Collector, FileReport, Kind, Site, ValidationReport, issue
 from sitemap_crawler.validation.listing import ListedUrl, listings, media_of
 from sitemap_crawler.validation.parallel import check_files
 from sitemap_crawler.validation.reading.spool import Spool
@@ -50,6 +50,7 @@ class Validation:
         self.collector = Collector()
         self.directory = ""
         """Directory of the local files, if they are named without it."""
+        self.sites: list[Site] = []
         self.statistics: dict[str, Any] = {}
         self._numbers = Statistics()
         self.spool = Spool()
@@ -144,6 +145,7 @@ class Validation:
             dict(self.statistics),
             recommendations(collector.counts, collector.urls, found),
             self.directory,
+            tuple(self.sites),
         )
 
     def listed_urls(self) -> Iterator[ListedUrl]:

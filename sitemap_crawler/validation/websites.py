@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 from sitemap_crawler.exceptions import TargetError, UnreadableError
 from sitemap_crawler.policy.robots_txt import MAX_BYTES, RobotsTxt
 from sitemap_crawler.utils.text import printable
-from sitemap_crawler.validation.findings import issue
-from sitemap_crawler.validation.reading.detect import bare_name
+from sitemap_crawler.validation.findings import Site, issue
 from sitemap_crawler.validation.reading.remote import MAX_SECONDS, Client
 from sitemap_crawler.validation.reading.sources import SUFFIX, begins_as_html, kind_of
 from sitemap_crawler.validation.reading.stream import PIECE_BYTES
@@ -73,26 +72,30 @@ class _Website:
         """Results by address: the requested one, and the one after redirects."""
 
     def check(self, address: str) -> None:
-        """Check the sitemap at an address; if that is a page or the root of a site, the site's sitemaps."""
+        """Check the sitemap at an address; if that is the root of a site or a page, the site's sitemaps.
+
+        A page at an address that names a sitemap is no page of a site, but an error.
+        """
         path = parse_url(address)
         if isinstance(path, Url) and (path.path, path.query) == ("/", ""):
-            self._check_site()
+            self._check_site(address)
             return
         downloaded = self._download(address)
         if downloaded is None:
             return
-        # A login page in place of a sitemap does not stand for the site.
-        is_named_as_sitemap = any(SUFFIX.search(bare_name(url)) for url in (address, downloaded.final))
-        if not is_named_as_sitemap and begins_as_html(downloaded.path):
-            self._check_site()
+        names_a_sitemap = any(_names_a_sitemap(url) for url in (address, downloaded.final))
+        if not names_a_sitemap and begins_as_html(downloaded.path):
+            self._check_site(address)
         else:
             self._report_unnamed(downloaded)
             self._check_sitemap(downloaded)
 
-    def _check_site(self) -> None:
+    def _check_site(self, target: str) -> None:
         named = self._sitemaps_of_robots_txt()
         more = "" if named else "; the site's robots.txt names no sitemap"
-        for address in named or [f"{self._site}/sitemap.xml"]:
+        addresses = named or [f"{self._site}/sitemap.xml"]
+        self._validation.sites.append(Site(target, f"{self._site}/robots.txt" if named else None, addresses))
+        for address in addresses:
             if address not in self._done and (downloaded := self._download(address, more=more)):
                 self._check_sitemap(downloaded, is_named=bool(named))
 
@@ -194,6 +197,12 @@ class _Website:
 
     def _report(self, address: str, found: Issue) -> None:
         self._validation.collector.add(address, found)
+
+
+def _names_a_sitemap(url: str) -> bool:
+    """Return whether the name of the file says that it is a sitemap, as those of `/sitemap.php` and `/news.xml` do."""
+    name = urlsplit(url).path.rstrip("/").rpartition("/")[2].lower()
+    return "sitemap" in name or SUFFIX.search(name) is not None
 
 
 def _place(downloaded: _Downloaded) -> Place | None:

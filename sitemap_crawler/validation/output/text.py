@@ -11,7 +11,7 @@ from sitemap_crawler.validation.findings import place_of, statement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sitemap_crawler.validation.findings import FileReport, Finding, ValidationReport
+    from sitemap_crawler.validation.findings import FileReport, Finding, Site, ValidationReport
 
 EXAMPLES = 3
 """Number of findings of one rule that are shown."""
@@ -27,7 +27,8 @@ MAX_FILES = 20
 
 
 def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> Iterator[str]:
-    """Yield the lines of the report. The last one is the verdict."""
+    """Yield the lines of the report. The first ones say which sitemaps are those of a site, the last is the verdict."""
+    yield from map(_sitemaps_of, report.sites)
     left = DEFAULT_MAX_FINDINGS if max_findings is None else max_findings
     by_rule: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -50,6 +51,17 @@ def text_lines(report: ValidationReport, *, max_findings: int | None = None) -> 
         yield f"… and {others:,} more {_noun(others, 'file')}"
     yield from _live(report.statistics)
     yield verdict(report)
+
+
+def _sitemaps_of(site: Site) -> str:
+    """Return the line that says for which sitemaps the address of a site stands."""
+    if site.robots_txt is None:
+        line = f"{site.target} stands for {site.sitemaps[0]}: the site's robots.txt names no sitemap"
+    elif len(site.sitemaps) == 1:
+        line = f"{site.target} stands for {site.sitemaps[0]}, which {site.robots_txt} names"
+    else:
+        line = f"{site.target} stands for the {len(site.sitemaps):,} sitemaps that {site.robots_txt} names"
+    return printable(line)
 
 
 def _advice(recommendation: Mapping[str, Any]) -> str:

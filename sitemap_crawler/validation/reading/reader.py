@@ -35,7 +35,8 @@ MAX_PLAIN_BYTES = 16_384
 """Maximum number of bytes that are held back, because they may be the beginning of a plain entry."""
 RECENT_BYTES = 4_096
 """Number of bytes that are kept to say what is wrong: a fault may lie before the piece in which expat finds it."""
-_UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+_ASCII_NAMES = frozenset({"us-ascii", "ascii"})
+_UTF8_NAMES = _ASCII_NAMES | {"utf-8", "utf8"}
 _LF, _CR = b"\n\r"
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
 """Bytes of UTF-8 that begin no character."""
@@ -73,6 +74,8 @@ class _Builder:
     def __init__(self, *, leaves_out_plain: bool) -> None:
         self.out: list[Node | PlainRun | Issue] = []
         self.lines_left_out = 0
+        self.encoding = "utf-8"
+        """Declared encoding."""
         self._leaves_out_plain = leaves_out_plain
         self._has_plain_namespace = False
         self._stack: list[Node] = []
@@ -89,7 +92,8 @@ class _Builder:
         self._failed_tries = 0
         # The line of expat, without those that are left out, whose columns differ from those of the document.
         self._shifted_line, self._column_shift = 0, 0
-        parser = expat.ParserCreate(namespace_separator=" ", intern=None)
+        # It gets UTF-8, see `_Utf8`, and would read "utf8" as another encoding.
+        parser = expat.ParserCreate("UTF-8", namespace_separator=" ", intern=None)
         parser.buffer_text = True
         parser.buffer_size = 65_536
         parser.XmlDeclHandler = self._declaration
@@ -109,6 +113,10 @@ class _Builder:
     def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in _UTF8_NAMES:
             raise _ParseError(issue("not-utf-8", f"is declared as {encoding}", 1))
+        if encoding is not None:
+            self.encoding = encoding.lower()
+        if self.encoding == "utf8":
+            self.out.append(issue("encoding-name", f"is declared as {encoding}: write UTF-8", 1))
 
     def _doctype(self, *_: object) -> NoReturn:
         raise _ParseError(issue("doctype", "has a DOCTYPE and is not read any further", self._line))
@@ -232,6 +240,7 @@ class _Utf8:
     """Check that a document is UTF-8. Expat would report an "invalid token", which does not say what to do."""
 
     def __init__(self) -> None:
+        self.is_ascii = True
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._line, self._column = 1, 1
         self._ends_with_cr = False
@@ -241,6 +250,7 @@ class _Utf8:
         pending = len(self._decoder.getstate()[0])
         try:
             if pending or not chunk.isascii():
+                self.is_ascii = False
                 self._decoder.decode(chunk)
         except UnicodeDecodeError as exc:
             valid = chunk[: max(0, exc.start - pending)]
@@ -287,6 +297,8 @@ def read_xml(chunks: Iterable[bytes], *, leaves_out_plain: bool = True) -> Itera
                 raise _ParseError(problem)
         builder.feed(rest, final=True)
         yield from builder.out
+        if builder.encoding in _ASCII_NAMES and not utf8.is_ascii:
+            yield issue("not-utf-8", f"is declared as {builder.encoding}, which lacks characters that it has", 1)
     except _ParseError as stop:
         yield from builder.out
         yield stop.issue

@@ -68,7 +68,12 @@ def is_file(path: Path) -> bool:
 
 def stem(name: str) -> str:
     """Return the common part of the names of a site's files: `map` for `map.xml`, `map-2.xml.gz` and `map-news.xml`."""
-    return _SERIES.sub("", SUFFIX.sub("", name))
+    return _SERIES.sub("", SUFFIX.sub("", _without_query(name)))
+
+
+def _without_query(name: str) -> str:
+    """Return the name of a file without the query of its URL, with which wget saves it."""
+    return name.partition("?")[0]
 
 
 def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
@@ -92,7 +97,7 @@ def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
 
 
 def _is_candidate(path: Path) -> bool:
-    return not path.name.startswith((".", "~")) and bool(SUFFIX.search(path.name)) and is_file(path)
+    return not path.name.startswith((".", "~")) and bool(SUFFIX.search(_without_query(path.name))) and is_file(path)
 
 
 def kind_of(path: Path) -> Kind | None:

@@ -209,6 +209,7 @@ PAIRS = [
     Pair("wrong-namespace", GOOD, GOOD.replace(CORE, "http://www.google.com/schemas/sitemap/0.84")),
     Pair("not-utf-8", GOOD.replace("<url>", "<!-- Größe --><url>"),
          GOOD.replace("<url>", "<!-- Größe --><url>").encode("latin-1")),
+    Pair("encoding-name", GOOD, GOOD.replace("UTF-8", "utf8")),
     Pair("byte-order-mark", GOOD.encode(), GOOD.encode("utf-8-sig")),
     Pair("doctype", GOOD, GOOD.replace("<urlset", "<!DOCTYPE urlset><urlset", 1)),
     Pair("not-well-formed", GOOD, GOOD.replace("</loc>", "</lco>")),

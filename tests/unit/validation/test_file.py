@@ -94,6 +94,9 @@ INVALID: list[tuple[str, str | bytes, set[tuple[str, str]]]] = [
     ("huge entry", page("<other:a/>" * 20_000), {(E, "oversized-entry")}),
     ("byte order mark", b"\xef\xbb\xbf" + at(PAGE).encode(), {(W, "byte-order-mark")}),
     ("Latin-1 declared", at(PAGE).replace("UTF-8", "ISO-8859-1"), {(E, "not-utf-8")}),
+    ("utf8", page("<other:a>é</other:a>").replace("UTF-8", "utf8"), {(W, "encoding-name")}),
+    ("ASCII", at(PAGE).replace("UTF-8", "US-ASCII"), set()),
+    ("ASCII declared", page("<other:a>é</other:a>").replace("UTF-8", "US-ASCII"), {(E, "not-utf-8")}),
     ("Latin-1 bytes", page("<other:a>é</other:a>").encode("latin-1"), {(E, "not-utf-8")}),
     ("UTF-16", at(PAGE).replace("UTF-8", "UTF-16").encode("utf-16"), {(E, "not-utf-8")}),
     ("UTF-16 without mark", at(PAGE).encode("utf-16-be"), {(E, "not-utf-8")}),
@@ -415,6 +418,7 @@ def test_json_has_stable_keys(check: Check, tmp_path: Path) -> None:
     assert report == {
         "target": str(tmp_path / "sitemap.xml"),
         "targets": [str(tmp_path / "sitemap.xml")],
+        "sites": [],
         "valid": False,
         "verdict": "invalid",
         "complete": True,

@@ -412,3 +412,28 @@ def test_a_file_that_cannot_be_read_is_reported(folder: Folder, tmp_path: Path) 
     (tmp_path / "sitemap-1.xml").symlink_to("/proc/self/mem")
     report = validate(f"{target}/sitemap.xml")
     assert [(finding.rule, finding.file) for finding in report.findings] == [("unreadable", "sitemap-1.xml")]
+
+
+@pytest.mark.parametrize("name", ["index.xml", None])
+def test_files_that_are_named_with_the_query_of_their_url(tmp_path: Path, name: str | None) -> None:
+    """As wget saves them."""
+    (tmp_path / "index.xml").write_text(index(f"{BASE}map.xml?page=1", f"{BASE}map.xml?page=2", f"{BASE}map-3.xml?v=9"))
+    (tmp_path / "map.xml?page=1").write_text(at(f"{BASE}a"))
+    (tmp_path / "map.xml?page=2").write_text(at(f"{BASE}b"))
+    (tmp_path / "map-3.xml").write_text(at(f"{BASE}c"))
+    report = validate(str(tmp_path / name if name else tmp_path))
+    assert report.findings == ()
+    assert [file.name for file in report.files] == ["index.xml", "map.xml?page=1", "map.xml?page=2", "map-3.xml"]
+
+
+def test_a_file_with_a_query_that_is_missing_is_named_with_it(tmp_path: Path) -> None:
+    (tmp_path / "index.xml").write_text(index(f"{BASE}map.php?page=%31"))
+    (found,) = validate(str(tmp_path / "index.xml")).findings
+    assert found.message == "there is no file 'map.php?page=1' in the directory of the index"
+
+
+def test_files_with_a_query_belong_to_their_directory(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"map.xml?page={number}").write_text(at(f"{BASE}a"))
+    (found,) = validate(str(tmp_path)).findings
+    assert (found.rule, found.file) == ("duplicate-loc", "map.xml?page=2")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sitemap_crawler.validation.output.text import text_lines
 from sitemap_crawler.validation.targets import open_validation, validate
 from tests.support.sitemap_documents import (
     E,
@@ -191,6 +192,15 @@ def test_the_address_of_a_site_stands_for_the_sitemaps_that_robots_txt_names() -
     with serving(make) as site:
         report = validate(f"{site}/shop/")
     assert [file.name.removeprefix(site) for file in report.files] == ["/a.xml", "/a-1.xml", "/shop/b.xml"]
+    assert report.to_json()["sites"] == [
+        {
+            "target": f"{site}/shop/",
+            "robots_txt": f"{site}/robots.txt",
+            "sitemaps": [f"{site}/a.xml", f"{site}/shop/b.xml"],
+        }
+    ]
+    first, *_ = text_lines(report)
+    assert first == f"{site}/shop/ stands for the 2 sitemaps that {site}/robots.txt names"
     assert {(found.rule, found.file.removeprefix(site)) for found in report.findings} == {
         ("loc-fragment", "/shop/b.xml"),
         ("unreachable", "/robots.txt"),
@@ -207,6 +217,29 @@ def test_without_such_lines_it_stands_for_sitemap_xml(robots: str | None) -> Non
         report = validate(f"{site}/")
     assert [file.name for file in report.files] == [f"{site}/sitemap.xml"]
     assert report.findings == ()
+    assert report.to_json()["sites"] == [
+        {"target": f"{site}/", "robots_txt": None, "sitemaps": [f"{site}/sitemap.xml"]}
+    ]
+    first, *_ = text_lines(report)
+    assert first == f"{site}/ stands for {site}/sitemap.xml: the site's robots.txt names no sitemap"
+
+
+@pytest.mark.parametrize("name", ["sitemap.php", "sitemap", "wp-sitemap.aspx?x=1", "Sitemap_Index.do", "sitemap/"])
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_page_that_is_named_as_a_sitemap_does_not_stand_for_the_site(name: str, moves: bool) -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            f"/{name}": (302, {"Location": "/home"}, b"") if moves else html(site),
+            "/home": html(site),
+            "/robots.txt": ok(f"Sitemap: {site}/public.xml\n"),
+            "/public.xml": ok(at(f"{site}/a")),
+        }
+
+    with serving(make) as site:
+        report = validate(f"{site}/{name}")
+    assert (E, "not-a-sitemap") in rules(report)
+    assert [file.name for file in report.files] == [f"{site}/{name}"]
+    assert report.to_json()["sites"] == []
 
 
 def test_a_site_without_any_sitemap_is_a_finding() -> None:
