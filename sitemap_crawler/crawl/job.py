@@ -69,6 +69,8 @@ class FailingPages(NamedTuple):
     """The URLs that are left when all others are fetched: each has failed, and is requested again after a while."""
 
     urls: int
+    in_flight: int
+    """Number of those that are requested now."""
     next_request: float
     """Time of the next request, on the clock of time.monotonic()."""
 

@@ -369,7 +369,7 @@ class FrontierScheduler(BaseScheduler):
             return None
         times = [moment for moment, _, _ in waiting]
         times += [self._throttles.for_url(request.url).next_request_time(now) for request in self._due_retries]
-        return FailingPages(urls, now if in_flight else max(now, min(times)))
+        return FailingPages(urls, len(in_flight), now if in_flight else max(now, min(times)))
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do work on the inventory; end the crawl if it fails."""

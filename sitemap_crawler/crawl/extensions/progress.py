@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.live import Live
     from scrapy.crawler import Crawler
 
+    from sitemap_crawler.crawl.job import FailingPages
+
 logger = logging.getLogger(__name__)
 
 TERMINAL_INTERVAL_SECONDS = 0.5
@@ -89,11 +91,7 @@ class Progress:
         throttle, now = job.throttles.for_url(job.start_url), rates.samples[-1].time
         failing = job.find_failing(now)
         if failing is not None:
-            are = (
-                "1 page that keeps failing is" if failing.urls == 1 else f"{failing.urls:,} pages that keep failing are"
-            )
-            seconds = _duration(max(0.0, failing.next_request - now))
-            parts.append(f"only {are} left, next request in {seconds}, at {failing.next_request_time():%H:%M:%S} UTC")
+            parts.append(what_is_left(failing, now))
         if throttle.is_paused(now):
             parts.append(f"paused for {_duration(throttle.next_request_time(now) - now)}")
         elif throttle.delay:
@@ -110,6 +108,15 @@ class Progress:
         if not is_shrinking or rate <= 0 or queued[-1] == 0:
             return None
         return queued[-1] / rate
+
+
+def what_is_left(failing: FailingPages, now: float) -> str:
+    """Return the part of the line about pages that keep failing, at a time on the clock of time.monotonic()."""
+    pages = "1 page that keeps failing is" if failing.urls == 1 else f"{failing.urls:,} pages that keep failing are"
+    if failing.in_flight:
+        return f"only {pages} left, {failing.in_flight:,} requested now"
+    seconds = _duration(max(0.0, failing.next_request - now))
+    return f"only {pages} left, next request in {seconds}, at {failing.next_request_time():%H:%M:%S} UTC"
 
 
 def _duration(seconds: float) -> str:
