@@ -22,6 +22,7 @@ from sitemap_crawler.validation.reading.detect import (
     looks_like_text,
     looks_like_xml,
     namespace_problem,
+    other_format,
 )
 from sitemap_crawler.validation.reading.plain import PlainRun, count_lines
 from sitemap_crawler.validation.reading.reader import Node, nodes_of, read_lines, read_xml
@@ -119,7 +120,9 @@ class _FileCheck:
     def _check_compression(self, stream: Stream) -> None:
         has_name = bare_name(self._task.name).endswith(".gz")
         if stream.gzipped and not has_name and self._task.name != "-":
-            self._report(issue("gzip-name", "the file is gzip, and its name does not end in .gz"))
+            twice = ": it is compressed twice, as the server sends it with Content-Encoding: gzip"
+            more = twice if self._task.is_decoded else ""
+            self._report(issue("gzip-name", f"the file is gzip, and its name does not end in .gz{more}"))
         if not stream.gzipped and stream.size and has_name and not self._task.is_decoded:
             self._report(issue("not-gzip", "the file is not gzip"))
 
@@ -144,7 +147,7 @@ class _FileCheck:
         elif looks_like_html(head):
             self._report(issue("not-a-sitemap", "the file is an HTML page, not a sitemap", 1))
         else:
-            self._report(issue("not-a-sitemap", "the file is neither XML nor a list of URLs", 1))
+            self._report(issue("not-a-sitemap", f"the file is {other_format(head)}", 1))
 
     def _check_lines(self, pieces: Iterable[bytes]) -> None:
         for item in read_lines(pieces):

@@ -25,6 +25,18 @@ _LISTED = re.compile(rb"(?:^|<loc>)\s{0,100}(https?://[^/?#<\s]{1,300})", re.IGN
 _TEXT = re.compile(rb"https?://", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
 
+_OTHER_FORMATS = {
+    b"\x1f\x8b": "compressed twice by gzip",
+    b"PK\x03\x04": "a ZIP archive, not a sitemap",
+    b"BZh": "compressed by bzip2, not by gzip",
+    b"\xfd7zXZ": "compressed by xz, not by gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd, not by gzip",
+    b"%PDF-": "a PDF document, not a sitemap",
+    b"{": "JSON, not a sitemap",
+    b"[": "JSON, not a sitemap",
+}
+"""Names of formats by their beginning. The outer gzip of a file has been removed."""
+
 
 def head_of(pieces: Iterator[bytes]) -> bytes:
     """Return the first bytes of a file: enough to detect its kind, even if the pieces are small."""
@@ -64,6 +76,14 @@ def looks_like_xml(head: bytes) -> bool:
 def looks_like_html(head: bytes) -> bool:
     """Return whether a file begins as an HTML page."""
     return _HTML.match(_content(head)) is not None
+
+
+def other_format(head: bytes) -> str:
+    """Return what a file is that is neither XML nor a list of URLs."""
+    for beginning, name in _OTHER_FORMATS.items():
+        if head.startswith(beginning):
+            return name
+    return "neither XML nor a list of URLs"
 
 
 def bare_name(name: str) -> str:

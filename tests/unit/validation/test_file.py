@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -239,6 +241,23 @@ def test_each_defect_gives_exactly_its_findings(
     report = check(content)
     assert rules(report) == expected
     assert report.valid == all(severity == W for severity, _ in expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xml", "Not found\n", "the file is neither XML nor a list of URLs"),
+        ("a.xml", '{"loc": "https://example.com/"}', "the file is JSON, not a sitemap"),
+        ("a.xml", "%PDF-1.7\n", "the file is a PDF document, not a sitemap"),
+        ("a.xml", b"PK\x03\x04\x14\x00", "the file is a ZIP archive, not a sitemap"),
+        ("a.xml", bz2.compress(at(PAGE).encode()), "the file is compressed by bzip2, not by gzip"),
+        ("a.xml", lzma.compress(at(PAGE).encode()), "the file is compressed by xz, not by gzip"),
+        ("a.xml.gz", gzip.compress(gzip.compress(at(PAGE).encode())), "the file is compressed twice by gzip"),
+    ],
+)
+def test_another_format_is_named(check: Check, name: str, content: str | bytes, message: str) -> None:
+    (found,) = check(content, name).findings
+    assert (found.rule, found.message) == ("not-a-sitemap", message)
 
 
 NEVER = ["9999-12-31", "9999-12", "9999", "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59+14:00"]

@@ -379,6 +379,19 @@ def test_a_content_encoding_that_is_not_there_is_named(compressed: bool) -> None
     assert report.valid == compressed
 
 
+def test_a_sitemap_that_is_compressed_twice_is_named() -> None:
+    def make(site: str) -> dict[str, Answer]:
+        return {
+            "/sitemap.xml": ok(gzip.compress(gzip.compress(at(f"{site}/a").encode())), Content_Encoding="gzip"),
+            "/robots.txt": ok(f"Sitemap: {site}/sitemap.xml\n"),
+        }
+
+    with serving(make) as site:
+        (found,) = validate(f"{site}/sitemap.xml").findings
+    assert found.rule == "gzip-name"
+    assert found.message.endswith(": it is compressed twice, as the server sends it with Content-Encoding: gzip")
+
+
 def test_a_gz_address_may_be_sent_with_the_content_encoding_gzip_and_may_not_be_plain() -> None:
     """Servers that take .gz for a content encoding send what the file contains."""
 
