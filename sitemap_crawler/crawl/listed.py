@@ -19,7 +19,7 @@ from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.given_urls import GivenUrlsSpider, TargetRounds, add_components, run_session
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason
-from sitemap_crawler.crawl.listed_media import MediaCheck
+from sitemap_crawler.crawl.listed_media import MediaCheck, MediumProblem
 from sitemap_crawler.crawl.startup import begin, start_of_command
 from sitemap_crawler.exceptions import FAILED, CrawlStoppedError, SitemapCrawlerError
 from sitemap_crawler.publish.conclude import decider_of
@@ -90,8 +90,8 @@ class CheckOutcome(NamedTuple):
 
     problem: str | None
     """Why some URLs were not requested, if so."""
-    media: dict[str, str]
-    """The problem of each image or video that is not there, by its URL as listed."""
+    media: dict[str, MediumProblem]
+    """The problem of each image or video that has one, by its URL as listed."""
 
 
 def check_listed(
@@ -224,5 +224,5 @@ class ListedChecks:
             except SQLAlchemyError as error:
                 job.inventory_failed(error)
                 problem = job.ending.failure
-        self._spider.outcome = CheckOutcome(problem or self._media.problem, self._media.broken)
+        self._spider.outcome = CheckOutcome(problem or self._media.problem, self._media.problems)
         job.close()

@@ -423,6 +423,8 @@ RULES: dict[str, Rule] = dict([
          "Write the date of the change that the page states, or leave lastmod out."),
         ("media-broken", "warning", _IMAGES, "A listed image or video does not answer, or with a page.",
          "Correct the URL of the image or video, or remove it."),
+        ("media-blocked", "warning", _ROBOTS, "The robots.txt of its host disallows a listed image or video.",
+         "Allow the image or video in robots.txt, or remove it from the sitemap."),
         ("live-incomplete", "warning", _TOOL, "Not all listed URLs were requested.",
          "Run the check again, or raise its limits."),
     ),

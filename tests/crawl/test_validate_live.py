@@ -308,8 +308,29 @@ def test_a_medium_that_many_pages_list_is_requested_once(program: Program, site:
     # The server refuses HEAD for a URL that it does not have, so GET follows. What robots.txt forbids is not asked for.
     requests = Counter((request.method, request.path) for request in site.requests if request.path.endswith(".png"))
     assert requests == {("HEAD", "/here.png"): 1, ("HEAD", "/gone.png"): 1, ("GET", "/gone.png"): 1}
-    assert report["counts"] == {"media-broken": 20}
-    assert {finding["url"] for finding in report["findings"]} == {site.url("/gone.png")}
+    assert report["counts"] == {"media-broken": 20, "media-blocked": 20}
+    assert found(report) == {("media-broken", site.url("/gone.png")), ("media-blocked", site.url("/private.png"))}
+    assert (report["verdict"], report["complete"]) == ("valid", True)
+    (message,) = {finding["message"] for finding in report["findings"] if finding["rule"] == "media-blocked"}
+    assert message.startswith("the medium was not requested: ")
+    assert "Disallow: /private" in message
+
+
+def test_media_that_could_not_be_checked_make_the_check_incomplete(program: Program, site: WebServer) -> None:
+    site.pages["/here.png"] = Answer("png", content_type="image/png")
+    site.pages["/limited.png"] = Answer(status=429, headers={"Retry-After": "0"})
+    with WebServer() as other:
+        media = images(site.url("/here.png"), other.url("/a.png"), other.url("/b.png"), site.url("/limited.png"))
+        write_sitemap(program, [entry(site.url("/good"), media)])
+        options = ("--check-urls", "--check-media", "-s", "RETRY_TIMES=0")
+        done = program.run("validate", "map.xml", *options, "--json")
+        assert other.requests == []
+    report = json.loads(done.out)
+    assert (done.code, report["verdict"], report["complete"]) == (1, "incomplete", False)
+    (finding,) = report["findings"]
+    assert finding["rule"] == "live-incomplete"
+    first = min(site.url("/limited.png"), other.url("/a.png"))
+    assert f"3 images and videos were not checked, such as {first}: " in finding["message"]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,11 @@ _CLASSES = {
     "limited_urls": (LIMITED,),
 }
 """Rules by number of the statistics. A URL is in one class: with none of them it is valid, or was not checked."""
+_MEDIA_RULES = {
+    "broken": ("media-broken", "the medium is not there"),
+    "blocked": ("media-blocked", "the medium was not requested"),
+}
+"""Rules by kind of problem of an image or video. Media that could not be checked make the check incomplete."""
 _GOOD = frozenset(("live-lastmod",))
 """Rules whose findings do not keep a URL from being indexed."""
 
@@ -150,9 +155,10 @@ class LiveCheck:
         self._checked += comparison.checked
         self._rules.update(comparison.rules)
         for listed in self._validation.media_urls() if outcome.media else ():
-            if (problem := outcome.media.get(listed.loc)) is not None:
-                found = issue("media-broken", f"the medium is not there: {problem}", listed.line)
-                collector.add(listed.file, found, listed.loc)
+            problem = outcome.media.get(listed.loc)
+            if problem is not None and (named := _MEDIA_RULES.get(problem.kind)) is not None:
+                rule, defect = named
+                collector.add(listed.file, issue(rule, f"{defect}: {problem.reason}", listed.line), listed.loc)
         return outcome.problem
 
     def _fill_statistics(self, chosen: int) -> None:
