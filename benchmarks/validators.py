@@ -1,10 +1,11 @@
-"""What `validate` and other validators find in the documents of the tests: a good and a bad one for each rule.
+"""Compare `validate` with other validators on the documents of the tests. Each rule has a good document and a bad one.
 
     python benchmarks/validators.py --schemas DIR [--node DIR] [--python FILE]
 
-The others are libxml2 with the schemas in DIR (sitemap.xsd, siteindex.xsd and those of Google's extensions), sitemap.js
-from a node_modules directory, and ultimate-sitemap-parser, which another Python imports. Each reads the sitemap or each
-file of a set. Rules that need a server have no documents here. The table goes to standard output.
+The others are libxml2, sitemap.js and ultimate-sitemap-parser. libxml2 needs the schemas in DIR: sitemap.xsd,
+siteindex.xsd and those of Google's extensions. sitemap.js is read from a node_modules directory, and another Python
+imports ultimate-sitemap-parser. Each validator reads every file of a document. Rules that need a server have no
+documents. The table goes to standard output.
 """
 
 from __future__ import annotations

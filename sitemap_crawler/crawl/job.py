@@ -74,8 +74,12 @@ class FailingPages(NamedTuple):
     next_request: float
     """Time of the next request, on the clock of time.monotonic()."""
 
-    def next_request_time(self) -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=max(0.0, self.next_request - time.monotonic()))
+    def seconds_left(self, now: float) -> float:
+        """Return the seconds until the next request, at a time on the clock of time.monotonic()."""
+        return max(0.0, self.next_request - now)
+
+    def next_request_time(self, now: float) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.seconds_left(now))
 
 
 class Job:

@@ -157,7 +157,7 @@ class Yields:
         self.postponed: set[str] = set()
         """Groups without parameters whose URLs wait for all others."""
         self.has_returned = False
-        """Whether such a group has yielded since. Its URLs are due; the caller moves them forward and clears this."""
+        """True after such a group has yielded again. The caller moves its URLs forward and sets this to False."""
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._parameters = 0

@@ -14,7 +14,6 @@ from sitemap_crawler.validation.keys import hash_of, key_of, pair_hash
 from sitemap_crawler.validation.plain_entries import PlainEntries, Verdicts
 from sitemap_crawler.validation.reading.detect import (
     ROOTS,
-    bare_name,
     common_origin,
     has_text_name,
     head_of,
@@ -23,6 +22,7 @@ from sitemap_crawler.validation.reading.detect import (
     looks_like_xml,
     namespace_problem,
     other_format,
+    without_query,
 )
 from sitemap_crawler.validation.reading.plain import PlainRun, count_lines
 from sitemap_crawler.validation.reading.reader import Node, nodes_of, read_lines, read_xml
@@ -118,7 +118,7 @@ class _FileCheck:
         return result
 
     def _check_compression(self, stream: Stream) -> None:
-        has_name = bare_name(self._task.name).endswith(".gz")
+        has_name = without_query(self._task.name).lower().endswith(".gz")
         if stream.gzipped and not has_name and self._task.name != "-":
             twice = ": it is compressed twice, as the server sends it with Content-Encoding: gzip"
             more = twice if self._task.is_decoded else ""

@@ -115,8 +115,8 @@ def what_is_left(failing: FailingPages, now: float) -> str:
     pages = "1 page that keeps failing is" if failing.urls == 1 else f"{failing.urls:,} pages that keep failing are"
     if failing.in_flight:
         return f"only {pages} left, {failing.in_flight:,} requested now"
-    seconds = _duration(max(0.0, failing.next_request - now))
-    return f"only {pages} left, next request in {seconds}, at {failing.next_request_time():%H:%M:%S} UTC"
+    seconds = _duration(failing.seconds_left(now))
+    return f"only {pages} left, next request in {seconds}, at {failing.next_request_time(now):%H:%M:%S} UTC"
 
 
 def _duration(seconds: float) -> str:

@@ -112,7 +112,8 @@ class StatusFile:
 
 
 def _job_values(job: Job, *, state: str) -> dict[str, Any]:
-    failing = job.find_failing(time.monotonic()) if state in ("waiting", "crawling") else None
+    now = time.monotonic()
+    failing = job.find_failing(now) if state in ("waiting", "crawling") else None
     return {
         "state": state,
         "start_url": job.start_url,
@@ -122,7 +123,7 @@ def _job_values(job: Job, *, state: str) -> dict[str, Any]:
         "fetched": job.total_done,
         "queued": job.queue.waiting,
         "failing": None if failing is None else failing.urls,
-        "next_retry": None if failing is None else failing.next_request_time().isoformat(timespec="seconds"),
+        "next_retry": None if failing is None else failing.next_request_time(now).isoformat(timespec="seconds"),
         "growing": None if job.growing is None else [shape._asdict() for shape in job.growing],
         "listable": job.listable + job.others.listable,
         "listed": None,

@@ -86,14 +86,14 @@ def other_format(head: bytes) -> str:
     return "neither XML nor a list of URLs"
 
 
-def bare_name(name: str) -> str:
-    """Return a file name or URL in lower case without its query, so that it ends in its suffix."""
-    return name.partition("?")[0].lower()
+def without_query(name: str) -> str:
+    """Return a file name or URL without the query of its URL, so that it ends in its suffix."""
+    return name.partition("?")[0]
 
 
 def has_text_name(name: str) -> bool:
     """Return whether a file is named as a text sitemap must be, or has no name at all (standard input)."""
-    return name == "-" or bare_name(name).removesuffix(".gz").endswith(".txt")
+    return name == "-" or without_query(name).lower().removesuffix(".gz").endswith(".txt")
 
 
 def _content(head: bytes) -> bytes:

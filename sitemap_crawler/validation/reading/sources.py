@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.exceptions import UnreadableError
 from sitemap_crawler.utils.shortage import raise_shortage
 from sitemap_crawler.validation.findings import FEEDS
-from sitemap_crawler.validation.reading.detect import head_of, looks_like_html, sniff
+from sitemap_crawler.validation.reading.detect import head_of, looks_like_html, sniff, without_query
 from sitemap_crawler.validation.reading.stream import Stream
 
 if TYPE_CHECKING:
@@ -68,12 +68,7 @@ def is_file(path: Path) -> bool:
 
 def stem(name: str) -> str:
     """Return the common part of the names of a site's files: `map` for `map.xml`, `map-2.xml.gz` and `map-news.xml`."""
-    return _SERIES.sub("", SUFFIX.sub("", _without_query(name)))
-
-
-def _without_query(name: str) -> str:
-    """Return the name of a file without the query of its URL, with which wget saves it."""
-    return name.partition("?")[0]
+    return _SERIES.sub("", SUFFIX.sub("", without_query(name)))
 
 
 def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
@@ -97,7 +92,7 @@ def sitemaps_in(folder: Path) -> dict[str, Kind | None]:
 
 
 def _is_candidate(path: Path) -> bool:
-    return not path.name.startswith((".", "~")) and bool(SUFFIX.search(_without_query(path.name))) and is_file(path)
+    return not path.name.startswith((".", "~")) and bool(SUFFIX.search(without_query(path.name))) and is_file(path)
 
 
 def kind_of(path: Path) -> Kind | None:

@@ -1,4 +1,4 @@
-"""The check of listed media stops when too many of them are not there."""
+"""The check of listed media stops when too many of them have problems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def checked(monkeypatch: pytest.MonkeyPatch, urls: list[str], *, status: int, li
             await asyncio.sleep(0)
         return check
 
-    monkeypatch.setattr(listed_media, "MAX_BROKEN_MEDIA", limit)
+    monkeypatch.setattr(listed_media, "MAX_PROBLEMS", limit)
     control = SimpleNamespace(is_closing=False, wake=lambda: None)
     monkeypatch.setattr(listed_media, "EngineControl", lambda _crawler: control)
     job = SimpleNamespace(gate=SimpleNamespace(name=lambda _origin: None))
@@ -41,16 +41,16 @@ def checked(monkeypatch: pytest.MonkeyPatch, urls: list[str], *, status: int, li
     return asyncio.run(run()), requests.count("GET")
 
 
-def test_broken_media_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_media_with_problems_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     urls = [f"https://example.com/{number}.png" for number in range(1_000)]
     check, requests = checked(monkeypatch, urls, status=404, limit=20)
     in_flight = listed_media.MEDIA_AT_ONCE
-    assert 20 <= len(check.broken) < 20 + in_flight
-    assert requests == len(check.broken)
-    assert check.problem == "20 images and videos are not there, and the check of the others was given up"
+    assert 20 <= len(check.problems) < 20 + in_flight
+    assert requests == len(check.problems)
+    assert check.problem == "20 images and videos have problems, and the check of the others was given up"
 
 
 def test_media_that_are_there_count_for_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     urls = [f"https://example.com/{number % 100}.png" for number in range(1_000)]
     check, requests = checked(monkeypatch, urls, status=200, limit=20)
-    assert (check.broken, check.problem, requests) == ({}, None, 0)
+    assert (check.problems, check.problem, requests) == ({}, None, 0)
