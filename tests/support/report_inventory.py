@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.inventory.sitemap_answers import SitemapAnswer
 from sitemap_crawler.inventory.sql import url_key
 from sitemap_crawler.policy.reasons import Reason, ReasonGroup
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 SITE = "https://www.example.com/"
 DAY = 86_400.0
 NOT_ASKED = Reason.BLOCKED_BY_ROBOTS
+TRAPS = frozenset((Reason.DUPLICATE_PARAMETERS, Reason.LIMIT))
 OPTIONS = {"start_url": SITE, "output": "/nonexistent/sitemaps", "keep_errors": 7, "user_agent": "tests"}
 SCRIPT = "window.attacked = true"
 ATTACKS = (
@@ -116,8 +118,16 @@ def _add_runs(connection: sqlite3.Connection | Connected, text: Any, counts: Map
 def _add_url(connection: sqlite3.Connection | Connected, number: int, url: str, reason: Reason, text: Any) -> None:
     depth = url.count("deep/") or int(number > 1)
     connection.execute(
-        "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, inlinks) VALUES (?, ?, ?, 3, ?, ?, 1, ?)",
-        (number, url_key(url), url, depth, None if number == 1 else max(1, number // 8), number % 5),
+        "INSERT INTO urls (id, key, url, state, depth, referrer, first_seen, inlinks) VALUES (?, ?, ?, ?, ?, ?, 1, ?)",
+        (
+            number,
+            url_key(url),
+            url,
+            UrlState.REPEATS if reason in TRAPS else UrlState.ADMITTED,
+            depth,
+            None if number == 1 else max(1, number // 8),
+            number % 5,
+        ),
     )
     statuses = {"client-error": 404, "server-error": 500, "redirect": 301, "unreachable": None, NOT_ASKED: None}
     status = statuses.get(reason, 200)

@@ -30,6 +30,7 @@ from sitemap_crawler.report.html.history import (
     trends_of,
     working_seconds,
 )
+from sitemap_crawler.report.html.learnt import read_learnt
 from sitemap_crawler.report.html.scan import scan
 from sitemap_crawler.report.html.site_facts import read_dates, read_links, read_server
 from sitemap_crawler.report.html.tasks import tasks_of
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.report.html.drawing import Line
     from sitemap_crawler.report.html.engines import Engines
     from sitemap_crawler.report.html.history import ChangeList, History, Trends
+    from sitemap_crawler.report.html.learnt import LearntTraps
     from sitemap_crawler.report.html.scan import ReasonUrls, Scan
     from sitemap_crawler.report.html.site_facts import Dates, Links, Server
     from sitemap_crawler.report.html.tasks import Tasks
@@ -136,6 +138,7 @@ class Facts:
     other_hosts: int
     """Number of URLs out of the scope that lie on other hosts, as far as the latest run has counted them."""
     reasons: list[ReasonRow]
+    learnt: LearntTraps
     changes: Changes
     change_lists: list[ChangeList]
     history: History
@@ -201,12 +204,13 @@ def collect(
             ),
             *alarms_of_new_kinds(*_warning_counts(results.by_run, run.id)),
         ],
-        tasks=tasks_of(results.warnings, results.warning_counts, texts),
+        tasks=tasks_of(results.warnings, results.warning_counts, texts, reasons=found.by_reason),
         hints=results.totals.get("hints", "").splitlines(),
         notices=results.totals.get("notices", "").splitlines(),
         scan=found,
         other_hosts=results.totals.get("other_hosts", 0),
         reasons=_reasons(found),
+        learnt=read_learnt(connection, texts, prefix=rules.scope.prefix),
         changes=changes,
         change_lists=read_changes(connection, run.id, changes, texts) if ending.has_published else [],
         history=history,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from importlib.resources import files
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
@@ -211,6 +212,7 @@ def environment(origin: str) -> Environment:
         moment=_moment,
         number=lambda value: f"{value:,}",
         path=partial(_path, origin),
+        quoted=quote,
         reason=_REASONS.__getitem__,
         share=lambda value, largest: round(100 * value / largest, 2) if largest else 0,
         shown=lambda text, limit=MAX_SHOWN: clean(text, limit),

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.policy.reasons import Reason, Severity
 from sitemap_crawler.policy.warning_kinds import KINDS, SiteWarning, WarningKind
+from sitemap_crawler.report.html.decision_groups import Group
 from sitemap_crawler.report.html.texts import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from sitemap_crawler.report.html.texts import PageTexts
 
@@ -20,8 +21,16 @@ MAX_MESSAGES = 6
 MAX_MESSAGE = 400
 """Characters of a warning."""
 SEVERITIES = tuple(Severity)
-_REASON_OF = {WarningKind.BROKEN_LINK: Reason.CLIENT_ERROR, WarningKind.LINK_TO_REDIRECT: Reason.REDIRECT}
-"""Reason with which `pages` shows all URLs of a kind."""
+_REASONS_OF = {
+    WarningKind.BROKEN_LINK: (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE),
+    WarningKind.LINK_TO_REDIRECT: (Reason.REDIRECT,),
+}
+"""Reasons with which `pages` shows all targets of the links of a kind."""
+_ROWS_OF = {
+    WarningKind.BROKEN_LINK: ("group", Group.BROKEN.name_in_page),
+    WarningKind.LINK_TO_REDIRECT: ("reason", str(Reason.REDIRECT)),
+}
+"""Filter with which the table shows them."""
 
 
 class WarnedPage(NamedTuple):
@@ -43,7 +52,10 @@ class Task(NamedTuple):
     """Number of pages with a warning, as far as warnings are recorded."""
     hidden: int
     """Number of warnings that are not shown."""
-    reason: str | None
+    reasons: list[str]
+    """Reasons with which `pages` shows the targets of the links; empty if the warnings are not about links."""
+    rows: tuple[str, str] | None
+    """Filter with which the table shows them."""
 
 
 class Tasks(NamedTuple):
@@ -56,18 +68,25 @@ class Tasks(NamedTuple):
         return sum(task.total for task in self.tasks)
 
 
-def tasks_of(warnings: Iterable[SiteWarning], counts: Mapping[str, int], texts: PageTexts) -> Tasks:
-    """Return the warnings by kind, the most severe first. `counts` also counts those that are not recorded."""
+def tasks_of(
+    warnings: Iterable[SiteWarning], counts: Mapping[str, int], texts: PageTexts, *, reasons: Container[str | None]
+) -> Tasks:
+    """Return the warnings by kind, the most severe first.
+
+    `counts` also counts those that are not recorded. `reasons` has the reasons of all URLs.
+    """
     by_kind: dict[str, dict[str, list[str]]] = {}
     for warning in warnings:
         by_kind.setdefault(str(warning.kind), {}).setdefault(warning.url, []).append(warning.message)
-    tasks = [_task(kind, pages, counts[kind], texts) for kind, pages in by_kind.items()]
+    tasks = [_task(KINDS[kind], pages, counts[kind], texts, reasons) for kind, pages in by_kind.items()]
     ranks = {str(kind): rank for rank, kind in enumerate(WarningKind)}
     tasks.sort(key=lambda task: (SEVERITIES.index(task.kind.traits.severity), ranks[task.kind]))
     return Tasks(tasks, [kind for kind in WarningKind if str(kind) not in by_kind])
 
 
-def _task(kind: str, found: dict[str, list[str]], total: int, texts: PageTexts) -> Task:
+def _task(
+    kind: WarningKind, found: dict[str, list[str]], total: int, texts: PageTexts, reasons: Container[str | None]
+) -> Task:
     in_order = sorted(found.items(), key=lambda item: -len(item[1]))
     pages = [
         WarnedPage(
@@ -78,5 +97,5 @@ def _task(kind: str, found: dict[str, list[str]], total: int, texts: PageTexts) 
         for url, messages in in_order[:MAX_PAGES]
     ]
     hidden = total - sum(len(page.messages) + page.more for page in pages)
-    reason = _REASON_OF.get(KINDS[kind])
-    return Task(KINDS[kind], total, pages, len(found), hidden, reason and str(reason))
+    shown_by = [str(reason) for reason in _REASONS_OF.get(kind, ()) if reason in reasons]
+    return Task(kind, total, pages, len(found), hidden, shown_by, _ROWS_OF[kind] if shown_by else None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
+import shlex
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ import pytest
 
 from sitemap_crawler.inventory.lookup import open_inventory
 from sitemap_crawler.inventory.results import LISTED_REASONS
+from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.inventory.sql import encode_links
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.facts import collect
@@ -188,3 +191,74 @@ def test_the_reasons_that_differ_most_are_shown_in_their_order() -> None:
     trends = trends_of({1: before, 2: after})
     assert [row.reason for row in trends.reasons] == names[-MAX_TRENDS:]
     assert trends.more == len(names) - 1 - MAX_TRENDS
+
+
+def test_the_command_of_broken_links_names_the_reasons_that_occur(
+    inventory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(
+        inventory,
+        "UPDATE decisions SET reason = 'server-error' WHERE url_id = 4",
+        f"INSERT INTO warnings (run, kind, url, message) VALUES (1, 'broken-link', '{SITE}', 'links to {SITE}d')",
+    )
+    page = make_page(inventory).text
+    [command] = re.findall(r"sitemap-crawler (pages .* --reason [^<]*)<", page)
+    assert command.endswith(" --reason client-error --reason server-error")
+    assert '<a href="#urls" data-group="broken">Show them in the table</a>' in page
+    assert run_here(*shlex.split(command), "--format", "csv") == 0
+    sys.stdout.flush()
+    shown = {row["url"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert shown == {SITE + name for name in ERRORS}
+
+
+def trap(path: Path, first: int, urls: list[str], *, state: UrlState, evidence: str) -> None:
+    """Add URLs that were not requested."""
+    ids = range(first, first + len(urls))
+    add_pages(path, [(number, url, 200, None) for number, url in zip(ids, urls, strict=True)])
+    among = f"BETWEEN {first} AND {ids[-1]}"
+    change(
+        path,
+        f"DELETE FROM observations WHERE url_id {among}",
+        f"UPDATE urls SET state = {state:d} WHERE id {among}",
+        "UPDATE decisions SET decision = 'excluded', reason = 'duplicate-parameters', "
+        f"evidence = '{evidence}' WHERE url_id {among}",
+    )
+
+
+def test_the_kinds_of_urls_that_were_left_out_have_examples_and_an_option(inventory: Path) -> None:
+    assert facts_of(inventory).learnt == ([], 0)
+    assert 'class="learnt"' not in make_page(inventory).text
+    sorted_urls = [f"{SITE}list?sort={key}" for key in ("ab", "a", "abc", "abcd", "b")]
+    views = [f"{SITE}page/{number}?view=print" for number in range(40, 48)]
+    trap(inventory, 100, sorted_urls, state=UrlState.REPEATS, evidence="trap: sort <b>reorders</b>")
+    trap(inventory, 200, views, state=UrlState.EXHAUSTED, evidence="trap: nothing new")
+    trap(inventory, 300, [f"{SITE}c?x=1"], state=UrlState.SAME, evidence="it shows what another URL shows")
+    learnt = facts_of(inventory).learnt
+    assert learnt.total == 2
+    assert [(one.evidence, one.urls) for one in learnt.traps] == [
+        ("trap: nothing new", 8), ("trap: sort <b>reorders</b>", 5)
+    ]  # fmt: skip
+    assert [one.examples for one in learnt.traps] == [
+        views[:3], [f"{SITE}list?sort=a", f"{SITE}list?sort=b", f"{SITE}list?sort=ab"]
+    ]  # fmt: skip
+    others = [SITE + name for name in NAMES]
+    for one, urls, wrong in zip(learnt.traps, (views, sorted_urls), (sorted_urls, views), strict=True):
+        assert one.exclude is not None
+        pattern = re.compile(one.exclude)
+        assert all(map(pattern.search, urls))
+        assert not any(map(pattern.search, [*wrong, *others]))
+    page = make_page(inventory).text
+    assert "2 kinds of URLs left out" in page
+    assert "sort &lt;b&gt;reorders&lt;/b&gt;" in page
+    for one in learnt.traps:
+        assert f"--exclude {shlex.quote(one.exclude or '')}" in html.unescape(page)
+
+
+def test_only_the_largest_kinds_are_shown(inventory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemap_crawler.report.html.learnt.MAX_TRAPS", 2)
+    for number in range(1, 5):
+        urls = [f"{SITE}kind{number}?id={item}" for item in range(number)]
+        trap(inventory, 100 * number, urls, state=UrlState.REPEATS, evidence=f"trap: kind {number}")
+    learnt = facts_of(inventory).learnt
+    assert ([one.evidence for one in learnt.traps], learnt.total) == (["trap: kind 4", "trap: kind 3"], 4)
+    assert "2 more kinds have fewer URLs." in make_page(inventory).text
