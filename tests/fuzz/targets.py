@@ -188,8 +188,8 @@ def _read_list(data: bytes, size: int) -> Any:
     columns = {"url": "1", "lastmod": "2"} if data.startswith(b"1") else {}
     found = UrlList(pieces, columns=columns, max_lines=10_000, max_bytes=1_000_000)
     entries = list(chain.from_iterable(found))
-    # Of a JSON array only the piece is read that shows it.
-    number = 0 if found.lines.damage and "array" in found.lines.damage else found.lines.number
+    # Of a list that is refused only the piece is read that shows why.
+    number = 0 if found.lines.damage and not entries else found.lines.number
     return entries, number, found.lines.too_long, found.lines.damage
 
 
