@@ -172,6 +172,11 @@ class Yields:
         self._links: set[int] = set()
         self.earlier_links: set[int] = set()
         """Hashes of the plain URLs that earlier runs have met. A refused group does not yield by linking to them."""
+        self.earlier_pages: set[int] = set()
+        """Hashes of the URLs with parameters that the run before has listed.
+
+        They yield again. This run may meet what they show in another order.
+        """
         self.progress = Progress()
 
     def turn_of(self, url: str) -> int:
@@ -211,12 +216,16 @@ class Yields:
         news = self.texts.show(texts, title, pages=self.progress.pages, is_listable=is_listable, is_sample=is_sample)
         leads_on = self._lead(links, is_sample=is_sample)
         find = Find.NOTHING
-        if news.is_enough or (shape.names and leads_on):
+        was_listed = bool(shape.names) and hash(url) in self.earlier_pages
+        if news.is_enough or was_listed or (shape.names and leads_on):
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
         if find or shape.names or not news.is_empty:
             self.progress.count(is_new=bool(find))
+        if was_listed and is_sample:
+            # It is listed still, and says nothing about the other URLs of its group.
+            return None, []
         return None if find else news.percent, self._count_groups(url, shape, find)
 
     def _is_sample(self, url: str) -> bool:
@@ -327,9 +336,12 @@ class Yields:
     def refuses(self, url: str) -> bool:
         """Return whether a URL is not to be requested, as its group only repeats other pages.
 
-        The first URL of a path is never refused for its parameters: it may be the only address of its content.
+        The first URL of a path is never refused for its parameters: it may be the only address of its content. Nor is a
+        URL that the run before has listed.
         """
-        return bool(self.refused) and not self._is_first(url) and self.refusing_group(url) is not None
+        if not self.refused or self._is_first(url) or hash(url) in self.earlier_pages:
+            return False
+        return self.refusing_group(url) is not None
 
     def _is_first(self, url: str) -> bool:
         """Return whether a URL has parameters and no other URL of its path was admitted before."""

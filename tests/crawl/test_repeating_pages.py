@@ -178,6 +178,68 @@ def test_a_list_of_known_texts_is_requested_for_the_pages_that_only_it_leads_to(
     assert {f"/issues/{number}" for number in issues} <= listed_paths(result, site)
 
 
+def test_a_second_run_lists_the_pages_of_a_blog_that_show_whole_posts(program: Program, site: WebServer) -> None:
+    """The second run requests the posts first, so that the pages show nothing new."""
+
+    def post(number: int) -> str:
+        return f"<p>{words_of(f'post{number}')}</p>"
+
+    last = 40
+    blog = {f"/blog?page={number}": range(3 * number, 3 * number + 3) for number in range(1, last + 1)}
+    posts = [number for numbers in blog.values() for number in numbers]
+    site.pages = {
+        "/": page("/blog?page=1", title="Start"),
+        **{
+            path: page(
+                *(f"/post/{number}" for number in numbers),
+                *(() if path.endswith(f"={last}") else (f"/blog?page={numbers.start // 3 + 1}",)),
+                title="Blog",
+                body=f"<main>{''.join(map(post, numbers))}</main>",
+            )
+            for path, numbers in blog.items()
+        },
+        **{
+            f"/post/{number}": page(
+                f"/post/{min(number + 1, posts[-1])}", title=f"Post {number}", body=f"<main>{post(number)}</main>"
+            )
+            for number in posts
+        },
+    }
+    assert listed_paths(program.crawl(site.url("/")), site) == set(site.pages)
+    for _ in range(2):
+        again = program.crawl(site.url("/"))
+        assert again.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+        assert listed_paths(again, site) == set(site.pages)
+
+
+def test_later_runs_list_the_pages_of_a_refused_kind_that_the_first_has_listed(
+    program: Program, site: WebServer
+) -> None:
+    """The first lists lead to the items, and 90 further ones repeat them."""
+    texts = [f"<p>{words_of(f'item{number}')}</p>" for number in range(5)]
+    lists = {f"/timeline?from={number}": number % 5 for number in range(95)}
+    items = [f"/item/{'abcde'[number]}" for number in range(5)]
+    site.pages = {
+        "/": page(*lists, title="Start"),
+        **{
+            path: page(items[number], title="Time", body=f"<main>{texts[number]}</main>")
+            for path, number in lists.items()
+        },
+        **{
+            path: page(*items, title=path, body=f"<main>{text}</main>") for path, text in zip(items, texts, strict=True)
+        },
+    }
+    first = listed_paths(program.crawl(site.url("/"), *ONE), site)
+    assert first > {"/", *items}
+    assert len(first) < 20
+    for _ in range(2):
+        again = program.crawl(site.url("/"), *ONE)
+        assert again.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+        assert listed_paths(again, site) == first
+    left_out = [json.loads(line) for line in pages(program, "--reason", "duplicate-parameters")]
+    assert len(left_out) == len(lists) + len(items) + 1 - len(first)
+
+
 @pytest.mark.parametrize(
     "options",
     [("-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$"), ("--include", r"[?&]sort=", "--include", "^[^?]*$")],

@@ -10,6 +10,7 @@ from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
     MANY_DRY,
+    MAX_PATIENCE,
     NAME_TURNS,
     OWN_PLAIN_SAMPLES,
     PLAIN_SAMPLES,
@@ -175,6 +176,26 @@ def test_what_only_pages_show_that_may_not_be_listed_is_new_on_a_page_that_may_b
     assert show(yields, "/print?again=1", 1, 2, 3, is_listable=False) == 0
     assert show(yields, "/article?id=1", 1, 2, 3) is None
     assert show(yields, "/article?id=2", 1, 2, 3) == 0
+
+
+def test_pages_that_the_run_before_has_listed_yield_again() -> None:
+    yields = Yields()
+    pages = [f"/list?page={number}" for number in range(MAX_PATIENCE + 2)]
+    yields.earlier_pages = {hash(HOST + path) for path in pages}
+    show(yields, "/all", *range(100))
+    assert [show(yields, path, number) for number, path in enumerate(pages)] == [None] * len(pages)
+    assert yields.refused == set()
+
+
+def test_a_page_that_the_run_before_has_listed_stays_and_opens_no_refused_shape() -> None:
+    yields = Yields()
+    yields.refuse([f"{HOST}/list?page"])
+    yields.earlier_pages = {hash(f"{HOST}/list?page=1")}
+    show(yields, "/all", 1, 2, 3)
+    assert show(yields, "/list?page=1", 1, 2) is None
+    assert show(yields, "/list?page=2", 1, 2) == 0
+    assert [yields.refuses(f"{HOST}/list?page={number}") for number in (1, 3)] == [False, True]
+    assert (yields.refused, yields.reopened) == ({f"{HOST}/list?page"}, set())
 
 
 def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
