@@ -39,10 +39,10 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class MediumProblem(NamedTuple):
-    """What the check found of one image or video."""
+    """The problem of one image or video."""
 
     kind: Literal["broken", "blocked", "unanswered"]
-    """Whether it is not there, robots.txt disallows it, or the check could not be made."""
+    """`broken`: it is not there. `blocked`: robots.txt disallows it. `unanswered`: the check could not be made."""
     reason: str
 
 

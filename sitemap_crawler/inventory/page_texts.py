@@ -10,6 +10,7 @@ from sqlalchemy import or_, select
 from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.yields import MAX_LINKS
 
 if TYPE_CHECKING:
@@ -66,9 +67,11 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
         yields.texts.add_earlier(texts)
     plain = select(urls.c.url).where(~urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
     yields.earlier_links.update(hash(url) for (url,) in stream(plain.where(urls.c.first_seen != run)))
-    listed = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id).where(urls.c.url.contains("?"))
+    listed = select(urls.c.url, observations.c.notes).join(decisions, decisions.c.url_id == urls.c.id)
+    listed = listed.join(observations, observations.c.url_id == urls.c.id).where(urls.c.url.contains("?"))
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
-    yields.earlier_pages.update(hash(url) for (url,) in stream(listed))
+    # A run that a limit ended may list pages that it knew to repeat others.
+    yields.earlier_pages.update(hash(url) for url, notes in stream(listed) if NoteKind.REPEATS not in (notes or ()))
     if not resumed:
         return
     seen, shown = observations.c, page_texts.c

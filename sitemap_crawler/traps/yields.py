@@ -173,7 +173,7 @@ class Yields:
         self.earlier_links: set[int] = set()
         """Hashes of the plain URLs that earlier runs have met. A refused group does not yield by linking to them."""
         self.earlier_pages: set[int] = set()
-        """Hashes of the URLs with parameters that the run before has listed.
+        """Hashes of the URLs with parameters that the run before has listed, and that have shown something new.
 
         They yield again. This run may meet what they show in another order.
         """

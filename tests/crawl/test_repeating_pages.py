@@ -240,6 +240,18 @@ def test_later_runs_list_the_pages_of_a_refused_kind_that_the_first_has_listed(
     assert len(left_out) == len(lists) + len(items) + 1 - len(first)
 
 
+def test_a_whole_run_after_a_limited_one_lists_what_a_first_run_does(site: WebServer, tmp_path: Path) -> None:
+    """A run that --max-pages ends has compared too few pages of some kinds to leave them out."""
+    serve(site, shop())
+    listed = {}
+    for name, limits in {"whole": [()], "limited": [("--max-pages", "80"), ()]}.items():
+        (tmp_path / name).mkdir()
+        program = Program(tmp_path / name)
+        for limit in limits:
+            listed[name] = listed_paths(program.crawl(site.url("/"), *ONE, *limit), site)
+    assert listed["limited"] == listed["whole"]
+
+
 @pytest.mark.parametrize(
     "options",
     [("-s", r"SITEMAP_NO_TRAPS=[?]sort=\w+$"), ("--include", r"[?&]sort=", "--include", "^[^?]*$")],

@@ -32,7 +32,7 @@ class LearntTrap(NamedTuple):
     """One trap."""
 
     evidence: str
-    """What was learnt."""
+    """The evidence of its URLs, which says what the crawl has learnt."""
     urls: int
     """Number of URLs that are left out."""
     examples: list[str]
