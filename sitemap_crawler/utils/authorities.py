@@ -21,7 +21,7 @@ def trust_authorities(context: ssl.SSLContext, path: Path) -> None:
     try:
         context.load_verify_locations(cadata=text)
     except (OSError, ValueError) as error:
-        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({describe(error)})") from error
+        raise OptionError(f"ca_file {path} holds no certificate in PEM format ({reason_of(error)})") from error
 
 
 @lru_cache(maxsize=8)
@@ -30,16 +30,7 @@ def _text_of(path: Path) -> str:
     return path.read_text(encoding="ascii", errors="ignore")
 
 
-def check_readable(name: str, path: Path) -> None:
-    """Raise OptionError if the file of an option cannot be read."""
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise OptionError(f"cannot read {name} {path}: {error.strerror or error}") from error
-
-
-def describe(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return the reason of an error of OpenSSL in words."""
     reason = getattr(error, "reason", None)
     return str(reason).lower().replace("_", " ") if reason else str(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.download.proxies import Proxies
 from sitemap_crawler.exceptions import OptionError, ProxyError
-from sitemap_crawler.utils.authorities import check_readable, describe, trust_authorities
+from sitemap_crawler.utils.authorities import reason_of, trust_authorities
 from sitemap_crawler.utils.shortage import ShortageError, lacking_descriptors
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def _is_special(settings: BaseSettings) -> bool:
 
 def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
     """Add the client certificate and its key to the context. Raises OptionError."""
-    check_readable("client_certificate", certificate)
+    _check_readable("client_certificate", certificate)
     if key is not None:
-        check_readable("client_key", key)
+        _check_readable("client_key", key)
     passphrase_requests: list[bool] = []
 
     def passphrase() -> str:
@@ -113,4 +113,13 @@ def _load_client_certificate(context: ssl.SSLContext, certificate: Path, key: Pa
         if getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
             raise OptionError(f"the key in {name} is not that of the client certificate: give the right one") from error
         remedy = "a certificate and its private key in PEM format are needed, in one file or with client_key"
-        raise OptionError(f"cannot use {name} ({describe(error)}): {remedy}") from error
+        raise OptionError(f"cannot use {name} ({reason_of(error)}): {remedy}") from error
+
+
+def _check_readable(name: str, path: Path) -> None:
+    """Raise OptionError if the file of an option cannot be read."""
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise OptionError(f"cannot read {name} {path}: {error.strerror or error}") from error

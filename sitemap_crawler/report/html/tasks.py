@@ -21,16 +21,23 @@ MAX_MESSAGES = 6
 MAX_MESSAGE = 400
 """Characters of a warning."""
 SEVERITIES = tuple(Severity)
-_REASONS_OF = {
-    WarningKind.BROKEN_LINK: (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE),
-    WarningKind.LINK_TO_REDIRECT: (Reason.REDIRECT,),
+
+
+class _Targets(NamedTuple):
+    """How to show all targets of the links that warnings are about."""
+
+    reasons: tuple[Reason, ...]
+    """Reasons with which `pages` shows them."""
+    rows: tuple[str, str]
+    """Filter with which the table shows them."""
+
+
+_TARGETS_OF = {
+    WarningKind.BROKEN_LINK: _Targets(
+        (Reason.CLIENT_ERROR, Reason.SERVER_ERROR, Reason.UNREACHABLE), ("group", Group.BROKEN.name_in_page)
+    ),
+    WarningKind.LINK_TO_REDIRECT: _Targets((Reason.REDIRECT,), ("reason", str(Reason.REDIRECT))),
 }
-"""Reasons with which `pages` shows all targets of the links of a kind."""
-_ROWS_OF = {
-    WarningKind.BROKEN_LINK: ("group", Group.BROKEN.name_in_page),
-    WarningKind.LINK_TO_REDIRECT: ("reason", str(Reason.REDIRECT)),
-}
-"""Filter with which the table shows them."""
 
 
 class WarnedPage(NamedTuple):
@@ -97,5 +104,6 @@ def _task(
         for url, messages in in_order[:MAX_PAGES]
     ]
     hidden = total - sum(len(page.messages) + page.more for page in pages)
-    shown_by = [str(reason) for reason in _REASONS_OF.get(kind, ()) if reason in reasons]
-    return Task(kind, total, pages, len(found), hidden, shown_by, _ROWS_OF[kind] if shown_by else None)
+    targets = _TARGETS_OF.get(kind)
+    shown_by = [str(reason) for reason in targets.reasons if reason in reasons] if targets else []
+    return Task(kind, total, pages, len(found), hidden, shown_by, targets.rows if targets and shown_by else None)
