@@ -130,14 +130,7 @@ def test_a_signal_ends_the_submission_and_not_the_crawl(
     engine.answer_next("send", hang)
     prepare(announced)
     program = announced.program
-    crawling = subprocess.Popen(
-        program.command("crawl", "--config", SITE_FILE, "-q"),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    crawling = program.start("crawl", "--config", SITE_FILE, "-q", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         assert asked.wait(TIMEOUT)
         # The inventory is free meanwhile.
@@ -160,11 +153,7 @@ def test_a_signal_ends_the_submission_and_not_the_crawl(
     ["sys.modules['sqlalchemy'] = None", "import os; os.kill(os.getpid(), 9)", "print('{}'); raise SystemExit(0)"],
 )
 def test_a_crash_of_the_command_is_one_warning(announced: AnnouncedSite, broken: str) -> None:
-    directory = announced.program.directory / "broken"
-    directory.mkdir()
-    hook = f"import sys\nif 'submit' in sys.orig_argv:\n    {broken}\n"
-    (directory / "sitecustomize.py").write_text(hook)
-    announced.program.variables["PYTHONPATH"] = f"{directory}:{ROOT}"
+    announced.program.patch(f"import sys\nif 'submit' in sys.orig_argv:\n    {broken}\n")
     result, submission = crawl(announced, "-q")
     assert (result.code, submission["exit_code"]) == (0, None)
     assert "submission: it ended with code " in result.err

@@ -19,6 +19,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.postgres_server import PostgresServer
 
 FAST = ("--no-adaptive", "--workers", "0")
@@ -75,14 +76,16 @@ def test_the_shapes_of_what_waits_after_max_pages_have_patterns_that_work(progra
     assert set(site.paths()) == {"/robots.txt", "/"}
 
 
-def started(program: Program, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        program.command("crawl", *arguments, "--report", "report.json", "--status", "status.json"),
-        cwd=program.directory,
-        env=program.environment(),
+def started(program: Program, *arguments: str) -> Fork:
+    return program.start(
+        "crawl",
+        *arguments,
+        "--report",
+        "report.json",
+        "--status",
+        "status.json",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 

@@ -161,7 +161,6 @@ BINDING = ["-s", 'DOWNLOADER_MIDDLEWARES={"added.Bound": 500}', "--concurrency",
 @pytest.fixture
 def extended(program: Program, site: WebServer) -> Program:
     (program.directory / "added.py").write_text(ADDED)
-    program.variables = {"PYTHONPATH": str(program.directory)}
     site.pages.update({f"/{name}": page("/fine", title=name) for name in NAMES})
     site.pages["/"] = page(*(f"/{name}" for name in NAMES), "/gone", "/moved")
     site.pages["/moved"] = Answer(status=301, headers={"Location": "/fine"})

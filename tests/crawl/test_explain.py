@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import threading
 from contextlib import closing
@@ -431,8 +430,7 @@ def test_answers_while_a_crawl_is_under_way(program: Program, site: WebServer) -
         return Answer(page())
 
     site.pages.update({"/": page("/held", "https://elsewhere.example/"), "/held": held})
-    command = program.command("crawl", site.url(), "-q")
-    with subprocess.Popen(command, cwd=program.directory, env=program.environment()) as crawl:
+    with program.start("crawl", site.url(), "-q") as crawl:
         try:
             assert asked.wait(60)
             answers = {

@@ -470,15 +470,12 @@ def test_whoever_stops_reading_gets_no_error(program: Program) -> None:
         )
         connection.commit()
     assert len(diff_json(program)["added"]) == 8_996
-    command = program.command("diff", *STATE)
-    with subprocess.Popen(
-        command, cwd=program.directory, env=program.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as done:
+    with program.start("diff", *STATE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
         assert done.stdout is not None
         assert done.stderr is not None
-        assert done.stdout.readline() == f"added {URL}00004 -\n".encode()
+        assert done.stdout.readline() == f"added {URL}00004 -\n"
         done.stdout.close()
-        assert done.stderr.read() == b""
+        assert done.stderr.read() == ""
         assert done.wait(60) == 0
 
 

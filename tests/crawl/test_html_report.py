@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest
 
@@ -282,11 +283,7 @@ def test_a_report_that_fails_is_the_failure_of_the_run(program: Program, small: 
 def test_an_open_run_is_watched_to_its_end(program: Program) -> None:
     state, file = program.directory / "a.sqlite", program.directory / "sitemap-report.html"
     make_inventory(state, "https://www.example.com/", ended_by=None)
-    watching = subprocess.Popen(
-        program.command("report", "--state", str(state), "--watch", "1"),
-        cwd=program.directory,
-        env=program.environment(),
-    )
+    watching = program.start("report", "--state", str(state), "--watch", "1")
     try:
         assert wait_for(file.exists)
         assert '<meta http-equiv="refresh" content="1">' in file.read_text(encoding="utf-8")
@@ -368,19 +365,12 @@ def test_a_resumed_run_is_watched_until_it_is_killed(program: Program, small: We
         released.wait(TIMEOUT)
         return Answer("<p>late</p>")
 
-    def start(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            program.command(*arguments),
-            cwd=program.directory,
-            env=program.environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            text=True,
-        )
+    def start(*arguments: str, errors: int = subprocess.DEVNULL) -> Fork:
+        process = program.start(*arguments, stdout=subprocess.DEVNULL, stderr=errors)
         started.append(process)
         return process
 
-    started: list[subprocess.Popen[str]] = []
+    started: list[Fork] = []
     asked, released = threading.Event(), threading.Event()
     small.pages = {**small.pages, "/a": hang}
     crawl = ("crawl", small.url(), "--state", "a.sqlite", "--output", "public")

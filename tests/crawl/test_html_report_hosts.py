@@ -284,9 +284,7 @@ def test_a_run_that_is_interrupted_and_resumed_says_so_on_each_host(program: Pro
 
     domain.pages[f"{SHOP}thing"] = thing
     arguments = ("crawl", WWW, *OPTIONS, "--html-report", "page.html")
-    process = subprocess.Popen(
-        program.command(*arguments), cwd=program.directory, env=program.environment(), stderr=subprocess.PIPE
-    )
+    process = program.start(*arguments, stderr=subprocess.PIPE)
     try:
         assert reached.wait(TIMEOUT)
         process.send_signal(signal.SIGINT)

@@ -24,6 +24,8 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.support.forks import Fork
+
 pytestmark = pytest.mark.slow
 
 
@@ -45,8 +47,8 @@ def undisturbed(undisturbed_crawl: tuple[str, bytes], site: WebServer) -> bytes:
 
 
 @pytest.fixture
-def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
+def started(program: Program) -> Iterator[list[Fork]]:
+    processes: list[Fork] = []
     yield processes
     for process in processes:
         if process.poll() is None:
@@ -54,14 +56,9 @@ def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate()
 
 
-def start(program: Program, url: str, started: list[subprocess.Popen[str]], *options: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        program.command("crawl", url, "--report", "report.json", *options),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def start(program: Program, url: str, started: list[Fork], *options: str) -> Fork:
+    process = program.start(
+        "crawl", url, "--report", "report.json", *options, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     started.append(process)
     return process
@@ -69,7 +66,7 @@ def start(program: Program, url: str, started: list[subprocess.Popen[str]], *opt
 
 @pytest.mark.parametrize("after", [0, 1, 90, 250])
 def test_a_killed_crawl_goes_on_where_it_was(
-    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], after: int
+    program: Program, site: WebServer, undisturbed: bytes, started: list[Fork], after: int
 ) -> None:
     gate = Gate(after)
     build(site, gate)
@@ -88,7 +85,7 @@ def test_a_killed_crawl_goes_on_where_it_was(
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_stops_gently_and_the_same_command_goes_on(
-    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]], stop: signal.Signals
+    program: Program, site: WebServer, undisturbed: bytes, started: list[Fork], stop: signal.Signals
 ) -> None:
     """As do the end of the machine, and that of the terminal."""
     gate = Gate(100)
@@ -137,7 +134,7 @@ def test_a_stop_while_the_crawl_opens_is_not_lost(
 ) -> None:
     build(site)
     (program.directory / "early.py").write_text(EARLY)
-    program.variables = {"PYTHONPATH": str(program.directory), "EARLY": moment, "EARLY_SIGNAL": stop.name}
+    program.variables = {"EARLY": moment, "EARLY_SIGNAL": stop.name}
     result = program.run("crawl", site.url("/"), "-s", 'EXTENSIONS={"early.Early": 1}')
     assert result.code == 4, result.err
     assert result.last_line == "interrupted; run the same command to continue"
@@ -212,7 +209,7 @@ def test_the_end_of_a_terminal_stops_nothing_under_nohup(program: Program, site:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[subprocess.Popen[str]]) -> None:
+def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, started: list[Fork]) -> None:
     gate = Gate(1)
     build(site, gate)
     process = start(program, site.url("/"), started)
@@ -232,7 +229,7 @@ def test_a_second_ctrl_c_stops_at_once(program: Program, site: WebServer, starte
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_after_the_last_line_change_no_exit_code(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]], stop: signal.Signals
+    program: Program, site: WebServer, started: list[Fork], stop: signal.Signals
 ) -> None:
     """The interpreter gives the signals back in its last moments."""
     gate = Gate(1)
@@ -250,7 +247,7 @@ def test_signals_after_the_last_line_change_no_exit_code(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers and /proc are Linux's")
 def test_workers_that_stand_still_keep_no_crawl_from_its_end(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+    program: Program, site: WebServer, started: list[Fork]
 ) -> None:
     """They are frozen before a page arrives. Others take their places, and nothing is lost."""
     frozen: list[int] = []
@@ -274,9 +271,7 @@ def test_workers_that_stand_still_keep_no_crawl_from_its_end(
     assert site.paths().count("/a") == 1
 
 
-def test_a_second_run_at_the_same_time_is_refused(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
-) -> None:
+def test_a_second_run_at_the_same_time_is_refused(program: Program, site: WebServer, started: list[Fork]) -> None:
     gate = Gate(0)
     build(site, gate)
     process = start(program, site.url("/"), started)
@@ -290,7 +285,7 @@ def test_a_second_run_at_the_same_time_is_refused(
 
 
 def test_fresh_drops_what_was_interrupted(
-    program: Program, site: WebServer, undisturbed: bytes, started: list[subprocess.Popen[str]]
+    program: Program, site: WebServer, undisturbed: bytes, started: list[Fork]
 ) -> None:
     gate = Gate(200)
     build(site, gate)
@@ -307,7 +302,7 @@ def test_fresh_drops_what_was_interrupted(
 
 
 def test_another_sitemap_url_in_the_middle_of_a_run_is_refused(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+    program: Program, site: WebServer, started: list[Fork]
 ) -> None:
     gate = Gate(10)
     build(site, gate)
@@ -352,11 +347,9 @@ os.replace = replace_or_die
 
 def crawl_killed_at_rename(program: Program, url: str, renames: int) -> None:
     """Three shards and an index are to be published; the process dies after some of them were renamed."""
-    (program.directory / "sitecustomize.py").write_text(KILL_AT_RENAME.format(renames=renames))
-    program.variables = {"PYTHONPATH": str(program.directory)}
-    command = program.command("crawl", url, "--max-urls", "150")
-    assert program.execute(*command).code == -9
-    program.variables = {}
+    program.patch(KILL_AT_RENAME.format(renames=renames))
+    assert program.run("crawl", url, "--max-urls", "150").code == -9
+    program.hook = None
 
 
 @pytest.mark.parametrize("renames", [0, 1, 2, 3])
@@ -400,8 +393,9 @@ def test_a_run_goes_on_by_other_rules(
         return Answer(page("/b", title="slow"))
 
     site.pages.update({"/": page("/a", "/slow"), "/a": page("/b", title="a"), "/b": page(title="b"), "/slow": slow})
-    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1", *first)
-    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    process = program.start(
+        "crawl", site.url("/"), "--state", "state.db", "--concurrency", "1", *first, stderr=subprocess.DEVNULL
+    )
     try:
         assert reached.wait(60)
     finally:
@@ -426,8 +420,9 @@ def test_what_was_read_by_other_options_is_read_again(program: Program, site: We
 
     start = '<a href="/slow">slow</a><a rel="nofollow" href="/hidden">hidden</a>'
     site.pages.update({"/": Answer(start), "/slow": slow, "/hidden": page(title="hidden")})
-    command = program.command("crawl", site.url("/"), "--state", "state.db", "--concurrency", "1")
-    process = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    process = program.start(
+        "crawl", site.url("/"), "--state", "state.db", "--concurrency", "1", stderr=subprocess.DEVNULL
+    )
     try:
         assert reached.wait(60)
         process.send_signal(signal.SIGTERM)
@@ -444,7 +439,7 @@ def test_what_was_read_by_other_options_is_read_again(program: Program, site: We
 
 
 def test_the_pause_of_an_interrupted_run_is_not_among_its_seconds(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]]
+    program: Program, site: WebServer, started: list[Fork]
 ) -> None:
     gate = Gate(90)
     build(site, gate)

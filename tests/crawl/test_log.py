@@ -116,7 +116,6 @@ class Full:
 def test_a_crawl_goes_on_without_its_log(program: Program, site: WebServer, answer: str, code: int) -> None:
     site.pages.update({"/": answer, "/a": page()})
     (program.directory / "full.py").write_text(FULL)
-    program.variables = {"PYTHONPATH": str(program.directory)}
     result = program.crawl(site.url("/"), "--log-file", "run.log", "-vv", "-s", 'EXTENSIONS={"full.Full": 1}')
     first, *others = result.err.splitlines()
     assert first == f"cannot write the log file run.log: No space left on device; free disk space; {LINE}"

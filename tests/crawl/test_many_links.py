@@ -116,7 +116,7 @@ def test_ctrl_c_is_heard_between_two_slices(program: Program, site: WebServer, s
     assert (result.code, result.last_line) == (4, "interrupted; run the same command to continue")
     # The event loop takes some turns to close the spider.
     assert 2 <= slices_of(program) < SLICES
-    program.variables = {}
+    program.hook = None
     result = program.crawl(site.url("/"))
     assert (result.code, result.report["run"], result.listed()) == (0, 1, pages)
 
@@ -125,14 +125,13 @@ def test_ctrl_c_is_heard_between_two_slices(program: Program, site: WebServer, s
 def test_a_kill_between_two_slices_loses_no_link(program: Program, site: WebServer, stop_at: int) -> None:
     pages = build(site, LINKS)
     stop_in_slices(program, stop_at, signal.SIGKILL)
-    command = program.command("crawl", site.url("/"), "--state", "state.sqlite")
-    assert program.execute(*command).code == -signal.SIGKILL
+    assert program.run("crawl", site.url("/"), "--state", "state.sqlite").code == -signal.SIGKILL
     with closing(connect(program.directory / "state.sqlite")) as connection:
         known = connection.execute("SELECT count(*) FROM urls").fetchone()[0]
         recorded = connection.execute("SELECT count(*) FROM observations o JOIN urls u ON u.id = o.url_id "
                                       "WHERE u.url = ?", [site.url("/")]).fetchone()[0]  # fmt: skip
     assert (known, recorded) == (1 + stop_at * (LINKS // SLICES), 0)
-    program.variables = {}
+    program.hook = None
     result = program.crawl(site.url("/"), "--state", "state.sqlite")
     assert (result.code, result.report["run"], result.listed()) == (0, 1, pages)
 
@@ -140,8 +139,7 @@ def test_a_kill_between_two_slices_loses_no_link(program: Program, site: WebServ
 def stop_in_slices(program: Program, stop_at: int, number: signal.Signals) -> None:
     """Have the next crawls store links in SLICES slices, and stop after slice `stop_at`."""
     text = STOPPED_AT.format(slice_links=LINKS // SLICES, stop_at=stop_at, number=int(number))
-    (program.directory / "sitecustomize.py").write_text(text)
-    program.variables = {"PYTHONPATH": str(program.directory)}
+    program.patch(text)
 
 
 def slices_of(program: Program) -> int:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.program import Program, Result
     from tests.support.webserver import LoggedRequest, WebServer
 
@@ -81,9 +82,10 @@ class MonitoredSite(AnnouncedSite):
         self.write_site_file()
         return self.program.run("monitor", "--config", SITE_FILE, *options)
 
-    def command(self, *options: str) -> list[str]:
+    def start(self, *options: str) -> Fork:
         self.write_site_file()
-        return self.program.command("monitor", "--config", SITE_FILE, *options)
+        given = ("monitor", "--config", SITE_FILE, *options)
+        return self.program.start(*given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def json(self, *options: str, code: int = 0) -> dict[str, Any]:
         """Return the output with --json, which is as the schema says."""
@@ -295,17 +297,6 @@ class Hanging:
         return self.monitored.google.usual("inspect", request)
 
 
-def start(monitored: MonitoredSite, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        monitored.command(*options),
-        cwd=monitored.program.directory,
-        env=monitored.program.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not condition():
@@ -318,7 +309,7 @@ def test_an_end_in_the_midst_of_inspections_loses_those_in_flight_only(
     monitored: MonitoredSite, number: signal.Signals
 ) -> None:
     hanging = Hanging(monitored, 6)
-    process = start(monitored, "--inspect", "12", "--to", "google", "--json")
+    process = monitored.start("--inspect", "12", "--to", "google", "--json")
     try:
         assert hanging.hung.wait(60)
         wait_until(lambda: len(monitored.answered()) == 6)

@@ -337,15 +337,14 @@ def test_several_inventories_are_listed(program: Program, site: WebServer) -> No
 def test_whoever_stops_reading_gets_no_error(program: Program) -> None:
     path = make_inventory(program.directory / "a.db", URL)
     add_pages(path, [(number, f"{URL}{number:05}", 200, None) for number in range(1, 5000)])
-    command = program.command("pages", "--state", "a.db", "--format", "jsonl")
-    with subprocess.Popen(
-        command, cwd=program.directory, env=program.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    with program.start(
+        "pages", "--state", "a.db", "--format", "jsonl", stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as done:
         assert done.stdout is not None
         assert done.stderr is not None
         assert json.loads(done.stdout.readline())["url"] == f"{URL}00001"
         done.stdout.close()
-        assert done.stderr.read() == b""
+        assert done.stderr.read() == ""
         assert done.wait(60) == 0
 
 

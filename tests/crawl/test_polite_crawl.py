@@ -25,6 +25,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.support.forks import Fork
     from tests.support.program import Program, Result
     from tests.support.webserver import Page
 
@@ -418,8 +419,8 @@ def test_a_sitemap_that_asks_to_wait_is_asked_for_again(program: Program, site: 
 
 
 @pytest.fixture
-def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
+def started(program: Program) -> Iterator[list[Fork]]:
+    processes: list[Fork] = []
     yield processes
     for process in processes:
         if process.poll() is None:
@@ -428,9 +429,7 @@ def started(program: Program) -> Iterator[list[subprocess.Popen[str]]]:
 
 
 @pytest.mark.parametrize("path", ["/robots.txt", "/1"])
-def test_a_pause_can_be_interrupted(
-    program: Program, site: WebServer, started: list[subprocess.Popen[str]], path: str
-) -> None:
+def test_a_pause_can_be_interrupted(program: Program, site: WebServer, started: list[Fork], path: str) -> None:
     record_plans(program)
     build(site, 2)
     asked = threading.Event()
@@ -440,14 +439,7 @@ def test_a_pause_can_be_interrupted(
         return Answer(status=503, headers={"Retry-After": "300"})
 
     site.pages[path] = answer
-    process = subprocess.Popen(
-        program.command("crawl", site.url("/")),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = program.start("crawl", site.url("/"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     started.append(process)
     assert process.stderr is not None
     assert asked.wait(60)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,11 +73,7 @@ def test_a_killed_crawl_is_resumed(program: Program, site: WebServer, pooler: Po
     serve(site)
     assert program.crawl(site.url(), "--state", "state.sqlite", "-o", "file").code == 0
     state = pooler.url()
-    process = subprocess.Popen(
-        program.command("crawl", site.url(), "--state", state, "-q"),
-        cwd=program.directory,
-        env=program.environment(),
-    )
+    process = program.start("crawl", site.url(), "--state", state, "-q")
     stop_at(site, 100, process.kill)
     assert process.wait(120) == -9
     result = program.crawl(site.url(), "--state", state)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -137,9 +136,8 @@ def test_killed_and_resumed_it_writes_the_same(program: Program, site: WebServer
     serve(site)
     assert program.crawl(site.url(), "--state", "state.sqlite", "-o", "file").code == 0
     state = postgres.url()
-    command = program.command("crawl", site.url(), "--state", state, "-q")
     for number in (60, 200):
-        process = subprocess.Popen(command, cwd=program.directory, env=program.environment())
+        process = program.start("crawl", site.url(), "--state", state, "-q")
         stop_at(site, number, process.kill)
         assert process.wait(120) == -9
     schema = state.rpartition("=")[2]
@@ -154,8 +152,7 @@ def test_one_process_at_a_time(program: Program, site: WebServer, postgres: Post
     serve(site)
     state = postgres.url()
     results = []
-    command = program.command("crawl", site.url(), "--state", state, "-o", "other")
-    stop_at(site, 40, lambda: results.append(program.execute(*command)))
+    stop_at(site, 40, lambda: results.append(program.run("crawl", site.url(), "--state", state, "-o", "other")))
     assert program.crawl(site.url(), "--state", state).code == 0
     [second] = results
     assert second.code == 4

@@ -28,12 +28,8 @@ def shown_on_terminal(
 ) -> bytes:
     """Return all that a crawl shows on a terminal. Set the event when the terminal shows the expression `until`."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        program.command("crawl", url, *options),
-        cwd=program.directory,
-        env={**program.environment(), "TERM": "xterm", "COLUMNS": "250"},
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
+    process = program.start(
+        "crawl", url, *options, stdout=subprocess.DEVNULL, stderr=slave, TERM="xterm", COLUMNS="250"
     )
     os.close(slave)
     shown = b""
@@ -89,30 +85,20 @@ def test_a_terminal_says_that_only_failing_pages_are_left(program: Program, site
 def test_the_log_says_that_only_failing_pages_are_left(program: Program, site: WebServer) -> None:
     go_on = threading.Event()
     site.pages.update({"/": page("/a", "/bad"), "/a": page(title="A"), "/bad": fails_until(go_on)})
-    (program.directory / "sitecustomize.py").write_text(
-        "from sitemap_crawler.crawl.extensions import progress\nprogress.LOG_INTERVAL_SECONDS = 0.2\n"
-    )
-    # The program itself may be on that path.
-    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        program.command("crawl", site.url("/"), "-v"),
-        cwd=program.directory,
-        env={**program.environment(), "PYTHONPATH": os.pathsep.join(path)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    logged = b""
+    program.patch("from sitemap_crawler.crawl.extensions import progress\nprogress.LOG_INTERVAL_SECONDS = 0.2\n")
+    process = program.start("crawl", site.url("/"), "-v", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    logged = ""
     assert process.stderr is not None
     try:
         for line in process.stderr:
             logged += line
-            if re.search(FAILING, line):
+            if re.search(FAILING.decode(), line):
                 go_on.set()
     finally:
         go_on.set()
         process.stderr.close()
     assert process.wait(60) == 0
-    assert re.search(rb"INFO: 2 done, 1 queued, .*" + FAILING, logged)
+    assert re.search(r"INFO: 2 done, 1 queued, .*" + FAILING.decode(), logged)
 
 
 def test_a_queue_that_grows_is_told_above_the_line(program: Program, site: WebServer) -> None:

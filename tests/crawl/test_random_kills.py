@@ -85,13 +85,8 @@ def serve(server: WebServer) -> Site:
 
 def crawl_and_kill(program: Program, options: list[str], site: Site, after: int) -> None:
     """Kill the crawl and whatever it started when the site has been asked `after` times more."""
-    with subprocess.Popen(
-        program.command("crawl", *options),
-        cwd=program.directory,
-        env=program.environment(),
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    with program.start(
+        "crawl", *options, new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
             assert site.wait_for(after)

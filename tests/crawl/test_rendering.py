@@ -412,7 +412,7 @@ def test_a_killed_run_goes_on_alike(program: Program, site: WebServer) -> None:
     late = [f"/p/late/{number}" for number in range(5)]
     site.pages |= {path: ordered(title=path, text=TEXT) for path in late}
     program.variables["FAKE_RENDERER_KILLS"] = "4"
-    killed = program.execute(*program.command("crawl", site.url("/"), *GIVEN))
+    killed = program.run("crawl", site.url("/"), *GIVEN)
     assert killed.code == -signal.SIGKILL, killed.err
     before = rendered(program)
     with closing(connect(program.directory / "state.db")) as connection:
@@ -506,8 +506,7 @@ def test_an_interruption_waits_for_no_rendering(program: Program, site: WebServe
     paths = [f"/p/{number}" for number in range(6)]
     site.pages["/"] = page(*paths)
     site.pages |= {path: ordered(title=path, text=TEXT, seconds=1_000) for path in paths}
-    command = program.command("crawl", site.url("/"), *GIVEN)
-    with subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.PIPE) as process:
+    with program.start("crawl", site.url("/"), *GIVEN, stderr=subprocess.PIPE) as process:
         log = program.directory / "renderings.log"
         while process.poll() is None and (not log.exists() or len(log.read_text().splitlines()) < 3):
             time.sleep(0.05)

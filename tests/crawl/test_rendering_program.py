@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.program import Program
 
 pytestmark = pytest.mark.slow
@@ -58,14 +59,9 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def start(program: Program, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        program.command("crawl", *arguments),
-        cwd=program.directory,
-        env={**program.environment(), "TMPDIR": str(program.directory)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
+def start(program: Program, *arguments: str) -> Fork:
+    return program.start(
+        "crawl", *arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, TMPDIR=str(program.directory)
     )
 
 

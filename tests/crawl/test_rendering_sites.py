@@ -161,8 +161,7 @@ def test_the_delay_holds_for_what_scripts_ask_for(program: Program) -> None:
 def test_a_crawl_that_is_killed_while_it_renders_loses_nothing(program: Program) -> None:
     site = small_shop()
     with serving(site) as server:
-        command = program.command("crawl", server.url(site.start), *arguments(site))
-        killed = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+        killed = program.start("crawl", server.url(site.start), *arguments(site), stderr=subprocess.DEVNULL)
         answer = server.pages["/api/p/8.json"]
 
         def kill(request: LoggedRequest) -> Answer:

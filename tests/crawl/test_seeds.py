@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import signal
 import subprocess
 import threading
@@ -424,14 +423,13 @@ def test_an_unusable_robots_txt_ends_the_run_as_ever(program: Program, site: Web
 
 
 def test_a_database_that_fails_ends_the_crawl(program: Program, site: WebServer) -> None:
-    patch(
-        program,
+    program.patch(
         """
 from sqlalchemy.exc import OperationalError
 from sitemap_crawler.inventory.queue import Queue
 def fail(*_): raise OperationalError("insert", {}, Exception("disk full"))
 Queue.add_from_sitemap = fail
-""",
+"""
     )
     site.pages["/map.xml"] = xml(urlset([site.url("/hidden/1")]))
     result = crawl(program, site, "--seed-sitemap", site.url("/map.xml"))
@@ -456,13 +454,16 @@ def stop_at(where: str, stop: signal.Signals, program: Program, site: WebServer,
     """Stop a crawl while it waits for the response of `where`. Later crawls get the response at once."""
     reached, go_on = threading.Event(), threading.Event()
     site.pages[where] = held(site.pages[where], reached, go_on)
-    process = subprocess.Popen(
-        program.command("crawl", site.url("/"), "--state", "state.sqlite", "--report", "report.json", *options),
-        cwd=program.directory,
-        env=program.environment(),
+    process = program.start(
+        "crawl",
+        site.url("/"),
+        "--state",
+        "state.sqlite",
+        "--report",
+        "report.json",
+        *options,
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
     )
     try:
         assert reached.wait(60)
@@ -635,14 +636,6 @@ def held(answer: Any, reached: threading.Event, go_on: threading.Event) -> Calla
         return answer if isinstance(answer, Answer) else Answer(answer)
 
     return wait
-
-
-def patch(program: Program, code: str) -> None:
-    """Run `code` before the program, in its process."""
-    (program.directory / "sitecustomize.py").write_text(code)
-    # The program itself may be on that path.
-    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
-    program.variables = {"PYTHONPATH": os.pathsep.join(path)}
 
 
 # Dates

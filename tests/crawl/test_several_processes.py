@@ -20,6 +20,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.support.forks import Fork
     from tests.support.program import Program
 
 pytestmark = [needs_postgres, pytest.mark.slow]
@@ -103,7 +104,7 @@ def tree(site: WebServer) -> Site:
 class Process:
     """A process of the crawl, with what it says."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Fork) -> None:
         self.process = process
 
     def kill(self, number: int = signal.SIGKILL) -> None:
@@ -117,14 +118,7 @@ class Process:
 
 @contextmanager
 def started(program: Program, *arguments: str) -> Iterator[Process]:
-    with subprocess.Popen(
-        program.command("crawl", *arguments),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with program.start("crawl", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield Process(process)
         finally:
@@ -355,11 +349,11 @@ def test_helpers_that_cannot_take_part_are_refused(program: Program, tree: Site,
 
     def try_to_join() -> None:
         schema = state.rpartition("=")[2]
-        refused.append(program.execute(*program.command("crawl", *command, "--join", "--exclude", "x")))
+        refused.append(program.run("crawl", *command, "--join", "--exclude", "x"))
         postgres.execute(
             ICU, f'UPDATE {schema}.runs SET version = replace(version, \'"program": "\', \'"program": "9\')'
         )
-        refused.append(program.execute(*program.command("crawl", *command, "--join")))
+        refused.append(program.run("crawl", *command, "--join"))
 
     tree.at[50] = try_to_join
     assert program.crawl(*command).code == 0

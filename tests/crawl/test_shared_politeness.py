@@ -24,6 +24,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.support.forks import Fork
     from tests.support.program import Program
 
 pytestmark = [needs_postgres, pytest.mark.slow]
@@ -57,7 +58,7 @@ class CountingSite(WebServer):
 
 
 class Process:
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: Fork) -> None:
         self.process = process
 
     def end(self) -> tuple[int, str]:
@@ -69,19 +70,12 @@ class Process:
 @contextmanager
 def crawling(program: Program, url: str, state: str, *options: str, helpers: int = 2) -> Iterator[list[Process]]:
     """Start a main process and helpers."""
-    command = program.command("crawl", url, "--state", state, *LEASE, *options)
+    command = ("crawl", url, "--state", state, *LEASE, *options)
     with ExitStack() as stack:
         processes = []
         of_helpers = [("--join", "-o", f"helper-{number}") for number in range(helpers)]
         for more in (("--report", "report.json"), *of_helpers):
-            started = subprocess.Popen(
-                [*command, *more],
-                cwd=program.directory,
-                env=program.environment(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            started = program.start(*command, *more, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             stack.enter_context(started)
             stack.callback(started.kill)
             processes.append(Process(started))

@@ -102,7 +102,7 @@ class Lack:
 def crawl_with_lack(program: Program, site: WebServer, lack: int, at: str, *options: str) -> Result:
     """Crawl with one request at a time. Connections for URLs that match `at` fail with the errno `lack`."""
     (program.directory / "lack.py").write_text(LACK)
-    program.variables = {"PYTHONPATH": str(program.directory), "LACK": str(lack), "LACK_AT": at}
+    program.variables = {"LACK": str(lack), "LACK_AT": at}
     result = program.crawl(site.url("/"), "--concurrency", "1", "-q", "-s", 'EXTENSIONS={"lack.Lack": 1}', *options)
     program.variables = {}
     return result
@@ -172,7 +172,7 @@ def test_a_check_of_listed_urls_finds_no_fault_of_the_site(program: Program, sit
     build_three_pages(site)
     assert program.crawl(site.url("/")).code == 0
     (program.directory / "lack.py").write_text(LACK)
-    program.variables = {"PYTHONPATH": str(program.directory), "LACK": str(errno.EMFILE), "LACK_AT": "/b$"}
+    program.variables = {"LACK": str(errno.EMFILE), "LACK_AT": "/b$"}
     options = ["--check-urls", "--json", "--concurrency", "1", "-s", 'EXTENSIONS={"lack.Lack": 1}']
     result = program.run("validate", "sitemaps/sitemap.xml", *options)
     assert result.code == 1
@@ -223,14 +223,13 @@ def test_a_page_for_which_memory_is_lacking_is_read_by_the_next_run(
 ) -> None:
     """The kernel kills a process, as at the lack of memory, with SIGKILL."""
     site.pages.update({"/": page("/a", "/large"), "/a": page(), "/large": page("/below"), "/below": page()})
-    (program.directory / "sitecustomize.py").write_text(READING.format(fault=fault))
-    program.variables = {"PYTHONPATH": str(program.directory)}
+    program.patch(READING.format(fault=fault))
     result = program.crawl(site.url("/"), "--workers", workers, "-q", "--log-file", "crawl.log")
     shortage = Shortage.DESCRIPTORS if "OSError" in fault else Shortage.MEMORY
     assert result.code == 1, result.err
     assert result.last_line == said(shortage, f"at the reading of {site.url('/large')}")
     assert not (program.output / "sitemap.xml").exists()
-    program.variables = {}
+    program.hook = None
     assert_next_run_lists(program, site, ["/", "/a", "/below", "/large"])
 
 
@@ -292,7 +291,7 @@ def test_a_lack_of_memory_between_two_parts_of_the_engine_ends_the_crawl(
     paths = [f"/{number}" for number in range(9)]
     site.pages.update({"/": page(*paths), **{path: page() for path in paths}})
     (program.directory / "lack.py").write_text(ENGINE)
-    program.variables = {"PYTHONPATH": str(program.directory), "LACK_AT": at}
+    program.variables = {"LACK_AT": at}
     result = program.crawl(site.url("/"), "-q", "-s", 'EXTENSIONS={"lack.Lack": 1}')
     assert result.code == 1, result.err
     assert Shortage.MEMORY.lack in result.last_line
@@ -319,10 +318,10 @@ else:
 
 
 def crawl_without_processes(program: Program, url: str, lack: str) -> Result:
-    (program.directory / "sitecustomize.py").write_text(PROCESSES)
-    program.variables = {"PYTHONPATH": str(program.directory), "LACK": lack}
+    program.patch(PROCESSES)
+    program.variables = {"LACK": lack}
     result = program.crawl(url, "--workers", "2", "--state", "state.sqlite")
-    program.variables = {}
+    program.hook = None
     return result
 
 
@@ -393,7 +392,7 @@ def test_the_end_of_a_run_names_the_lack(program: Program, site: WebServer) -> N
     site.pages.update({"/": page("/a"), "/a": page()})
     (program.directory / "late.py").write_text(LATE)
     for moment in ("spider_idle", "published"):
-        program.variables = {"PYTHONPATH": str(program.directory), "LATE": moment}
+        program.variables = {"LATE": moment}
         result = program.crawl(site.url("/"), "-q", "-s", 'EXTENSIONS={"late.Late": 1}')
         assert result.code == 1, result.err
         assert str(Shortage.DESCRIPTORS) in result.last_line

@@ -140,8 +140,7 @@ if any(argument.endswith("b.toml") for argument in sys.orig_argv):
 
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGKILL"])
 def test_a_crash_is_one_sites(three: Program, sites: WebServer, name: str) -> None:
-    (three.directory / "sitecustomize.py").write_text(DIES.format(signal=int(signal.Signals[name])))
-    three.variables["PYTHONPATH"] = os.pathsep.join([str(three.directory), os.environ.get("PYTHONPATH", "")])
+    three.patch(DIES.format(signal=int(signal.Signals[name])))
     result = three.run("crawl", "--config", "sites")
     assert result.code == 1
     [line] = failures(result)
@@ -187,14 +186,8 @@ def test_a_signal_stops_gently_and_nothing_new_is_begun(
     three: Program, sites: WebServer, held: tuple[threading.Event, threading.Event], number: signal.Signals
 ) -> None:
     reached, released = held
-    process = subprocess.Popen(
-        three.command("crawl", "--config", "sites", "-v"),
-        cwd=three.directory,
-        env=three.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    process = three.start(
+        "crawl", "--config", "sites", "-v", stdout=subprocess.PIPE, stderr=subprocess.PIPE, new_session=True
     )
     try:
         assert reached.wait(60)
@@ -362,12 +355,8 @@ def test_the_report_of_one_as_json_on_standard_output(program: Program, sites: W
 
 def test_a_terminal_shows_how_many_sites_are_done(three: Program) -> None:
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        three.command("crawl", "--config", "sites"),
-        cwd=three.directory,
-        env={**three.environment(), "TERM": "xterm", "COLUMNS": "100"},
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
+    process = three.start(
+        "crawl", "--config", "sites", stdout=subprocess.DEVNULL, stderr=slave, TERM="xterm", COLUMNS="100"
     )
     os.close(slave)
     shown = b""
@@ -395,8 +384,7 @@ def test_the_crawls_of_a_parent_that_is_killed_stop_gently(
     three: Program, sites: WebServer, held: tuple[threading.Event, threading.Event]
 ) -> None:
     reached, release = held
-    command = three.command("crawl", "--config", "sites")
-    process = subprocess.Popen(command, cwd=three.directory, env=three.environment(), stderr=subprocess.PIPE)
+    process = three.start("crawl", "--config", "sites", stderr=subprocess.PIPE)
     assert reached.wait(60)
     process.kill()
     process.wait()

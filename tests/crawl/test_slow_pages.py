@@ -57,12 +57,8 @@ def interrupted(
 ) -> subprocess.CompletedProcess[str]:
     """Crawl four large pages, and interrupt the crawl when one of them is read."""
     site.pages.update({"/": page(*NAMES), **{name: page(title=name, body=text) for name in NAMES}})
-    (program.directory / "sitecustomize.py").write_text(ENDLESS.format(seconds=seconds))
-    program.variables = {"PYTHONPATH": str(program.directory)}
-    command = program.command("crawl", site.url("/"), *options)
-    process = subprocess.Popen(
-        command, cwd=program.directory, env=program.environment(), stderr=subprocess.PIPE, text=True
-    )
+    program.patch(ENDLESS.format(seconds=seconds))
+    process = program.start("crawl", site.url("/"), *options, stderr=subprocess.PIPE)
     try:
         while not (program.directory / "reading.txt").exists():
             assert process.poll() is None
@@ -72,11 +68,11 @@ def interrupted(
     finally:
         process.kill()
         process.communicate()
-    return subprocess.CompletedProcess(command, process.returncode, None, errors)
+    return subprocess.CompletedProcess("crawl", process.returncode, None, errors)
 
 
 def check_next_run(program: Program, site: WebServer) -> None:
-    program.variables = {}
+    program.hook = None
     result = program.crawl(site.url("/"))
     assert (result.code, result.report["run"]) == (0, 1)
     assert result.listed() == [site.url("/"), *map(site.url, NAMES)]

@@ -19,6 +19,7 @@ from sitemap_crawler.crawl.throttle import HostThrottles
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
+    from tests.support.forks import Fork
     from tests.support.program import Program
 
 pytestmark = pytest.mark.slow
@@ -29,18 +30,13 @@ def status(program: Program) -> dict[str, Any]:
     return found
 
 
-def start(program: Program, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        program.command("crawl", *arguments, "--status", "status.json"),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
+def start(program: Program, *arguments: str) -> Fork:
+    return program.start(
+        "crawl", *arguments, "--status", "status.json", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
 
 
-def wait_for(program: Program, state: str, process: subprocess.Popen[str]) -> dict[str, Any]:
+def wait_for(program: Program, state: str, process: Fork) -> dict[str, Any]:
     """Return the first status with `state`. The file is replaced every two seconds, and is never half written."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
@@ -204,8 +200,7 @@ LONGEST = "import random\nrandom.uniform = lambda least, most: most\n"
 @pytest.fixture
 def longest(program: Program) -> Program:
     """Every random delay is the longest possible one."""
-    (program.directory / "sitecustomize.py").write_text(LONGEST)
-    program.variables["PYTHONPATH"] = os.pathsep.join([str(program.directory), os.environ.get("PYTHONPATH", "")])
+    program.patch(LONGEST)
     return program
 
 

@@ -33,6 +33,7 @@ from tests.support.search_engines import (
 from tests.support.webserver import Answer
 
 if TYPE_CHECKING:
+    from tests.support.forks import Fork
     from tests.support.program import Program
     from tests.support.webserver import LoggedRequest, WebServer
 
@@ -64,11 +65,13 @@ main()
 """The program, which repeats failed requests at once."""
 
 
-def started(announced: AnnouncedSite, *options: str, pauses: bool = True) -> subprocess.Popen[str]:
+def started(announced: AnnouncedSite, *options: str, pauses: bool = True) -> subprocess.Popen[str] | Fork:
     program = announced.program
     arguments = ("submit", "--config", SITE_FILE, *options)
+    if pauses:
+        return program.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return subprocess.Popen(
-        program.command(*arguments) if pauses else [sys.executable, "-c", WITHOUT_PAUSES, *arguments],
+        [sys.executable, "-c", WITHOUT_PAUSES, *arguments],
         cwd=program.directory,
         env=program.environment(),
         stdout=subprocess.PIPE,

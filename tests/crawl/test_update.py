@@ -22,6 +22,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.program import Program, Result
 
 pytestmark = pytest.mark.slow
@@ -582,7 +583,7 @@ def restore(program: Program, *, unpublished: bool) -> None:
 
 def test_an_interrupted_update_can_be_repeated(program: Program, crawled: WebServer) -> None:
     asked: list[str] = []
-    process: list[subprocess.Popen[str]] = []
+    process: list[Fork] = []
 
     def slow(request: LoggedRequest) -> Answer:
         asked.append(request.path)
@@ -594,9 +595,8 @@ def test_an_interrupted_update_can_be_repeated(program: Program, crawled: WebSer
 
     before = files(program)
     crawled.pages["/05"] = slow
-    command = program.command("update", "update", crawled.url("/05"), *STATE)
-    options: dict[str, Any] = {"cwd": program.directory, "env": program.environment(), "text": True}
-    process.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options))
+    command = ("update", "update", crawled.url("/05"), *STATE)
+    process.append(program.start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
     _, errors = process[0].communicate(timeout=120)
     assert process[0].returncode in (0, 4), errors
     if process[0].returncode == 4:

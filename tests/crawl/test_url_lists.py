@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.inventories import connect
-from tests.support.program import Result
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.program import Program
+    from tests.support.program import Program, Result
 
 pytestmark = pytest.mark.slow
 
@@ -44,17 +43,7 @@ def crawl(program: Program, site: WebServer, *options: str) -> Result:
 
 def crawl_with_input(program: Program, site: WebServer, text: str, *options: str) -> Result:
     arguments = ("crawl", site.url("/"), "--state", "state.sqlite", "--report", "report.json", "--urls", "-", *options)
-    done = subprocess.run(
-        program.command(*arguments),
-        cwd=program.directory,
-        env=program.environment(),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout, done.stderr, program.directory)
+    return program.run(*arguments, text=text)
 
 
 def listed(result: Result, site: WebServer) -> list[str]:
@@ -262,14 +251,16 @@ def test_a_resumed_run_has_the_standard_input_of_the_first_process(
 
     site.pages[where] = held
     named = "".join(f"{site.url(f'/hidden/{number}')}\n" for number in HIDDEN)
-    process = subprocess.Popen(
-        program.command("crawl", site.url("/"), "--state", "state.sqlite", "--urls", "-"),
-        cwd=program.directory,
-        env=program.environment(),
+    process = program.start(
+        "crawl",
+        site.url("/"),
+        "--state",
+        "state.sqlite",
+        "--urls",
+        "-",
         stdin=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        text=True,
     )
     assert process.stdin is not None
     process.stdin.write(named)

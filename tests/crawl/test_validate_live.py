@@ -407,13 +407,8 @@ def test_ctrl_c_ends_the_check_with_what_is_known(program: Program, site: WebSer
 
     site.pages.update({f"/p/{number}": gone for number in range(100)})
     write_sitemap(program, [entry(site.url(f"/p/{number}")) for number in range(100)])
-    process = subprocess.Popen(
-        program.command("validate", "map.xml", "--check-urls", "--json"),
-        cwd=program.directory,
-        env=program.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    process = program.start(
+        "validate", "map.xml", "--check-urls", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
         assert gate.reached.wait(60)

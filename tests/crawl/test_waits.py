@@ -18,12 +18,13 @@ from tests.support.webserver import WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.support.forks import Fork
     from tests.support.program import Program
 
 SECONDS = 60.0
 
 
-def wait_for(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_for(happened: Callable[[], bool], process: Fork) -> None:
     until = time.monotonic() + SECONDS
     while not happened():
         assert process.poll() is None, process.communicate()
@@ -31,18 +32,11 @@ def wait_for(happened: Callable[[], bool], process: subprocess.Popen[str]) -> No
         time.sleep(0.01)
 
 
-def begin(program: Program, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        program.command("crawl", *arguments),
-        cwd=program.directory,
-        env=program.environment(),
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
+def begin(program: Program, *arguments: str) -> Fork:
+    return program.start("crawl", *arguments, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
-def end(process: subprocess.Popen[str], number: int) -> None:
+def end(process: Fork, number: int) -> None:
     process.send_signal(number)
     try:
         _, errors = process.communicate(timeout=SECONDS)

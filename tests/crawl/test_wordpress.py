@@ -23,6 +23,7 @@ from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.support.forks import Fork
     from tests.support.program import Program, Result
 
 pytestmark = pytest.mark.slow
@@ -237,7 +238,7 @@ def test_lists_without_an_end_are_bounded(program: Program, site: WebServer) -> 
 def test_a_resumed_run_reads_the_rest(program: Program, site: WebServer) -> None:
     blog = Blog(site)
     lists = site.pages["/wp-json/wp/v2/posts"]
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[Fork] = []
 
     def kill_at_second(request: LoggedRequest) -> Answer:
         if request.path.endswith("page=2"):
@@ -247,8 +248,9 @@ def test_a_resumed_run_reads_the_rest(program: Program, site: WebServer) -> None
         return lists(request)
 
     site.pages["/wp-json/wp/v2/posts"] = kill_at_second
-    command = program.command("crawl", site.url("/"), "--state", "state.sqlite", "--workers", "0")
-    with subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL) as run:
+    with program.start(
+        "crawl", site.url("/"), "--state", "state.sqlite", "--workers", "0", stderr=subprocess.DEVNULL
+    ) as run:
         processes.append(run)
         assert run.wait(60) == -signal.SIGKILL
     site.pages["/wp-json/wp/v2/posts"] = lists

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import gc
 import json
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.inventories import change
-from tests.support.program import Result
 from tests.support.stored_inventory import run_here
 from tests.support.webserver import WebServer, page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.program import Program
+    from tests.support.program import Program, Result
 
 ORIGIN = "https://shop.example"
 EVIDENCE = "supplied by a list, not requested (write --trust-supplied)"
@@ -31,19 +29,7 @@ def save(program: Program, text: str, name: str = "list.csv") -> str:
 
 def write(program: Program, *options: str, text: str | None = None) -> Result:
     arguments = ("--trust-supplied", "--sitemap-url", f"{ORIGIN}/sitemap.xml", "--state", "state.sqlite", *options)
-    words = program.command("write", "--report", "report.json", "-o", "sitemaps", *arguments)
-    done = subprocess.run(
-        words,
-        cwd=program.directory,
-        env=program.environment(),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return Result(done.returncode, done.stdout, done.stderr, program.directory)
+    return program.run("write", "--report", "report.json", "-o", "sitemaps", *arguments, text=text)
 
 
 def pages(*numbers: int) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.support.paths import ROOT
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
@@ -67,9 +65,9 @@ def give_names(
     """
     directory = program.directory / "names"
     directory.mkdir()
-    (directory / "sitecustomize.py").write_text(HOOK)
+    program.hook = directory / "sitecustomize.py"
+    program.hook.write_text(HOOK)
     (directory / "names.json").write_text(json.dumps(dict(names)))
     (directory / "here.json").write_text(json.dumps(list(here)))
     (directory / "ports.json").write_text(json.dumps(dict(ports or {})))
-    program.variables["PYTHONPATH"] = f"{directory}:{ROOT}"
     return directory / "connections.txt"

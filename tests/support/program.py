@@ -11,10 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.validation.entries import read_entries
-from tests.support.forks import READ_AT_START, Forks
+from tests.support.forks import READ_AT_START, Fork, Forks, Job
 from tests.support.inventories import database_url, translated
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 TIMEOUT = 120
@@ -57,33 +58,68 @@ class Program:
         self.directory = directory
         self.output = directory / "sitemaps"
         self.variables: dict[str, str] = {}
+        self.hook: Path | None = None
+        """A file sitecustomize.py that is executed in each process of the program before its command."""
+
+    def patch(self, code: str) -> None:
+        """Execute Python code in each process of the program before its command, which may change the program."""
+        self.hook = self.directory / "patch" / "sitecustomize.py"
+        self.hook.parent.mkdir(exist_ok=True)
+        self.hook.write_text(code)
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SCRAPY_", "SITEMAP_"))}
         database = database_url()
         given = {"SITEMAP_STATE": database} if database else {}
+        if self.hook is not None:
+            # The program itself may be on that path.
+            path = [str(self.hook.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+            given["PYTHONPATH"] = os.pathsep.join(path)
         return {**kept, "XDG_STATE_HOME": str(self.directory / "state"), **given, **self.variables}
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "sitemap_crawler", *translated(arguments, self.directory)]
 
-    def run(self, *arguments: str) -> Result:
-        if any(name.startswith(READ_AT_START) for name in self.variables):
+    def run(self, *arguments: str, text: str | None = None) -> Result:
+        """Run the command. `text` is its standard input."""
+        if text is not None:
+            running = self.start(*arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            out, err = running.communicate(TIMEOUT, text=text)
+            result = Result(running.wait(), out, err, self.directory)
+        elif any(name.startswith(READ_AT_START) for name in self.variables):
             result = self.execute(*self.command(*arguments))
         else:
-            given = translated(arguments, self.directory)
-            done = forks().run(given, cwd=self.directory, environment=self.environment(), timeout=TIMEOUT)
+            done = forks().run(self._job(arguments), timeout=TIMEOUT)
             result = Result(done.code, done.out, done.err, self.directory)
         assert "Traceback" not in result.err, result.err
         return result
 
     def run_killed(self, number: int, *arguments: str) -> Result:
         """Run the command, which kills itself just before the given one of its commits and renames."""
-        assert not any(name.startswith(READ_AT_START) for name in self.variables)
-        given = translated(arguments, self.directory)
-        environment = self.environment()
-        done = forks().run(given, cwd=self.directory, environment=environment, timeout=TIMEOUT, killed_at=number)
+        done = forks().run(self._job(arguments, killed_at=number), timeout=TIMEOUT)
         return Result(done.code, done.out, done.err, self.directory)
+
+    def start(
+        self,
+        *arguments: str,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        new_session: bool = False,
+        **variables: str,
+    ) -> Fork:
+        """Start the command, which runs while the test goes on. The streams are as for `subprocess.Popen`."""
+        job = self._job(arguments, new_session=new_session, **variables)
+        return forks().start(job, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    def _job(
+        self, arguments: Sequence[str], *, killed_at: int | None = None, new_session: bool = False, **variables: str
+    ) -> Job:
+        environment = {**self.environment(), **variables}
+        unseen = [name for name in (*self.variables, *variables) if name.startswith(READ_AT_START)]
+        assert not unseen, f"a fork does not see {unseen}: execute the command"
+        given = translated(arguments, self.directory)
+        return Job(given, self.directory, environment, self.hook, killed_at, new_session)
 
     def execute(self, *command: str, **variables: str) -> Result:
         """Run any other command in the directory and the environment of the program."""

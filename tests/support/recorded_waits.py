@@ -7,7 +7,6 @@ that it waits no longer: a plan names the time of the next request, and no load 
 from __future__ import annotations
 
 import json
-import os
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,9 +101,7 @@ class Plans(NamedTuple):
 
 def record_plans(program: Program) -> None:
     """Have the following runs of the program record their plans."""
-    (program.directory / "sitecustomize.py").write_text(_RECORDER)
-    path = [str(program.directory), *filter(None, [os.environ.get("PYTHONPATH")])]
-    program.variables["PYTHONPATH"] = os.pathsep.join(path)
+    program.patch(_RECORDER)
 
 
 def recorded_plans(program: Program) -> Plans:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.example_site import serve_example_site
 from tests.support.paths import ROOT
+from tests.support.program import forks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +33,10 @@ class Terminal:
 
     def _install(self) -> None:
         (self.root / "bin").mkdir()
-        for name, module in ((PROGRAM, "sitemap_crawler"), ("scrapy", "scrapy")):
+        scrapy = shlex.join([sys.executable, "-P", "-m", "scrapy"])
+        for name, command in ((PROGRAM, forks().shell_command()), ("scrapy", scrapy)):
             script = self.root / "bin" / name
-            script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m {module} "$@"\n')
+            script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
             script.chmod(0o755)
 
     def _write_site_files(self) -> None:

@@ -196,8 +196,7 @@ def test_a_crawl_is_named_while_it_lives_and_taken_over_when_it_was_killed(progr
 
     site.pages.update({"/": page("/held"), "/held": held})
     arguments = ("crawl", site.url("/"), "--state", "state.sqlite")
-    command = program.command(*arguments)
-    first = subprocess.Popen(command, cwd=program.directory, env=program.environment(), stderr=subprocess.DEVNULL)
+    first = program.start(*arguments, stderr=subprocess.DEVNULL)
     try:
         assert reached.wait(60)
         asked = site.paths()

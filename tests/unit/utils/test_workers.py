@@ -320,8 +320,7 @@ def test_a_page_that_kills_its_reader_is_reported_and_costs_no_other_page(progra
     paths = [f"/{number}" for number in range(40)]
     bad = ["/1/bad", "/2/bad", "/3/bad"]
     site.pages.update({"/": page(*bad, *paths), **{path: page(title=path) for path in (*paths, *bad)}})
-    (program.directory / "sitecustomize.py").write_text(DEADLY)
-    program.variables = {"PYTHONPATH": str(program.directory)}
+    program.patch(DEADLY)
     result = program.crawl(site.url("/"), "--workers", "2")
     assert result.code == 0, result.err
     assert (result.report["listed"], result.report["excluded"]) == (41, {"unreachable": 3})
@@ -378,7 +377,6 @@ def test_added_pipelines_have_the_document(program: Program, site: WebServer, or
     """A pipeline before the parsing pipeline has none, and the title is still read after it."""
     site.pages["/"] = page(title="first", body="<h2>second</h2>")
     (program.directory / "reads.py").write_text(READS_TOO)
-    program.variables = {"PYTHONPATH": str(program.directory)}
     settings = ["-s", f'ITEM_PIPELINES={{"reads.Reads": {order}}}']
     result = program.crawl(site.url("/"), *settings, "--workers", "2")
     assert result.code == 0, result.err
@@ -405,7 +403,6 @@ def test_a_page_that_a_pipeline_drops_is_not_listed(program: Program, site: WebS
     site.pages.update({"/": page("/old", "/a"), "/old": page("/below")})
     site.pages.update({path: page(title=path) for path in ("/a", "/below")})
     (program.directory / "drops.py").write_text(DROPS)
-    program.variables = {"PYTHONPATH": str(program.directory)}
     for _ in range(2):
         result = program.crawl(site.url("/"), "-s", f'ITEM_PIPELINES={{"drops.Drops": {order}}}')
         assert result.code == 0, result.err
