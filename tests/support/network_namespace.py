@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import uuid
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -58,14 +58,16 @@ class NetworkNamespace:
 
 
 class NamespacedProgram(Program):
-    """The program, whose processes are started in a namespace by `command`."""
+    """The program, whose processes are started in a namespace by `start`."""
 
     def __init__(self, program: Program, namespace: NetworkNamespace) -> None:
         super().__init__(program.directory)
         self._namespace = namespace
 
-    def command(self, *arguments: str) -> list[str]:
-        return [str(find_tool("ip")), "netns", "exec", self._namespace.name, *super().command(*arguments)]
+    def start(self, *arguments: str, **streams: Any) -> Any:
+        # The fork server is in another namespace.
+        command = [str(find_tool("ip")), "netns", "exec", self._namespace.name, *self.command(*arguments)]
+        return subprocess.Popen(command, cwd=self.directory, env=self.environment(), text=True, **streams)
 
 
 def _ip(*arguments: str) -> None:
