@@ -120,6 +120,12 @@ class ServerLock:
                 connection.execute(_RENEW, {"token": self._token})
 
 
+def was_killed(connection: Connection) -> bool:
+    """Return whether the owner of an inventory has ended, or has not renewed its row, and has not freed it."""
+    row = connection.execute(_LOOK, {"lease": LEASE_SECONDS}).first()
+    return row is not None and (row.is_free or _has_ended(row.token))
+
+
 def process_name() -> str:
     """Return the number and the machine of this process."""
     return f"process {os.getpid()} on {socket.gethostname()}"

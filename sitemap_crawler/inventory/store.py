@@ -184,6 +184,17 @@ def inventory_failure(path: StateLocation, error: Exception) -> str:
     return f"cannot use the inventory {path}: {reason}; {advice}"
 
 
+def was_killed(location: StateLocation) -> bool:
+    """Return whether the last owner of an inventory has ended and has not freed it. Raises InventoryError."""
+    if isinstance(location, Path):
+        return RunLock(location, private=False).was_killed()
+    from sitemap_crawler.inventory import server_owner
+    from sitemap_crawler.inventory.postgresql import reading
+
+    with reading(location) as connection:
+        return server_owner.was_killed(connection)
+
+
 def open_store(location: StateLocation, *, private: bool = False, joins: bool = False) -> Store:
     """Open an inventory, or create it. With `private` only this user can read its files.
 

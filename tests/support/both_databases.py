@@ -27,7 +27,11 @@ IN_BOTH = frozenset(
         ),
         "explain": ("what_was_decided", "which_file_holds_a_page", "another_site"),
         "history": ("what_changed_on_a_site", "only_the_changes_of_the_newest_runs_are_kept"),
-        "html_report": ("write_reports_what_it_decides", "the_hosts_of_a_domain_are_the_first_lines_of_the_tree"),
+        "html_report": (
+            "write_reports_what_it_decides",
+            "the_hosts_of_a_domain_are_the_first_lines_of_the_tree",
+            "a_resumed_run_is_watched_until_it_is_killed",
+        ),
         "html_report_hosts": (
             "each_host_has_a_report_with_its_own_numbers",
             "the_report_of_a_host_that_is_gone_does_not_stay",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.config.paths import REPORT_INDEX, check_hosts_directory, check_writable, hosts_directory
 from sitemap_crawler.exceptions import InventoryError, OptionError, OutputError
 from sitemap_crawler.inventory.lookup import open_inventory
-from sitemap_crawler.inventory.store import RunLock
+from sitemap_crawler.inventory.store import was_killed
 from sitemap_crawler.report.html.writer import write_reports
 from sitemap_crawler.utils.runtime import echo
 from sitemap_crawler.utils.shortage import advice_for
@@ -59,7 +59,7 @@ def write_report(target: Target, *, rows: int, watch: int | None = None, quiet: 
             page = _write(target, rows=rows, watch=watch)
         if watch is None or not page.is_open:
             break
-        if isinstance(target.inventory, Path) and RunLock(target.inventory, private=False).was_killed():
+        if was_killed(target.inventory):
             # Browsers need not load the report again.
             page = _write(target, rows=rows, watch=None)
             if page.is_open:
