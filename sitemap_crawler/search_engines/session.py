@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,9 +12,10 @@ from requests.utils import get_environ_proxies, select_proxy
 
 import sitemap_crawler
 from sitemap_crawler.exceptions import ProxyError
-from sitemap_crawler.utils.authorities import trust_authorities
+from sitemap_crawler.utils.authorities import trusting_context
 
 if TYPE_CHECKING:
+    import ssl
     from http.cookiejar import Cookie
     from pathlib import Path
 
@@ -58,10 +58,7 @@ def tls_context(ca_file: Path | None, *, uses_tls: bool) -> ssl.SSLContext | Non
     """Return the context of a service; None without TLS. Raises OptionError for an unusable `ca_file`."""
     if not uses_tls and ca_file is None:
         return None
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        trust_authorities(context, ca_file)
-    return context
+    return trusting_context(ca_file)
 
 
 def new_session(context: ssl.SSLContext | None) -> requests.Session:

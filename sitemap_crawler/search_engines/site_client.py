@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import ssl
 import time
 import urllib.request
 from itertools import chain
@@ -18,12 +17,13 @@ from urllib.parse import urljoin
 from sitemap_crawler.exceptions import AddressError, GzipError
 from sitemap_crawler.urls.normalise import host_of, origin_of
 from sitemap_crawler.utils.addresses import Gate, is_loopback, is_public, literal_address
-from sitemap_crawler.utils.authorities import trust_authorities
+from sitemap_crawler.utils.authorities import trusting_context
 from sitemap_crawler.utils.files import gunzip
 from sitemap_crawler.utils.gated_http import GatedHandler, opener
 from sitemap_crawler.utils.text import one_line, printable, without_error_number
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
@@ -83,10 +83,7 @@ class SiteClient:
         """Take the origins. The headers in `access` are sent to `access_origin` only. Raises OptionError."""
         first, *others = sorted(set(origins))
         self._gate = Gate(first, given=others)
-        context = ssl.create_default_context()
-        if ca_file is not None:
-            trust_authorities(context, ca_file)
-        self._opener = opener(_Handler(self._gate, context))
+        self._opener = opener(_Handler(self._gate, trusting_context(ca_file)))
         self._user_agent = user_agent
         self._timeout = timeout
         self._access = access

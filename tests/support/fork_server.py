@@ -79,8 +79,9 @@ def _import_program() -> None:
             importlib.import_module(module.name)
     for name in LATE_IMPORTS:
         importlib.import_module(name)
-    # The first use of the options would build their validator.
+    # The first use of the options would build their validator, and that of search engines a TLS context.
     importlib.import_module("sitemap_crawler.config.options").Options.model_rebuild()
+    importlib.import_module("sitemap_crawler.utils.authorities").trusting_context(None)
     # It stands beside this file.
     importlib.import_module("killed_at")
     gc.freeze()
