@@ -74,6 +74,8 @@ _OBSERVED = tuple(
     for pages in (f"{decisions.name} WHERE decision = 'listed'", f"{listings.name} WHERE true")
 )
 """Queries of the pages that are listed, and so have been observed."""
+_BODY_HASHES = f"SELECT url_id FROM {observations.name} WHERE typeof(body_hash) NOT IN ('blob', 'null')"  # noqa: S608
+"""Query of the hashes that equal no other: with one, an index file that repeats its directory would be listed."""
 
 
 class _StoredText(bytes):
@@ -99,12 +101,12 @@ def damaged(path: StateLocation, place: str) -> str:
 
 
 def check_before_publication(path: StateLocation, *, loses_pages: bool) -> None:
-    """Raise DamagedInventoryError if a page may be missing in the new set because the inventory at `path` is damaged.
+    """Raise DamagedInventoryError if the new set may lack or gain a page because the inventory at `path` is damaged.
 
-    Lost rows are always looked for, which takes a second for millions of URLs. The rest of the file is read only if the
-    set loses pages of the last one: that takes as long as writing the set.
+    The damage that shows nowhere else is always looked for, which takes a second for millions of URLs. The rest of the
+    file is read only if the set loses pages of the last one: that takes as long as writing the set.
     """
-    place = next(find_damage(path) if loses_pages else find_lost_rows(path), None)
+    place = next(find_damage(path) if loses_pages else find_silent_damage(path), None)
     if place is not None:
         raise DamagedInventoryError(damaged(path, place))
 
@@ -134,12 +136,13 @@ def find_damage(path: StateLocation) -> Iterator[str]:
     return _read(path, _find_damage) if isinstance(path, Path) else _read_server(path, _find_damage_of_values)
 
 
-def find_lost_rows(path: StateLocation) -> Iterator[str]:
-    """Yield the places at which other rows show that a row is lost. No release deletes URLs or observations.
+def find_silent_damage(path: StateLocation) -> Iterator[str]:
+    """Yield the places of lost rows and of values that change the set although nothing fails that reads them.
 
-    Raises InventoryError if the file cannot be read for another reason.
+    A row is lost if another one names it: no release deletes URLs or observations. Raises InventoryError if the file
+    cannot be read for another reason.
     """
-    return _read(path, _find_lost_rows) if isinstance(path, Path) else _read_server(path, _find_lost_server_rows)
+    return _read(path, _find_silent_damage) if isinstance(path, Path) else _read_server(path, _find_lost_server_rows)
 
 
 def _read(path: Path, find: Callable[[sqlite3.Connection], Iterator[str]]) -> Iterator[str]:
@@ -246,6 +249,12 @@ def _find_lost_rows(connection: sqlite3.Connection) -> Iterator[str]:
     for query in _OBSERVED:
         for (row,) in connection.execute(query):
             yield f"table {observations.name}, row {row} is missing"
+
+
+def _find_silent_damage(connection: sqlite3.Connection) -> Iterator[str]:
+    yield from _find_lost_rows(connection)
+    for (row,) in connection.execute(_BODY_HASHES):
+        yield f"table {observations.name}, row {row}, column body_hash"
 
 
 def _is_of_another_release(connection: sqlite3.Connection) -> bool:
