@@ -40,7 +40,6 @@ from sitemap_crawler.inventory.traps import (
 from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import Trap, TrapDetector
-from sitemap_crawler.traps.yields import LAST_TURN
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -376,9 +375,9 @@ class Queue:
                     exhaust(self._connection)
                     # Known pages are left, and those that a sitemap names.
                     rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
-                postponed = {row.id for row in rows if row.turn < LAST_TURN and self._is_postponed(row)}
-                if postponed:
-                    self._frontier.postpone(postponed, LAST_TURN)
+                postponed = {row.id: turn for row in rows if (turn := self._turn_now(row)) > row.turn}
+                for turn in set(postponed.values()):
+                    self._frontier.postpone([url_id for url_id, later in postponed.items() if later == turn], turn)
                 leased = [leased_url(row) for row in rows if row.id not in postponed]
                 if self._traps.yields.refused or (self.shared_traps is not None and self.shared_traps.version):
                     # They were discovered before the trap was learnt, perhaps by another process.
@@ -390,8 +389,9 @@ class Queue:
             if leased or not rows:
                 return leased
 
-    def _is_postponed(self, row: Any) -> bool:
-        return 0 < row.depth < UNREACHED and not self._traps.count_request(row.url)
+    def _turn_now(self, row: Any) -> int:
+        """Return the turn of a leased URL by what the run has learnt since it began to wait."""
+        return self._traps.count_request(row.url, row.turn) if 0 < row.depth < UNREACHED else 0
 
     def flush(self) -> None:
         """Write the buffer. Raises SQLAlchemyError if that fails, as on a full disk, and keeps the buffer then."""

@@ -16,7 +16,7 @@ from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_url
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.same_pages import SamePages
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.yields import LAST_TURN
+from sitemap_crawler.traps.yields import LATE_TURN
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -57,7 +57,7 @@ def readmit_repeating(connection: Connection, traps: TrapDetector) -> None:
 def bring_back(connection: Connection, traps: TrapDetector) -> None:
     """Let those URLs wait in the first turn that waited for all others, and whose group has yielded since."""
     waiting = select(urls.c.id, urls.c.url).join(frontier, frontier.c.url_id == urls.c.id)
-    for rows in batches_of_urls(connection, waiting.where(frontier.c.turn == LAST_TURN)):
+    for rows in batches_of_urls(connection, waiting.where(frontier.c.turn >= LATE_TURN)):
         ids = [row.id for row in rows if not traps.yields.is_postponed(row.url)]
         connection.execute(update(frontier).where(frontier.c.url_id.in_(ids)).values(turn=0))
 

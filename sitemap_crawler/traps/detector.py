@@ -176,9 +176,9 @@ class TrapDetector:
         """Count a URL that is to be requested, and return its turn."""
         return self.yields.turn_of(url) if self.applies(url) else 0
 
-    def count_request(self, url: str) -> bool:
-        """Return whether a URL may be requested now, and count it if so. If not, it waits for all others."""
-        return self.yields.count_request(url) or not self.applies(url)
+    def count_request(self, url: str, turn: int) -> int:
+        """Return the turn in which a URL may be requested. If that is not later than `turn`, the URL is counted."""
+        return self.yields.count_request(url, turn) if self.applies(url) else 0
 
     def left_out_as(self, url: str, *, shapes: Container[str]) -> Trap | None:
         """Return the reason against listing a fetched page that has shown nothing new, or None.

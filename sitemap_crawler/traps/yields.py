@@ -41,10 +41,11 @@ RARE_SHARE = 0.02
 """Share of the pages of such a group that have yielded."""
 OWN_PLAIN_SAMPLES = 5
 """Number of pages of a shape without parameters that are requested before its URLs wait for all others."""
-FEW_PLAIN_SAMPLES = 1
-"""The same if a wider group has shown nothing new for MANY_DRY pages: a site may have thousands of shapes."""
 MANY_DRY = 100
-"""Number of pages of a group that have shown nothing new since the last one that did."""
+"""Number of pages in a row without anything new, after which a group has no such samples of further shapes.
+
+They wait, too: a browser of code has thousands of shapes, one for each view of each file.
+"""
 NEW_SAMPLES = 3
 """Number of new URLs of a shape that are requested although an earlier run has left its URLs out."""
 MIN_SHAPES = 3
@@ -70,8 +71,10 @@ TURN_URLS = 30
 """Number of URLs of a shape with parameters that are requested before those of other shapes go on."""
 NAME_TURNS = 1_000
 """Number of turns of the URLs with the same number of parameters, before those with one more."""
-LAST_TURN = 30_000
-"""Turn of URLs without parameters whose group repeats."""
+LATE_TURN = 30_000
+"""Turn of URLs whose group repeats if their own shape has shown something new, or has not been requested yet."""
+LAST_TURN = 30_001
+"""Turn of all other URLs whose group repeats."""
 SEGMENT_TURNS = 20
 """Number of turns by which a URL waits longer for each directory of its path: shorter paths show more at once."""
 
@@ -119,6 +122,11 @@ class GroupCounts:
             self.yields, self.dry = self.yields + 1, 0
             self.titles += find is Find.TITLE
 
+    @property
+    def is_rare(self) -> bool:
+        """Whether next to no page of many has yielded."""
+        return self.samples >= RARE_SAMPLES and self.yields < RARE_SHARE * self.samples
+
     def speaks_for_itself(self, *, share: float = OWN_SHARE) -> bool:
         """Return whether the group has yielded enough to be judged by its own pages, and not by those of wider groups.
 
@@ -138,6 +146,11 @@ def _path_number(url: str) -> int:
     return hash(url.partition("?")[0])
 
 
+def _plain_shape(url: str) -> Shape:
+    """Return the shape of a URL without its parameters."""
+    return shape_of(url.partition("?")[0])
+
+
 class Yields:
     """The counts of the groups of a run, and the groups that are refused."""
 
@@ -155,7 +168,10 @@ class Yields:
         self.samples: set[str] = set()
         """URLs of these shapes that are requested all the same."""
         self.postponed: set[str] = set()
-        """Groups without parameters whose URLs wait for all others."""
+        """Groups without parameters whose URLs wait for all others.
+
+        The first URL of a path belongs to them, too, whatever its parameters are: it stands for its path.
+        """
         self.has_returned = False
         """True after such a group has yielded again. The caller moves its URLs forward and sets this to False."""
         self._paths: dict[int, int] = {}
@@ -167,7 +183,7 @@ class Yields:
         self._counts = Recent[GroupCounts](MAX_GROUPS)
         self._admitted: Recent[list[int]] = Recent(MAX_GROUPS)
         self._requested: Recent[list[int]] = Recent(MAX_GROUPS)
-        """Numbers of URLs without parameters that were requested, by shape."""
+        """Numbers of URLs that were requested and stand for their paths, by shape of the paths."""
         self.texts = ShownTexts()
         self._links: set[int] = set()
         self.earlier_links: set[int] = set()
@@ -183,9 +199,9 @@ class Yields:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
         if len(self._paths) < MAX_PATHS:
             self._paths.setdefault(_path_number(url), hash(url))
-        if "?" not in url:
-            return LAST_TURN if self.is_postponed(url) else 0
-        self._parameters += 1
+        self._parameters += "?" in url
+        if (turn := self._late_turn(url)) or "?" not in url:
+            return turn
         shape = shape_of(url)
         count = self._admitted.get_or_create(shape.groups[0], lambda: [0])
         count[0] += 1
@@ -217,7 +233,7 @@ class Yields:
         leads_on = self._lead(links, is_sample=is_sample)
         find = Find.NOTHING
         was_listed = bool(shape.names) and hash(url) in self.earlier_pages
-        if news.is_enough or was_listed or (shape.names and leads_on):
+        if news.is_enough or was_listed or (shape.names and leads_on and not self._has_postponed_path(url)):
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
@@ -249,7 +265,7 @@ class Yields:
         for index, group in enumerate(shape.groups):
             counts = self._counts.get_or_create(group, GroupCounts)
             counts.count(number, find)
-            if find and group in left_out:
+            if find and group in left_out and (shape.names or not counts.is_rare):
                 left_out.discard(group)
                 again.append(group)
             elif not find and group not in left_out and self._is_dry(shape, index, counts):
@@ -263,22 +279,48 @@ class Yields:
         return dry, again
 
     def is_postponed(self, url: str) -> bool:
-        """Return whether a URL has no parameters and waits for all others, as the pages of its group repeat others."""
-        if not self.postponed or "?" in url or not (shape := shape_of(url)).is_variable:
-            return False
-        group = self._judge(shape, self.postponed)
-        return group is not None and self._requested_of(shape)[0] >= self._plain_samples(group)
+        """Return whether a URL waits for all others, as the pages of its group repeat others."""
+        return self._late_turn(url) > 0
 
-    def count_request(self, url: str) -> bool:
-        """Return whether a URL may be requested now, and count it as a sample of its shape if so.
+    def _late_turn(self, url: str) -> int:
+        """Return the turn of a URL whose group is postponed, or 0 for any other."""
+        if not self.postponed or not self._stands_for_path(url) or not (shape := _plain_shape(url)).is_variable:
+            return 0
+        group = self._judge(shape, self.postponed)
+        if group is None:
+            return 0
+        requested = self._requested_of(shape)[0]
+        if requested < OWN_PLAIN_SAMPLES and not self._is_long_dry(shape.groups[shape.groups.index(group) :]):
+            return 0
+        own = self._counts.get(shape.groups[0])
+        return LATE_TURN if requested == 0 or (own is not None and own.yields > RARE_SHARE * own.samples) else LAST_TURN
+
+    def _is_long_dry(self, groups: Iterable[str]) -> bool:
+        """Return whether one of these groups is postponed and has shown nothing new for MANY_DRY pages."""
+        return any(
+            group in self.postponed and (counts := self._counts.get(group)) is not None and counts.dry >= MANY_DRY
+            for group in groups
+        )
+
+    def _has_postponed_path(self, url: str) -> bool:
+        """Return whether a URL is not the first of its path, and the path waits.
+
+        Its links are new only because the page without parameters, which has them, too, was not requested.
+        """
+        return bool(self.postponed) and not self._is_first(url) and self.is_postponed(url.partition("?")[0])
+
+    def _stands_for_path(self, url: str) -> bool:
+        return "?" not in url or self._is_first(url)
+
+    def count_request(self, url: str, turn: int) -> int:
+        """Return the turn in which a URL may be requested. If that is not later than `turn`, count it as a sample.
 
         Many URLs of a shape may be requested before the first of them is answered.
         """
-        if self.is_postponed(url):
-            return False
-        if self.postponed and "?" not in url:
-            self._requested_of(shape_of(url))[0] += 1
-        return True
+        later = self._late_turn(url)
+        if later <= turn and self.postponed and self._stands_for_path(url):
+            self._requested_of(_plain_shape(url))[0] += 1
+        return later
 
     def _requested_of(self, shape: Shape) -> list[int]:
         """Return the number of URLs of a shape that were requested, in a list whose item the caller may raise."""
@@ -287,27 +329,21 @@ class Yields:
         requested[0] = max(requested[0], 0 if own is None else own.samples)
         return requested
 
-    def _plain_samples(self, group: str) -> int:
-        """Return the number of pages of a shape that are requested first if this wider group is postponed."""
-        counts = self._counts.get(group)
-        is_long_dry = counts is not None and counts.dry >= MANY_DRY
-        return FEW_PLAIN_SAMPLES if is_long_dry else OWN_PLAIN_SAMPLES
-
     def _count_groups(self, url: str, shape: Shape, find: Find) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""
         if find and shape.groups[0] in self._exhausted and url in self.samples:
             self._exhausted.discard(shape.groups[0])
             self.reopened.add(shape.groups[0])
-        if not shape.names:
-            if shape.is_variable:
-                self._count_plain(shape, find)
-            return []
-        if not find and self._is_first(url):
+        plain = _plain_shape(url)
+        is_first = self._is_first(url)
+        # The page without parameters would have shown what this one shows.
+        if plain.is_variable and (
+            not shape.names or is_first or (find and self._judge(plain, self.postponed) is not None)
+        ):
+            self._count_plain(plain, find)
+        if not shape.names or (is_first and not find):
             # It is not refused, whatever is known of its shape.
             return []
-        if find and self.is_postponed(plain := url.partition("?")[0]):
-            # The page without parameters would have shown it.
-            self._count_plain(shape_of(plain), find)
         dry, again = self._count_in_groups(shape, self.refused, find)
         self.reopened.update(again)
         for group in again:
@@ -320,7 +356,7 @@ class Yields:
             return False
         most = MAX_PATIENCE
         if not shape.names:
-            if counts.samples >= RARE_SAMPLES and counts.yields < RARE_SHARE * counts.samples:
+            if counts.is_rare:
                 return True
             least, most = PLAIN_SAMPLES, MAX_PLAIN_PATIENCE
         elif len(shape.names) > 1 and self._is_narrower(shape, index):

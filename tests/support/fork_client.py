@@ -11,17 +11,22 @@ import sys
 
 def main(server: str, *arguments: str) -> int:
     job = {"arguments": arguments, "cwd": os.getcwd(), "environment": dict(os.environ)}  # noqa: PTH109 - a fast start
-    job |= {"hook": None, "killed_at": None, "new_session": False}
     text = json.dumps(job).encode() + b"\n"
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(server)
         sent = socket.send_fds(client, [text], [0, 1, 2])
         client.sendall(text[sent:])
-        pid = int.from_bytes(client.recv(8), signed=True)
+        pid = _answer(client)
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: os.kill(pid, number))
-        code = int.from_bytes(client.recv(8), signed=True)
+        code = _answer(client)
     return code if code >= 0 else 128 - code  # as a shell has it
+
+
+def _answer(client: socket.socket) -> int:
+    number = client.recv(8)
+    assert number, "the fork server has ended"
+    return int.from_bytes(number, signed=True)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def _be(job: dict[str, Any], streams: list[int]) -> None:
     """Be the command until its end."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if job["new_session"]:
+    if job.get("new_session"):
         os.setsid()
     os.chdir(job["cwd"])
     os.environ.clear()
@@ -137,11 +137,11 @@ def _be(job: dict[str, Any], streams: list[int]) -> None:
         errors="backslashreplace",
         line_buffering=True,
     )
-    if job["killed_at"] is not None:
+    if job.get("killed_at") is not None:
         sys.modules["killed_at"].arm(job["killed_at"])
     code = 1
     try:
-        if job["hook"] is not None:
+        if job.get("hook") is not None:
             _execute(job["hook"])
         main = importlib.import_module("sitemap_crawler.__main__").main
         main()

@@ -217,7 +217,10 @@ class Forks:
         return Fork(job, self.path, stdin=stdin, stdout=stdout, stderr=stderr)
 
     def run(self, job: Job, *, timeout: float) -> Done:
-        """Run the command to its end, of which nothing but the command has to end. Raises TimeoutError."""
+        """Run the command to its end, of which nothing but the command has to end.
+
+        Raises subprocess.TimeoutExpired.
+        """
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             running = self.start(job, stdin=subprocess.DEVNULL, stdout=out.fileno(), stderr=err.fileno())
             try:

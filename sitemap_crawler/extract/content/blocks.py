@@ -98,7 +98,8 @@ def _main_texts(document: Document) -> Iterator[str]:
     while pending:
         children, by_line, tail, tail_by_line = pending[-1]
         for child in children:
-            if child not in excluded and isinstance(child.tag, str):
+            # A title stands in the body after a document type with an internal subset. It is no text of the page.
+            if child not in excluded and isinstance(child.tag, str) and child.tag != "title":
                 inside = by_line or child.tag == "pre"
                 if child.text:
                     yield from _parts(child.text, by_line=inside)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
+    LAST_TURN,
+    LATE_TURN,
     MANY_DRY,
     MAX_PATIENCE,
     NAME_TURNS,
@@ -269,6 +271,12 @@ def test_a_row_of_which_few_pages_yield_waits_whenever_they_came() -> None:
         assert not yields.is_postponed(f"{HOST}/day/1000")
         show(yields, f"/day/{day}", *((1_000 + day,) if day in (45, 95, 148) else (1, 2)))
     assert yields.is_postponed(f"{HOST}/day/1000")
+    # One more of them brings no hundred others back.
+    show(yields, "/day/1000", 2_000)
+    assert (yields.is_postponed(f"{HOST}/day/1001"), yields.has_returned) == (True, False)
+    for day in (1001, 1002, 1003):
+        show(yields, f"/day/{day}", 2_000 + day)
+    assert (yields.is_postponed(f"{HOST}/day/1004"), yields.has_returned) == (False, True)
 
 
 def show_titled(yields: Yields, path: str, *numbers: int) -> None:
@@ -314,18 +322,53 @@ def test_a_page_with_parameters_that_yields_brings_its_plain_url_back() -> None:
     assert later.has_returned
 
 
-def test_a_new_shape_has_one_page_if_those_of_its_site_have_repeated_others_for_long() -> None:
+def test_links_of_a_variant_are_not_new_while_its_plain_url_waits() -> None:
+    """The page without parameters, which has them as well, was only not requested yet."""
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for day in range(PLAIN_SAMPLES):
+        show(yields, f"/day/{day}", 1, 2)
+    for day in range(SAMPLES):
+        plain = f"/day/{1_000 + day}"
+        assert show(yields, f"{plain}?view=a", 1, 2, links=[f"{HOST}/from{plain}"]) == 0
+    assert yields.refuses(f"{HOST}/day/1000?view=a")
+    # Nothing waits here.
+    for letter in "abc":
+        assert show(yields, f"/list-{letter}?view=b", 1, 2, links=[f"{HOST}/from-{letter}"]) is None
+
+
+def test_new_shapes_wait_if_those_of_their_site_have_repeated_others_for_long() -> None:
     yields = Yields()
     show(yields, "/", 1, 2, 3)
     for day in range(MANY_DRY):
         for name in "abc":
-            show(yields, f"/{name}/day/{day}", 1, 2)
-    assert not yields.is_postponed(f"{HOST}/d/day/1")
-    show(yields, "/d/day/0", 1, 2)
-    assert yields.is_postponed(f"{HOST}/d/day/1")
-    # The first one of another shape is not answered yet.
-    assert [yields.count_request(f"{HOST}/e/day/{day}") for day in range(3)] == [True, False, False]
-    assert yields.count_request(f"{HOST}/e/contact")
+            show(yields, f"/{name}/day/{day}", *((1_000 + day,) if name == "c" and day < 4 else (1, 2)))
+    # One page of each of them is requested before further ones, and so are all of a shape that has yielded before.
+    assert [yields.count_request(f"{HOST}/d/day/{day}", 0) for day in range(2)] == [LATE_TURN] * 2
+    assert [yields.count_request(f"{HOST}/d/day/{day}", LATE_TURN) for day in range(3)] == [LATE_TURN, *[LAST_TURN] * 2]
+    assert [yields.count_request(f"{HOST}/c/day/{day}", 0) for day in range(100, 102)] == [LATE_TURN] * 2
+    assert yields.count_request(f"{HOST}/a/day/100", 0) == LAST_TURN
+    assert yields.count_request(f"{HOST}/e/contact", 0) == 0
+
+
+def test_the_first_url_of_a_path_waits_as_the_path_does() -> None:
+    """A browser of code shows each version of a file under a path of its own, and a parameter for its name."""
+    yields = Yields()
+    show(yields, "/", 1, 2, 3)
+    for number in range(PLAIN_SAMPLES):
+        url = f"{HOST}/blob/{number}?file=a"
+        assert yields.turn_of(url) < LATE_TURN
+        assert not yields.refuses(url)
+        assert yields.add(url, texts_of(1, 2), "Title", (), is_listable=True) == (0, [])
+    assert yields.turn_of(f"{HOST}/blob/1000?file=a") == LAST_TURN
+    assert yields.count_request(f"{HOST}/blob/1000?file=a", 0) == LAST_TURN
+    assert yields.turn_of(f"{HOST}/blob/1001") == LAST_TURN
+    # A further URL of a path is judged by its parameters.
+    assert yields.turn_of(f"{HOST}/blob/1000?view=1") < LATE_TURN
+    assert yields.turn_of(f"{HOST}/other/1000?file=a") < LATE_TURN
+    yields.add(f"{HOST}/blob/1000?file=a", texts_of(1_000), "Title", (), is_listable=True)
+    assert yields.has_returned
+    assert yields.turn_of(f"{HOST}/blob/1002?file=a") < LATE_TURN
 
 
 def test_pages_without_texts_prove_no_end() -> None:

@@ -10,7 +10,11 @@ from sitemap_crawler.urls.normalise import Resolver
 
 
 def blocks_of(body: str) -> dict[int, int]:
-    html = f"<!DOCTYPE html><html lang=en><head><title>T</title></head><body>{body}</body></html>".encode()
+    return blocks_of_page(f"<!DOCTYPE html><html lang=en><head><title>T</title></head><body>{body}</body></html>")
+
+
+def blocks_of_page(text: str) -> dict[int, int]:
+    html = text.encode()
     document = parse_document(
         html, url="https://a.example/", content_type="text/html", resolver=Resolver(()), max_references=10_000
     )
@@ -32,6 +36,13 @@ def test_each_text_between_tags_is_a_block() -> None:
 def test_menus_scripts_and_comments_do_not_count() -> None:
     body = "<nav>menu of all</nav><main><p>content</p><script>code</script><!-- remark -->more</main><p>outside</p>"
     assert blocks_of(body) == expected("content", "more")
+
+
+def test_a_title_that_a_document_type_moves_into_the_body_does_not_count() -> None:
+    """Such pages are those of gitweb, whose views of a file differ by it."""
+    doctype = '<?xml version="1.0"?><!DOCTYPE html [\n<!ENTITY nbsp "&#xA0;">\n]>\n'
+    page = "<html><head><title>A title of its own</title></head><body><p>content</p></body></html>"
+    assert blocks_of_page(doctype + page) == expected("content")
 
 
 def test_short_texts_do_not_count() -> None:
