@@ -38,6 +38,7 @@ SECTIONS = [
     "clicks",
     "dates",
     "server",
+    "rendering",
     "engines",
     "runs",
     "urls",
@@ -274,7 +275,19 @@ def test_every_number_leads_to_as_many_rows(browser: Browser, report: Path) -> N
         for number, found, keys, markup in page.evaluate(CLICK_ALL_NUMBERS):
             assert found == f"{number} of 128 URLs.", markup
             shown |= set(keys)
-        assert shown == {"reason", "only", "group", "listed", "clicks", "links", "age", "source", "answer", "engine"}
+        assert shown == {
+            "reason",
+            "only",
+            "group",
+            "listed",
+            "clicks",
+            "links",
+            "age",
+            "source",
+            "answer",
+            "engine",
+            "rendering",
+        }
         alarm = page.page.locator(".alarms li").first
         number = int(re.sub(r"\D.*", "", alarm.inner_text().strip()))
         alarm.get_by_text("Show them").click()

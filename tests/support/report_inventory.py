@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.inventory.sitemap_answers import SitemapAnswer
 from sitemap_crawler.inventory.sql import url_key
+from sitemap_crawler.items import RenderCause, RenderState
 from sitemap_crawler.policy.reasons import Reason, ReasonGroup
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from tests.support.inventories import Connected, connect, open_store
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
 SITE = "https://www.example.com/"
 DAY = 86_400.0
 NOT_ASKED = Reason.BLOCKED_BY_ROBOTS
+RENDERINGS = (
+    (RenderState.RENDERED, 3),
+    (RenderState.FAILED, 3),
+    (RenderState.NO_GAIN, 3),
+    (RenderState.MOVED, 2),
+    None,
+)
+"""What became of the renderings of listed pages in turn, and the run of it."""
 TRAPS = frozenset((Reason.DUPLICATE_PARAMETERS, Reason.LIMIT))
 OPTIONS = {"start_url": SITE, "output": "/nonexistent/sitemaps", "keep_errors": 7, "user_agent": "tests"}
 SCRIPT = "window.attacked = true"
@@ -77,7 +86,8 @@ def make_report_inventory(path: Path, *, pages: int = 120, hostile: bool = False
     with closing(connect(path)) as connection:
         others = cycle([reason for reason in Reason if reason is not Reason.OUT_OF_SCOPE])
         reasons = [Reason.LISTED if number % 2 else next(others) for number in range(1, len(addresses) + 1)]
-        _add_runs(connection, text, Counter(reasons))
+        rendered = Counter(_rendering_of(number, reason) for number, reason in enumerate(reasons, 1))
+        _add_runs(connection, text, Counter(reasons), rendered)
         for number, (url, reason) in enumerate(zip(addresses, reasons, strict=True), 1):
             _add_url(connection, number, url, reason, text)
         _add_url(connection, len(addresses) + 1, "https://elsewhere.example/", Reason.OUT_OF_SCOPE, text)
@@ -92,7 +102,16 @@ def _name(number: int) -> str:
     return f"page-{number}.html" + ("?view=full" if number % 10 == 0 else "")
 
 
-def _add_runs(connection: sqlite3.Connection | Connected, text: Any, counts: Mapping[Reason, int]) -> None:
+def _rendering_of(number: int, reason: Reason) -> tuple[RenderState, int] | None:
+    return RENDERINGS[number // 2 % len(RENDERINGS)] if reason is Reason.LISTED else None
+
+
+def _add_runs(
+    connection: sqlite3.Connection | Connected,
+    text: Any,
+    counts: Mapping[Reason, int],
+    rendered: Mapping[tuple[RenderState, int] | None, int],
+) -> None:
     warned = {str(kind): 3 for kind in WarningKind}
     totals: dict[str, Any] = {
         "requests": 130,
@@ -102,6 +121,10 @@ def _add_runs(connection: sqlite3.Connection | Connected, text: Any, counts: Map
         "outcome": "published",
     }
     totals |= {"message": text("done"), "warning_counts": warned, "hints": text("links lead elsewhere")}
+    useful, failed, idle, earlier = (rendered[rendering] for rendering in RENDERINGS[:4])
+    totals["rendering"] = {"rendered": useful + failed + idle, "useful": useful, "failed": failed, "confirmed": earlier}
+    totals["rendering"]["seconds"] = 12.5
+    totals["refused"] = {text("ads.example"): 3}
     for run in (1, 2, 3):
         began = STARTED + (run - 1) * DAY
         numbers = {reason: max(0, count + 3 - run) for reason, count in counts.items()}
@@ -131,10 +154,11 @@ def _add_url(connection: sqlite3.Connection | Connected, number: int, url: str, 
     )
     statuses = {"client-error": 404, "server-error": 500, "redirect": 301, "unreachable": None, NOT_ASKED: None}
     status = statuses.get(reason, 200)
+    rendering = _rendering_of(number, reason)
     if reason is not Reason.OUT_OF_SCOPE:
         connection.execute(
             "INSERT INTO observations (url_id, run, fetched, status, body_bytes, elapsed, noindex, nofollow, title, "
-            "failed_since, blocked_by) VALUES (?, 3, ?, ?, ?, ?, false, false, ?, ?, ?)",
+            "failed_since, blocked_by, rendered, rendering) VALUES (?, 3, ?, ?, ?, ?, false, false, ?, ?, ?, ?, ?)",
             (
                 number,
                 STARTED,
@@ -144,6 +168,8 @@ def _add_url(connection: sqlite3.Connection | Connected, number: int, url: str, 
                 text(f"Page {number}"),
                 2 if reason == "unreachable" else None,
                 "Disallow: /docs/" if reason == NOT_ASKED else None,
+                None if rendering is None else int(rendering[0]),
+                None if rendering is None else json.dumps({"cause": RenderCause.SAMPLE, "run": rendering[1]}),
             ),
         )
     listed = reason.traits.group in (ReasonGroup.LISTED, ReasonGroup.AT_RISK)

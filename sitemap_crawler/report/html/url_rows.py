@@ -13,6 +13,7 @@ from sitemap_crawler.inventory.inspections import live_states
 from sitemap_crawler.inventory.publications import Change
 from sitemap_crawler.inventory.schema import decisions, observations, urls
 from sitemap_crawler.inventory.sql import chunks
+from sitemap_crawler.items import RenderState
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED
 from sitemap_crawler.report.html.decision_groups import GROUP_OF, Group
 from sitemap_crawler.report.html.engines import MAX_STATE
@@ -35,6 +36,8 @@ MAX_EVIDENCE = 300
 TRIES = 6
 """Maximum number of samples that are taken until one fits MAX_BYTES."""
 _CHANGES = ("", *map(str, Change))
+_RENDERINGS = ("", "useful", "idle", "failed", "earlier")
+"""What became of the rendering of a page; "" if the latest run has none."""
 
 
 class UrlRow(NamedTuple):
@@ -62,6 +65,8 @@ class UrlRow(NamedTuple):
     referrer: str
     engine: str
     """What Google says of it, if it is live."""
+    rendering: str
+    """What became of its rendering: "useful", "idle", "failed", "earlier" if that of an earlier run stands, or ""."""
 
     @property
     def status(self) -> int | None:
@@ -114,7 +119,7 @@ class UrlTable:
                     -1 if row.links_in is None else row.links_in,
                     0 if row.lastmod is None else int(row.lastmod),
                     texts.of(row.lastmod_source),
-                    row.new + 2 * row.left + 4 * _CHANGES.index(row.change),
+                    row.new + 2 * row.left + 4 * _CHANGES.index(row.change) + 16 * _RENDERINGS.index(row.rendering),
                     texts.of(row.before),
                     texts.of(row.referrer),
                     texts.of(row.engine),
@@ -124,6 +129,7 @@ class UrlTable:
             "reasons": list(reasons.known),
             "texts": list(texts.known),
             "changes": _CHANGES,
+            "renderings": _RENDERINGS,
             "rows": packed,
         }
 
@@ -176,7 +182,8 @@ def _rows(
     columns = (
         urls.c.id, urls.c.url, urls.c.depth, urls.c.inlinks, decisions.c.reason, decisions.c.evidence,
         decisions.c.lastmod, decisions.c.lastmod_source, decisions.c.since, decisions.c.before, latest_answer(),
-        seen.title, referrer.c.url, left_sitemap(run, published=published),
+        seen.title, referrer.c.url, left_sitemap(run, published=published), seen.rendered,
+        seen.rendering["run"].as_integer(),
     )  # fmt: skip
     query = (
         select(*columns)
@@ -189,7 +196,7 @@ def _rows(
         states = live_states(inventory.connection, chunk)
         for row in inventory.connection.execute(query.where(urls.c.id.in_(chunk))):
             url_id, url, depth, inlinks, reason, evidence, lastmod, source, *others = row
-            since, before, answer, title, page, left = others
+            since, before, answer, title, page, left, state, rendered_in = others
             yield UrlRow(
                 url=texts.url(url),
                 reason=reason,
@@ -206,4 +213,13 @@ def _rows(
                 before=before or "",
                 referrer=texts.url(page),
                 engine=clean(states.get(url_id, ""), MAX_STATE),
+                rendering=_rendering(state, of_this_run=rendered_in == run),
             )
+
+
+def _rendering(state: int | None, *, of_this_run: bool) -> str:
+    """Return what became of the rendering of a page with this RenderState."""
+    if state in (RenderState.RENDERED, RenderState.MOVED):
+        return "useful" if of_this_run else "earlier"
+    kinds = {RenderState.NO_GAIN: "idle", RenderState.FAILED: "failed"}
+    return kinds.get(RenderState(state), "") if state is not None and of_this_run else ""

@@ -49,7 +49,7 @@ const rows = [];
     before = url;
     rows.push({
       url, title, answer, clicks, links, date, isNew: (marks & 1) > 0, hasLeft: (marks & 2) > 0,
-      change: data.changes[marks >> 2], engine: data.texts[engine],
+      change: data.changes[marks >> 2 & 3], rendering: data.renderings[marks >> 4], engine: data.texts[engine],
       reason: data.reasons[reason], group: data.reasonGroups[data.reasons[reason]],
       evidence: data.texts[evidence], source: data.texts[source], earlier: data.texts[earlier], from: data.texts[from],
       text: `${shownUrl(url)} ${title} ${data.texts[evidence]}`.toLowerCase(),
@@ -76,6 +76,11 @@ const table = (() => {
     if (!row.date) return data.undated;
     const known = data.ages.find(([, seconds]) => data.moment - row.date <= seconds);
     return known ? known[0] : data.older;
+  };
+
+  const renderings = {
+    useful: "shows links or content by scripts", idle: "shows no more than the server sends", failed: "failed",
+    earlier: "is of an earlier run, unchanged",
   };
 
   // The filters: whether a row has the value that is wanted, and for those without a control the words.
@@ -112,6 +117,10 @@ const table = (() => {
     ],
     change: [(row, value) => row.change === value, (value) => `that this run ${value} in the sitemap`],
     engine: [(row, value) => row.engine === value, (value) => `of which Google says: ${value}`],
+    rendering: [
+      (row, value) => (value === "new" ? ["useful", "idle", "failed"].includes(row.rendering) : row.rendering === value),
+      (value) => (value === "new" ? "rendered in this run" : `whose rendering ${renderings[value]}`),
+    ],
   };
 
   const matches = (row, terms) =>
@@ -208,6 +217,7 @@ const table = (() => {
     if (row.from) add("Found on", link(row.from));
     if (row.date) add("Changed", `${day(row.date)} (${row.source})`);
     if (row.engine) add("Google says", row.engine);
+    if (row.rendering) add("Rendering", `It ${renderings[row.rendering]}`);
     add("More", element("code", { className: "command", textContent: `sitemap-crawler explain '${row.url.replaceAll("'", "%27")}'${data.state}` }));
     return list;
   };
