@@ -1,11 +1,14 @@
 """Compare `validate` with other validators on the documents of the tests. Each rule has a good document and a bad one.
 
-    python benchmarks/validators.py --schemas DIR [--node DIR] [--python FILE]
+    python benchmarks/validators.py --schemas DIR [--node DIR] [--python FILE] [--sites DIR]
 
 The others are libxml2, sitemap.js and ultimate-sitemap-parser. libxml2 needs the schemas in DIR: sitemap.xsd,
 siteindex.xsd and those of Google's extensions. sitemap.js is read from a node_modules directory, and another Python
 imports ultimate-sitemap-parser. Each validator reads every file of a document. Rules that need a server have no
 documents. The table goes to standard output.
+
+With --sites they read the sitemaps that `generators.py --keep DIR` has made: how many of the files of each generator a
+validator objects to.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from generators import GENERATORS
 from lxml import etree
 
 from sitemap_crawler.validation.catalogue import RULES
@@ -31,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 from tests.unit.validation.test_catalogue import PAIRS  # noqa: E402 - the tests are no package that is installed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Objects = Callable[[Sequence[Path]], list[bool]]
     """Function that takes files and returns, for each, whether a validator objects to it."""
@@ -137,26 +141,45 @@ def documents(directory: Path) -> Iterator[tuple[str, bool, Path]]:
             yield pair.rule, bool(is_bad), folder / next(iter(contents))
 
 
+def compare_on_sites(others: Mapping[str, Objects], directory: Path) -> None:
+    """Print of each generator in the directory how many of its files a validator objects to."""
+    heads = ("generator", "files", OURS, *others)
+    print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
+    for generator in GENERATORS:
+        target = directory / generator.name / "site" / generator.target
+        if target.exists():
+            report = validate(str(target))
+            told_of = {finding.file for finding in report.findings}
+            numbers = [len(report.files), sum(file.name in told_of for file in report.files)]
+            paths = [Path(report.path_of(file.name)) for file in report.files]
+            numbers += [sum(objects(paths)) for objects in others.values()]
+            print(f"| {generator.name} | {' | '.join(map(str, numbers))} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=Path, help="directory with the schemas")
     parser.add_argument("--node", type=Path, help="directory with node_modules/sitemap")
     parser.add_argument("--python", help="Python with ultimate-sitemap-parser")
+    parser.add_argument("--sites", type=Path, help="directory with the sites of benchmarks/generators.py")
     options = parser.parse_args()
-    validators: dict[str, Objects] = {OURS: ours}
+    others: dict[str, Objects] = {}
     if options.schemas:
-        validators["libxml2 with the schemas"] = by_schema(options.schemas.resolve())
+        others["libxml2 with the schemas"] = by_schema(options.schemas.resolve())
     if options.node:
-        validators["sitemap.js"] = by_process("node", "--input-type=module", "-e", IN_NODE, cwd=options.node)
+        others["sitemap.js"] = by_process("node", "--input-type=module", "-e", IN_NODE, cwd=options.node)
     if options.python:
-        validators["ultimate-sitemap-parser"] = by_process(options.python, "-c", IN_PYTHON)
+        others["ultimate-sitemap-parser"] = by_process(options.python, "-c", IN_PYTHON)
+    if options.sites:
+        compare_on_sites(others, options.sites.resolve())
+        return
     with tempfile.TemporaryDirectory() as temporary:
         made = list(documents(Path(temporary)))
         paths = [path for _, _, path in made]
         errors = [RULES[rule].severity == "error" for rule, _, _ in made]
         print("| validator | bad ones found: errors | warnings | good ones refused | families of rules found |")
         print("|---|---|---|---|---|")
-        for name, objects in validators.items():
+        for name, objects in {OURS: ours, **others}.items():
             # The others read no directories.
             readable = [path for path in paths if name == OURS or path.is_file()]
             told_of_path = dict(zip(readable, objects(readable), strict=True))

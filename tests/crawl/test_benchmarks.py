@@ -130,6 +130,29 @@ def test_the_validation_is_measured(program: Program) -> None:
     assert "ours is" in table[2][5]
 
 
+def test_validators_are_compared_on_the_sitemaps_of_generators(program: Program, tmp_path: Path) -> None:
+    schema = '<schema xmlns="http://www.w3.org/2001/XMLSchema" targetNamespace="{}"><element name="{}"/></schema>'
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    schemas = {"sitemap.xsd": schema.format(namespace, "urlset"), "siteindex.xsd": schema.format(namespace, "none")}
+    lay_out(tmp_path / "schemas", schemas)
+    entries = "<url><loc>https://docs.example.org/a</loc></url>"
+    urlset = f'<urlset xmlns="{namespace}">{{}}</urlset>'
+    lay_out(
+        tmp_path / "sites",
+        {
+            "MkDocs/site/site/sitemap.xml": urlset.format(entries * 2),
+            "Hugo/site/public/sitemap.xml": urlset.format(entries),
+            "sitemap.js/site/sitemap.xml": f"<a>{entries}</a>",
+        },
+    )
+    arguments = ("--schemas", str(tmp_path / "schemas"), "--sites", str(tmp_path / "sites"))
+    assert rows(run(program, "validators.py", *arguments)) == [
+        ["MkDocs", "1", "1", "0"],
+        ["Hugo", "1", "0", "0"],
+        ["sitemap.js", "1", "1", "1"],
+    ]
+
+
 def test_a_part_of_a_site_has_no_links_to_the_rest(program: Program, tmp_path: Path) -> None:
     root = lay_out(
         tmp_path / "site",
