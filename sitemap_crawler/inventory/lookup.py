@@ -40,13 +40,14 @@ from sitemap_crawler.inventory.schema import (
     urls,
 )
 from sitemap_crawler.inventory.sql import STREAM_ROWS, chunks, decode_links, url_key
-from sitemap_crawler.inventory.store import CACHE_KIB, SQLITE_MAGIC
+from sitemap_crawler.inventory.store import CACHE_KIB
 from sitemap_crawler.inventory.supplied import NOT_REQUESTED
 from sitemap_crawler.items import NoteKind, PageRendering
 from sitemap_crawler.sitemap.names import PAGE_LIST_SECTION, RESERVED_SECTIONS, TEXT_SECTION
 from sitemap_crawler.sitemap.sections import Sections
 from sitemap_crawler.urls.normalise import host_of
 from sitemap_crawler.utils.directories import check_database, open_regular
+from sitemap_crawler.utils.replace import SQLITE_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -321,7 +321,7 @@ def _copy(engine: Engine, path: Path, target: Path) -> None:
         finally:
             raw.close()
         if nearby is None:
-            with unfinished.open("rb") as file, replacing(target, private=True) as finished:
+            with unfinished.open("rb") as file, replacing(target, private=True, replaces_database=True) as finished:
                 copyfileobj(file, finished)
             return
         unfinished.chmod(stat.S_IMODE(path.stat().st_mode))

@@ -27,7 +27,7 @@ from sitemap_crawler.inventory.migrations import is_old, migrate, stored_version
 from sitemap_crawler.inventory.opened import add_opened
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, meta, metadata, urls
 from sitemap_crawler.utils.directories import check_database, open_regular
-from sitemap_crawler.utils.replace import lock_file, real_path, remove_file, replacing
+from sitemap_crawler.utils.replace import SQLITE_MAGIC, lock_file, real_path, remove_file, replacing
 from sitemap_crawler.utils.shortage import advice_for
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 CACHE_KIB = 16_384
 """Size of the page cache of a connection."""
-SQLITE_MAGIC = b"SQLite format 3\0"
-"""First bytes of a database, https://www.sqlite.org/fileformat.html#magic_header_string."""
 APPLICATION_ID = 0x53_4D_43_52
 """Number in the header of our files. With it other databases are recognised before anything is written to them."""
 _APPLICATION_ID_OFFSET = 68

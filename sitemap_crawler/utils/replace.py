@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+SQLITE_MAGIC = b"SQLite format 3\0"
+"""Beginning of a database, https://www.sqlite.org/fileformat.html#magic_header_string"""
 MAX_NAME_BYTES = 255
 """Bytes of a file name, https://man7.org/linux/man-pages/man7/path_resolution.7.html"""
 LEFTOVER_SECONDS = 600.0
@@ -47,11 +49,19 @@ class NewFile(BufferedWriter):
     the owner of the file that it replaces only if no other user can have put that file there.
     """
 
-    def __init__(self, directory: Directory, destination: str, *, private: bool = False) -> None:
-        """Create the file. Raises FileExistsError if something else than a file is to be replaced, OSError."""
+    def __init__(
+        self, directory: Directory, destination: str, *, private: bool = False, replaces_database: bool = False
+    ) -> None:
+        """Create the file.
+
+        Raises FileExistsError if something else than a file is to be replaced, or a database without
+        `replaces_database`: a slip in the name of a report must not cost an inventory. Raises OSError.
+        """
         self.directory = directory
         self.destination = destination
         self._replaced = directory.file_status(destination)
+        if self._replaced is not None and not replaces_database:
+            _check_no_database(directory, destination)
         self._private = private
         if private:
             self._mode: int | None = PRIVATE_MODE
@@ -203,14 +213,16 @@ class Staging:
 
 
 @contextmanager
-def replacing(path: Path, *, private: bool = False, durable: bool = True) -> Iterator[BinaryIO]:
+def replacing(
+    path: Path, *, private: bool = False, durable: bool = True, replaces_database: bool = False
+) -> Iterator[BinaryIO]:
     """Yield a binary file that replaces `path` when the block ends, so that readers never see a partial file.
 
     Without `durable` the file may be lost when the power fails. Raises UntrustedLinkError, OSError.
     """
     directory, name = open_destination(path)
     with directory:
-        file = NewFile(directory, name, private=private)
+        file = NewFile(directory, name, private=private, replaces_database=replaces_database)
         try:
             yield file
             file.close()
@@ -222,6 +234,13 @@ def replacing(path: Path, *, private: bool = False, durable: bool = True) -> Ite
             raise
         if durable:
             directory.sync()
+
+
+def _check_no_database(directory: Directory, name: str) -> None:
+    """Raise FileExistsError if a file is a database. One that cannot be read is none of ours."""
+    with suppress(FileNotFoundError, PermissionError), directory.open_file(name) as file:
+        if file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC:
+            raise FileExistsError(errno.EEXIST, "It is an SQLite database", str(directory.path / name))
 
 
 def check_replaceable(path: Path) -> None:
@@ -284,7 +303,8 @@ def open_appended(path: Path, *, private: bool = False) -> int:
     """
     directory, name = open_destination(path)
     with directory:
-        directory.file_status(name)
+        if directory.file_status(name) is not None:
+            _check_no_database(directory, name)
         try:
             mode = PRIVATE_MODE if private else 0o666
             descriptor = os.open(name, _APPENDED_FILE, mode, dir_fd=directory.descriptor)

@@ -246,6 +246,22 @@ def test_bad_files_are_one_line(program: Program, small: WebServer) -> None:
     assert program.run("report", "--state", "absent.sqlite").code == 2
 
 
+def test_an_inventory_is_not_replaced_by_a_file_with_its_name(program: Program, small: WebServer) -> None:
+    program.crawl(small.url(), "--state", "other.sqlite")
+    program.crawl(small.url(), "--state", "state.sqlite")
+    before = (program.directory / "other.sqlite").read_bytes()
+    names = ("report", "html-report", "status", "log-file")
+    for arguments in (
+        ("report", "--state", "state.sqlite", "-o", "other.sqlite"),
+        ("report", "--state", "other.sqlite", "-o", "other.sqlite"),
+        *(("crawl", small.url(), "--state", "state.sqlite", f"--{name}", "other.sqlite") for name in names),
+        ("write", "--state", "state.sqlite", "--report", "other.sqlite"),
+    ):
+        done = program.run(*arguments)
+        assert (done.code, "It is an SQLite database" in done.last_line) == (2, True), done.err
+    assert (program.directory / "other.sqlite").read_bytes() == before
+
+
 def test_a_full_disk_is_one_line_and_leaves_the_old_report(program: Program, small: WebServer) -> None:
     program.crawl(small.url())
     program.run("report", "-o", "page.html")

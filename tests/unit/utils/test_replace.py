@@ -6,9 +6,10 @@ import ast
 import fcntl
 import os
 import re
+import sqlite3
 import stat
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from sitemap_crawler.sitemap.live_set import publish
 from sitemap_crawler.utils import directories
 from sitemap_crawler.utils.directories import open_directory
 from sitemap_crawler.utils.files import write_json
-from sitemap_crawler.utils.replace import check_replaceable, lock_file, replacing
+from sitemap_crawler.utils.replace import check_replaceable, lock_file, open_appended, replacing
 from tests.support.publishing import BASE, entries, on_disk, target
 
 if TYPE_CHECKING:
@@ -318,6 +319,23 @@ def test_a_name_that_is_too_long_is_found_before_the_run(tmp_path: Path) -> None
     with pytest.raises(OSError, match="File name too long"):
         check_replaceable(tmp_path / ("r" * 256))
     assert on_disk(tmp_path) == set()
+
+
+def test_a_database_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    content = path.read_bytes()
+    (tmp_path / "link").symlink_to(path)
+    for name in (path, tmp_path / "link"):
+        for write in (check_replaceable, open_appended, lambda name: replacing(name).__enter__()):
+            with pytest.raises(FileExistsError, match="It is an SQLite database"):
+                write(name)
+    assert path.read_bytes() == content
+    assert on_disk(tmp_path) == {"state.sqlite", "link"}
+    with replacing(path, replaces_database=True) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
 
 
 def test_a_stream_is_no_file(tmp_path: Path) -> None:
