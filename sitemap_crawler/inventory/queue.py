@@ -257,6 +257,8 @@ class Queue:
         with self._connection.begin():
             refuse_repeating(self._connection, self._traps)
             refuse_same(self._connection, self._traps)
+            if self._traps.yields.refused:
+                store_learnt_traps(self._connection, self._traps)
             return is_exhausted(self._connection)
 
     def load_traps(self, held: Collection[QueuedUrl], *, version: int) -> None:
@@ -307,6 +309,8 @@ class Queue:
 
     def _give_back(self, held: Collection[QueuedUrl]) -> None:
         self._frontier.give_back(queued.id for queued in held)
+        for queued in held:
+            self._traps.uncount_request(queued.url)
         self._leased -= len(held)
 
     def add_links(self, page: int, links: Iterable[str], *, depth: int) -> None:
@@ -372,7 +376,7 @@ class Queue:
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
                 if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])
-                    exhaust(self._connection)
+                    exhaust(self._connection, self._traps)
                     # Known pages are left, and those that a sitemap names.
                     rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
                 postponed = {row.id: turn for row in rows if (turn := self._turn_now(row)) > row.turn}

@@ -88,8 +88,14 @@ def sample_repeating(
     return [row.id for row in chosen], set(groups)
 
 
-def exhaust(connection: Connection) -> None:
-    """Refuse the URLs that wait, as the last pages have shown nothing new. Known pages and those in sitemaps stay."""
+def exhaust(connection: Connection, traps: TrapDetector) -> None:
+    """Refuse the URLs that wait, as the last pages have shown nothing new. Known pages and those in sitemaps stay.
+
+    A sample of each shape of which no page was requested follows before the run ends.
+    """
+    late = select(urls.c.id, urls.c.url).join(frontier, frontier.c.url_id == urls.c.id)
+    for rows in batches_of_urls(connection, late.where(frontier.c.turn >= LATE_TURN)):
+        traps.yields.leave_out(row.url for row in rows)
     known = select(urls.c.id).outerjoin(observations, observations.c.url_id == urls.c.id)
     known = known.where(urls.c.id == frontier.c.url_id, urls.c.named.is_not(None) | observations.c.run.is_not(None))
     waits = frontier.c.owner.is_(None) & ~known.exists()

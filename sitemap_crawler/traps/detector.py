@@ -143,6 +143,7 @@ class TrapDetector:
             "rounds": sorted(self._nested),
             "repeating": sorted(self.yields.refused),
             "compared": self.yields.compared,
+            "speaking": sorted(self.yields.speakers),
         }
 
     def add_known(self, known: dict[str, Any]) -> None:
@@ -151,6 +152,7 @@ class TrapDetector:
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
         self.yields.refuse(known.get("repeating", ()))
+        self.yields.earlier_speakers.update(known.get("speaking", ()))
         self.yields.compared.update((group, tuple(counts)) for group, counts in known.get("compared", {}).items())
 
     @property
@@ -179,6 +181,11 @@ class TrapDetector:
     def count_request(self, url: str, turn: int) -> int:
         """Return the turn in which a URL may be requested. If that is not later than `turn`, the URL is counted."""
         return self.yields.count_request(url, turn) if self.applies(url) else 0
+
+    def uncount_request(self, url: str) -> None:
+        """Take a URL back that was counted, and was not requested."""
+        if self.applies(url):
+            self.yields.uncount_request(url)
 
     def left_out_as(self, url: str, *, shapes: Container[str]) -> Trap | None:
         """Return the reason against listing a fetched page that has shown nothing new, or None.

@@ -138,8 +138,8 @@ class GroupCounts:
         return self.yields >= max(OWN_YIELDS, OWN_TITLE_SHARE * self.samples)
 
 
-def _own_share(shape: Shape) -> float:
-    return OWN_SHARE if shape.names else OWN_PLAIN_SHARE
+def _own_share(group: str) -> float:
+    return OWN_SHARE if "?" in group else OWN_PLAIN_SHARE
 
 
 def _path_number(url: str) -> int:
@@ -159,6 +159,8 @@ class Yields:
         """Groups whose URLs are not requested."""
         self.compared: dict[str, tuple[int, int]] = {}
         """By refused group, the numbers of pages that were compared until then, and of those that were new."""
+        self.earlier_speakers: set[str] = set()
+        """Groups that spoke for themselves at the end of an earlier run. They do until this run knows them, too."""
         self.earlier: set[str] = set()
         """Groups that an earlier run had refused when this one began."""
         self._exhausted: set[str] = set()
@@ -237,7 +239,7 @@ class Yields:
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
-        if find or shape.names or not news.is_empty:
+        if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
         if was_listed and is_sample:
             # It is listed still, and says nothing about the other URLs of its group.
@@ -248,13 +250,15 @@ class Yields:
         """Return whether a URL is requested although the URLs of its group are not."""
         return url in self.samples or (bool(self.refused) and self.refusing_group(url) is not None)
 
-    def _count_plain(self, shape: Shape, find: Find) -> None:
+    def _count_plain(self, shape: Shape, find: Find, *, is_sample: bool) -> None:
         """Count a page without parameters in its groups, which are never refused."""
-        dry, again = self._count_in_groups(shape, self.postponed, find)
+        dry, again = self._count_in_groups(shape, self.postponed, find, is_sample=is_sample)
         self.has_returned |= bool(again)
         self.postponed.update(dry[: MAX_REFUSED - len(self.postponed)])
 
-    def _count_in_groups(self, shape: Shape, left_out: set[str], find: Find) -> tuple[list[str], list[str]]:
+    def _count_in_groups(
+        self, shape: Shape, left_out: set[str], find: Find, *, is_sample: bool = False
+    ) -> tuple[list[str], list[str]]:
         """Count a page in its groups. A group in the set `left_out` whose page yields is removed from it.
 
         Return the groups that are dry from now on, and those that were removed.
@@ -270,11 +274,11 @@ class Yields:
                 again.append(group)
             elif not find and group not in left_out and self._is_dry(shape, index, counts):
                 dry.append(group)
-            if group not in left_out and counts.speaks_for_itself(share=_own_share(shape)):
+            if group not in left_out and self._speaks_for_itself(group, counts):
                 # Wider groups judge the shapes that have not yielded by themselves.
                 break
-            if find is Find.TITLE:
-                # Titles prove nothing for other shapes.
+            if find is Find.TITLE or is_sample:
+                # Titles prove nothing for other shapes, nor do the samples of a shape that was left out.
                 find = Find.NOTHING
         return dry, again
 
@@ -283,16 +287,22 @@ class Yields:
         return self._late_turn(url) > 0
 
     def _late_turn(self, url: str) -> int:
-        """Return the turn of a URL whose group is postponed, or 0 for any other."""
-        if not self.postponed or not self._stands_for_path(url) or not (shape := _plain_shape(url)).is_variable:
+        """Return the turn of a URL whose group is postponed, or 0 for any other. Samples do not wait."""
+        if not self.postponed or url in self.samples or not self._stands_for_path(url):
+            return 0
+        shape = _plain_shape(url)
+        if not shape.is_variable:
             return 0
         group = self._judge(shape, self.postponed)
         if group is None:
             return 0
         requested = self._requested_of(shape)[0]
-        if requested < OWN_PLAIN_SAMPLES and not self._is_long_dry(shape.groups[shape.groups.index(group) :]):
-            return 0
         own = self._counts.get(shape.groups[0])
+        if requested < OWN_PLAIN_SAMPLES and (
+            (own is not None and own.yields > own.titles)
+            or not self._is_long_dry(shape.groups[shape.groups.index(group) :])
+        ):
+            return 0
         return LATE_TURN if requested == 0 or (own is not None and own.yields > RARE_SHARE * own.samples) else LAST_TURN
 
     def _is_long_dry(self, groups: Iterable[str]) -> bool:
@@ -322,6 +332,14 @@ class Yields:
             self._requested_of(_plain_shape(url))[0] += 1
         return later
 
+    def uncount_request(self, url: str) -> None:
+        """Take a URL back that was counted, and was not requested."""
+        if self.postponed and self._stands_for_path(url):
+            shape = _plain_shape(url)
+            self._requested_of(shape)[0] -= 1
+            # It stays at least the number of the samples.
+            self._requested_of(shape)
+
     def _requested_of(self, shape: Shape) -> list[int]:
         """Return the number of URLs of a shape that were requested, in a list whose item the caller may raise."""
         own = self._counts.get(shape.groups[0])
@@ -331,7 +349,7 @@ class Yields:
 
     def _count_groups(self, url: str, shape: Shape, find: Find) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""
-        if find and shape.groups[0] in self._exhausted and url in self.samples:
+        if find is Find.CONTENT and shape.groups[0] in self._exhausted and url in self.samples:
             self._exhausted.discard(shape.groups[0])
             self.reopened.add(shape.groups[0])
         plain = _plain_shape(url)
@@ -340,7 +358,7 @@ class Yields:
         if plain.is_variable and (
             not shape.names or is_first or (find and self._judge(plain, self.postponed) is not None)
         ):
-            self._count_plain(plain, find)
+            self._count_plain(plain, find, is_sample=url in self.samples)
         if not shape.names or (is_first and not find):
             # It is not refused, whatever is known of its shape.
             return []
@@ -392,10 +410,33 @@ class Yields:
         for group in shape.groups:
             if group in groups:
                 return group
-            counts = self._counts.get(group)
-            if counts is not None and counts.speaks_for_itself(share=_own_share(shape)):
+            if self._speaks_for_itself(group, self._counts.get(group)):
                 return None
         return None
+
+    def _speaks_for_itself(self, group: str, counts: GroupCounts | None) -> bool:
+        """Return whether no wider group speaks for a group with these counts."""
+        if group in self.earlier_speakers and (counts is None or counts.samples < SAMPLES):
+            return True
+        return counts is not None and counts.speaks_for_itself(share=_own_share(group))
+
+    @property
+    def speakers(self) -> set[str]:
+        """Groups with parameters that speak for themselves, for later runs: those with the most samples."""
+        known = dict.fromkeys(self.earlier_speakers) | dict(self._counts.largest(MAX_STORED, attrgetter("samples")))
+        speaking = [
+            group for group in known if "?" in group and self._speaks_for_itself(group, self._counts.get(group))
+        ]
+        return set(speaking[:MAX_STORED])
+
+    def leave_out(self, waiting: Iterable[str]) -> None:
+        """Note the shapes of URLs that waited in vain, if no page of them was requested: one of each is a sample."""
+        for url in waiting:
+            if len(self._exhausted) >= MAX_REFUSED:
+                break
+            shape = _plain_shape(url)
+            if self._stands_for_path(url) and self._requested_of(shape)[0] == 0:
+                self._exhausted.add(shape_of(url).groups[0])
 
     @property
     def leaves_out(self) -> bool:
@@ -451,7 +492,8 @@ class Yields:
         shape = shape_of(url)
         is_sample = self._is_sample(url)
         find = Find.CONTENT if self._lead(links, is_sample=is_sample) else Find.NOTHING
-        self.progress.count(is_new=bool(find))
+        if url not in self.samples:
+            self.progress.count(is_new=bool(find))
         return self._count_groups(url, shape, find)
 
     @property

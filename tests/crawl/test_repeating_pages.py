@@ -240,6 +240,32 @@ def test_later_runs_list_the_pages_of_a_refused_kind_that_the_first_has_listed(
     assert len(left_out) == len(lists) + len(items) + 1 - len(first)
 
 
+def test_a_later_run_lists_new_pages_of_a_kind_that_shows_content_below_a_directory_that_repeats(
+    program: Program, site: WebServer
+) -> None:
+    """The views of the files of a commit show the same for each commit, and their directory is refused."""
+    files = "abcd"
+
+    def repository(commits: int) -> dict[str, bytes]:
+        numbers = range(commits)
+        views = [f"/commit/{name}?id={number}" for name in files for number in numbers]
+        own = {f"/commit/?id={number}": words_of(f"commit{number}") for number in numbers}
+        texts = own | {view: words_of(view[8]) for view in views}
+        return {
+            "/": page(*own, *views, title="Start"),
+            **{path: page("/", title="Commit", body=f"<main><p>{text}</p></main>") for path, text in texts.items()},
+        }
+
+    def listed_commits(commits: int) -> set[str]:
+        site.pages = repository(commits)
+        paths = listed_paths(program.crawl(site.url("/")), site)
+        assert len([path for path in paths if not path.startswith("/commit/?")]) <= 1 + len(files)
+        return {path for path in paths if path.startswith("/commit/?")}
+
+    for commits in (60, 61, 70):
+        assert listed_commits(commits) == {f"/commit/?id={number}" for number in range(commits)}
+
+
 def test_a_whole_run_after_a_limited_one_lists_what_a_first_run_does(site: WebServer, tmp_path: Path) -> None:
     """A run that --max-pages ends has compared too few pages of some kinds to leave them out."""
     serve(site, shop())

@@ -17,6 +17,8 @@ from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.traps.detector import TrapDetector
+from sitemap_crawler.traps.progress import MIN_WINDOW
+from sitemap_crawler.traps.yields import MANY_DRY, OWN_PLAIN_SAMPLES, PLAIN_SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,3 +257,57 @@ def test_plain_urls_that_wait_for_all_others_come_back_with_their_row(store: Sto
     # The content of a page that waits.
     show("day/150?view=1", 1_000, 1_001)
     assert lease(queue, 1) == [(f"day/{shown}", 1)]
+
+
+def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store) -> None:
+    reports = {"day/7/report", "day/8/report", "day/9/report"}
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    yields = traps.yields
+    everything = {"admits": lambda *_: True, "follows": lambda _: True}
+    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    queue.add_start_page(SITE)
+    lease(queue)
+    observe(queue, 1, *(f"day/{day}/{'abc'[day % 3]}" for day in range(1_000)), "list?page=1")
+    queue.flush()
+
+    def show(path: str, *texts: int) -> None:
+        content = array("I", [number for text in texts for number in (text, 10)]).tobytes()
+        yields.add(SITE + path, content, "Title", (), is_listable=True)
+
+    show("", 1, 2)
+    for day in range(PLAIN_SAMPLES + MANY_DRY):
+        show(f"day/{day}/{'abc'[day % 3]}", 1, 2)
+    [pages_list] = queue.lease(1)
+    assert pages_list.url == f"{SITE}list?page=1"
+    observe(queue, pages_list.id, *reports, depth=1)
+    queue.flush()
+    for _ in range(MIN_WINDOW):
+        yields.progress.count(is_new=False)
+    assert lease(queue) == []
+    queue.sample_refused()
+    [(sample, _)] = lease(queue)
+    assert sample in reports
+    show(sample, 1_000, 1_001)
+    queue.sample_refused()
+    assert {path for path, _ in lease(queue)} == reports - {sample}
+    queue.sample_refused()
+    assert lease(queue) == []
+
+
+def test_urls_that_are_given_back_are_no_samples(store: Store) -> None:
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    everything = {"admits": lambda *_: True, "follows": lambda _: True}
+    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    content = array("I", [1, 10, 2, 10]).tobytes()
+    traps.yields.add(SITE, content, "Title", (), is_listable=True)
+    for day in range(PLAIN_SAMPLES):
+        traps.yields.add(f"{SITE}day/{day}/{'abc'[day % 3]}", content, "Title", (), is_listable=True)
+    queue.add_start_page(SITE)
+    lease(queue)
+    observe(queue, 1, *(f"day/{day}/report" for day in range(2 * OWN_PLAIN_SAMPLES)), "list?page=1")
+    queue.flush()
+    first = queue.lease(OWN_PLAIN_SAMPLES)
+    assert all(queued.url.endswith("/report") for queued in first)
+    queue.give_back(first)
+    assert queue.lease(OWN_PLAIN_SAMPLES) == first
+    assert lease(queue, 1) == [("list?page=1", 1)]
