@@ -7,12 +7,11 @@ lists, tabs, and parameters without a meaning are cases of this one rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import IntEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.shown_texts import ShownTexts
@@ -35,10 +34,6 @@ PLAIN_SAMPLES = 50
 """Number of pages without parameters that repeat others, after which the URLs of their group wait for all others."""
 MAX_PLAIN_PATIENCE = 200
 """The same for a group that has yielded. Each page that yields adds two, up to this number."""
-RARE_SAMPLES = 200
-"""Number of such pages from which on the URLs of a group wait for all others if few have yielded, whenever that was."""
-RARE_SHARE = 0.02
-"""Share of the pages of such a group that have yielded."""
 OWN_PLAIN_SAMPLES = 5
 """Number of pages of a shape without parameters that are requested before its URLs wait for all others."""
 MANY_DRY = 100
@@ -48,17 +43,6 @@ They wait, too: a browser of code has thousands of shapes, one for each view of 
 """
 NEW_SAMPLES = 3
 """Number of new URLs of a shape that are requested although an earlier run has left its URLs out."""
-MIN_SHAPES = 3
-"""Number of different shapes that the samples of a wider group have. Those of fewer shapes prove nothing for others."""
-OWN_YIELDS = 2
-"""Number of pages of a group that have yielded, from which on no wider group speaks for it."""
-OWN_SHARE = 0.1
-"""Share of the samples of such a group that have yielded."""
-OWN_PLAIN_SHARE = 0.25
-"""The same for groups without parameters. Their URLs only wait for others."""
-OWN_TITLE_SHARE = 0.5
-"""The same if most of them have yielded a title only: each view of a file of a repository has a title of its own."""
-
 SETTLED_SAMPLES = 1_000
 """Number of samples of a shape, most of which yield, after which only some of its pages are compared."""
 SAMPLED_SHARE = 8
@@ -88,58 +72,6 @@ MAX_REFUSED = 10_000
 """Maximum number of refused groups."""
 MAX_STORED = 1_000
 """Maximum number of groups whose counts outlive the process."""
-
-
-class Find(IntEnum):
-    """What a page shows that no page before has shown. Anything but nothing is a yield."""
-
-    NOTHING = 0
-    TITLE = 1
-    CONTENT = 2
-
-
-@dataclass(slots=True)
-class GroupCounts:
-    """Counts of the samples of one group. The inventory stores the fields by their names."""
-
-    samples: int = 0
-    yields: int = 0
-    dry: int = 0
-    """Number of samples since the last one that yielded."""
-    shapes: set[int] = field(default_factory=set)
-    """Up to MIN_SHAPES numbers that stand for the shapes of the samples."""
-    titles: int = 0
-    """Number of samples that have yielded a title only."""
-
-    def count(self, shape: int, find: Find) -> None:
-        """Count a sample. `shape` is a number that stands for its shape."""
-        self.samples += 1
-        if len(self.shapes) < MIN_SHAPES:
-            self.shapes.add(shape)
-        if find is Find.NOTHING:
-            self.dry += 1
-        else:
-            self.yields, self.dry = self.yields + 1, 0
-            self.titles += find is Find.TITLE
-
-    @property
-    def is_rare(self) -> bool:
-        """Whether next to no page of many has yielded."""
-        return self.samples >= RARE_SAMPLES and self.yields < RARE_SHARE * self.samples
-
-    def speaks_for_itself(self, *, share: float = OWN_SHARE) -> bool:
-        """Return whether the group has yielded enough to be judged by its own pages, and not by those of wider groups.
-
-        `share` of its samples must have shown new content.
-        """
-        contents = self.yields - self.titles
-        if contents >= max(OWN_YIELDS, share * self.samples):
-            return True
-        return self.yields >= max(OWN_YIELDS, OWN_TITLE_SHARE * self.samples)
-
-
-def _own_share(group: str) -> float:
-    return OWN_SHARE if "?" in group else OWN_PLAIN_SHARE
 
 
 def _path_number(url: str) -> int:
@@ -418,7 +350,7 @@ class Yields:
         """Return whether no wider group speaks for a group with these counts."""
         if group in self.earlier_speakers and (counts is None or counts.samples < SAMPLES):
             return True
-        return counts is not None and counts.speaks_for_itself(share=_own_share(group))
+        return counts is not None and counts.speaks_for_itself(share=own_share(group))
 
     @property
     def speakers(self) -> set[str]:

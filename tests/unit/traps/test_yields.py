@@ -6,6 +6,7 @@ from array import array
 from itertools import count
 from typing import TYPE_CHECKING
 
+from sitemap_crawler.traps.group_counts import RARE_SAMPLES
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
@@ -16,7 +17,6 @@ from sitemap_crawler.traps.yields import (
     NAME_TURNS,
     OWN_PLAIN_SAMPLES,
     PLAIN_SAMPLES,
-    RARE_SAMPLES,
     SAMPLES,
     TURN_URLS,
     Yields,
