@@ -35,6 +35,7 @@ from sitemap_crawler.inventory.traps import (
     refuse_learnt_traps,
     refuse_leased,
     store_learnt_traps,
+    store_left_out,
     store_trap_counts,
 )
 from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
@@ -377,6 +378,8 @@ class Queue:
                 if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])
                     exhaust(self._connection, self._traps)
+                    if self.stores_trap_counts:
+                        store_left_out(self._connection, self._traps, run=self._run)
                     # Known pages are left, and those that a sitemap names.
                     rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
                 postponed = {row.id: turn for row in rows if (turn := self._turn_now(row)) > row.turn}

@@ -30,7 +30,7 @@ COUNTS_NAME = "trap-counts"
 With them a run that is killed again and again ends, too.
 """
 BEFORE_NAME = "traps-before"
-"""Name of the row of `meta` with what the runs before this one have refused and left out, as JSON."""
+"""Name of the row of `meta` with what the runs before this one have refused, and the shapes left out, as JSON."""
 MAX_PAGES = 20_000
 """Maximum number of pages of each of the two runs that are compared for session ids that last for a run."""
 MIN_PAGES_PER_TOKEN = 10
@@ -61,6 +61,11 @@ def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -
     """Have a new run know what earlier runs have refused and left out, after `load_traps`. A resumed run keeps it."""
     left_out = select(urls.c.id, urls.c.url).where(urls.c.state == int(UrlState.EXHAUSTED))
     traps.yields.begin(row.url for row in _all_rows(connection, left_out))
+    store_left_out(connection, traps, run=run)
+
+
+def store_left_out(connection: Connection, traps: TrapDetector, *, run: int) -> None:
+    """Store what the runs before this one have refused, and the shapes that were left out, for a resumed run."""
     if traps.yields.leaves_out:
         _store(connection, BEFORE_NAME, {"run": run, **traps.yields.before})
 

@@ -96,7 +96,7 @@ class Yields:
         self.earlier: set[str] = set()
         """Groups that an earlier run had refused when this one began."""
         self._exhausted: set[str] = set()
-        """Shapes of which an earlier run had left URLs out when this one began."""
+        """Shapes of which an earlier run has left URLs out, or this one all of them."""
         self._new_samples: dict[str, set[str]] = {}
         """By shape of those, the new URLs that are samples."""
         self.samples: set[str] = set()
@@ -385,7 +385,7 @@ class Yields:
 
     @property
     def before(self) -> dict[str, list[str]]:
-        """The groups and the shapes that earlier runs have refused or left out, for JSON."""
+        """The groups that earlier runs have refused, and the shapes that were left out, for JSON."""
         return {"refused": sorted(self.earlier), "left_out": sorted(self._exhausted)}
 
     def restore_before(self, before: Mapping[str, list[str]]) -> None:

@@ -15,6 +15,7 @@ from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.schema import frontier, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.traps.progress import MIN_WINDOW
@@ -284,6 +285,11 @@ def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store)
     for _ in range(MIN_WINDOW):
         yields.progress.count(is_new=False)
     assert lease(queue) == []
+    resumed = TrapDetector(5_000, applies=lambda _: True)
+    with store.connection.begin():
+        load_traps(store.connection, resumed, run=1)
+    assert resumed.yields.exhausted_shape(f"{SITE}day/7/report") is not None
+    assert resumed.yields.exhausted_shape(f"{SITE}day/999/a") is None
     queue.sample_refused()
     [(sample, _)] = lease(queue)
     assert sample in reports
