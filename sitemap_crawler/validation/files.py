@@ -139,6 +139,10 @@ class _FileCheck:
             self._origin, self._is_majority = common_origin(head)
         if not head:
             self._report(issue("empty-file", "the file has no content"))
+        elif not head.strip(b"\0"):
+            self._report(
+                issue("empty-file", "the file has NUL bytes in place of its content, as after a power failure")
+            )
         elif looks_like_text(head, self._task.name):
             self._result.kind = "text"
             self._check_lines(chain([head], pieces))

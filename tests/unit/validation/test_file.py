@@ -67,6 +67,9 @@ HTTPS_CORE = CORE.replace("http:", "https:")
 INVALID: list[tuple[str, str | bytes, set[tuple[str, str]]]] = [
     # What the file is
     ("empty file", b"", {(E, "empty-file")}),
+    ("four NUL bytes", b"\0" * 4, {(E, "empty-file")}),
+    ("NUL bytes", b"\0" * 100_000, {(E, "empty-file")}),
+    ("UTF-32", "<urlset/>".encode("utf-32-be"), {(E, "not-utf-8")}),
     ("only white space", " \n", {(E, "not-well-formed")}),
     ("prose", "Not found\n", {(E, "not-a-sitemap")}),
     ("JSON", '{"loc": "https://example.com/"}', {(E, "not-a-sitemap")}),
