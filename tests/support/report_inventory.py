@@ -41,7 +41,7 @@ RENDERINGS = (
     (RenderState.MOVED, 2),
     None,
 )
-"""What became of the renderings of listed pages in turn, and the run of it."""
+"""Result and run of the renderings of the listed pages, which have them in turn. None: the page was not rendered."""
 TRAPS = frozenset((Reason.DUPLICATE_PARAMETERS, Reason.LIMIT))
 OPTIONS = {"start_url": SITE, "output": "/nonexistent/sitemaps", "keep_errors": 7, "user_agent": "tests"}
 SCRIPT = "window.attacked = true"

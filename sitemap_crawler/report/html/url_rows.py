@@ -37,7 +37,11 @@ TRIES = 6
 """Maximum number of samples that are taken until one fits MAX_BYTES."""
 _CHANGES = ("", *map(str, Change))
 _RENDERINGS = ("", "useful", "idle", "failed", "earlier")
-"""What became of the rendering of a page; "" if the latest run has none."""
+"""Results of the rendering of a page. The table of the report names them by their positions.
+
+`useful`: the page was rendered and has gained. `idle`: it has not gained. `failed`: the rendering failed. `earlier`:
+the latest run has none, and that of an earlier run counts. Empty: the page was not rendered.
+"""
 
 
 class UrlRow(NamedTuple):
@@ -66,7 +70,7 @@ class UrlRow(NamedTuple):
     engine: str
     """What Google says of it, if it is live."""
     rendering: str
-    """What became of its rendering: "useful", "idle", "failed", "earlier" if that of an earlier run stands, or ""."""
+    """One of `_RENDERINGS`."""
 
     @property
     def status(self) -> int | None:
@@ -218,7 +222,7 @@ def _rows(
 
 
 def _rendering(state: int | None, *, of_this_run: bool) -> str:
-    """Return what became of the rendering of a page with this RenderState."""
+    """Return the result of the rendering of a page with this RenderState, one of `_RENDERINGS`."""
     if state in (RenderState.RENDERED, RenderState.MOVED):
         return "useful" if of_this_run else "earlier"
     kinds = {RenderState.NO_GAIN: "idle", RenderState.FAILED: "failed"}
