@@ -26,6 +26,7 @@ from sitemap_crawler.inventory.schema import (
     frontier,
     inspections,
     listings,
+    meta,
     metadata,
     nofollowed,
     observations,
@@ -275,7 +276,8 @@ def _damage_of_rows(rows: Iterable[Sequence[Any]], table: Table, highest: int) -
     for number, row in enumerate(rows, 1):
         values = dict(zip(table.columns.keys(), row, strict=True))
         for column in columns:
-            if not _is_sound(column, values[column.name], highest):
+            is_sound = _is_sound(column, values[column.name], highest)
+            if not is_sound or (column is meta.c.value and not _is_meta(values["name"], values["value"])):
                 key = next(iter(table.primary_key.columns)).name
                 place = values[key] if isinstance(values[key], int) else number
                 yield f"table {table.name}, row {place}, column {column.name}"
@@ -348,13 +350,15 @@ def _are_totals(value: Any, _highest: int) -> bool:
     return all(isinstance(count, int) and count >= 0 for count in counts) and all(isinstance(t, str) for t in texts)
 
 
-def _is_meta(value: Any, _highest: int) -> bool:
-    """Return whether this is a number, or the JSON of the stored traps."""
-    return isinstance(read_json(value), dict) if value.startswith("{") else math.isfinite(float(value))
+def _is_meta(name: Any, value: bytes) -> bool:
+    """Return whether a text may be the value with this name. A name that is no text is damage of its own."""
+    # Only the search for damage needs the models.
+    from sitemap_crawler.inventory.meta_values import is_sound
+
+    return not isinstance(name, bytes) or is_sound(name.decode(errors="replace"), value.decode())
 
 
 _CHECKS: dict[str, Callable[[Any, int], bool]] = {
-    "meta.value": _is_meta,
     "runs.options": lambda value, _: isinstance(value, dict),
     "runs.totals": _are_totals,
     "runs.start_url": lambda value, _: bool(host_of(value)),

@@ -43,7 +43,7 @@ _DELETED_AT_ONCE = 100_000
 ACCEPTED = ("accepted", "pending")
 """Outcomes of a submission that the service has taken."""
 _SENDING = "sending"
-_PAUSES = "service_pauses"
+PAUSES = "service_pauses"
 """Row of `meta` with the times before which services must not be asked, as JSON, see `_pause_names`."""
 _URLS, _SITEMAP, _REMOVE = "urls", "sitemap", "remove"
 
@@ -224,8 +224,8 @@ class Ledger:
         name = _pause_names(receiver)[int(of_host)]
         with self._writing() as connection:
             pauses = {**_pauses(connection, now), name: min(until, now + MAX_PAUSE_SECONDS)}
-            connection.execute(delete(meta).where(meta.c.name == _PAUSES))
-            connection.execute(insert(meta).values(name=_PAUSES, value=json.dumps(pauses)))
+            connection.execute(delete(meta).where(meta.c.name == PAUSES))
+            connection.execute(insert(meta).values(name=PAUSES, value=json.dumps(pauses)))
 
     def pause_until(self, receiver: Receiver, now: float) -> float | None:
         """Return the time before which the receiver must not be sent anything; None if it may be at once."""
@@ -309,7 +309,7 @@ def _pause_names(receiver: Receiver) -> tuple[str, str]:
 
 def _pauses(connection: Connection, now: float) -> dict[str, float]:
     """Return the pauses that have not ended. One that is longer than possible is of a clock that was ahead."""
-    value = connection.scalar(select(meta.c.value).where(meta.c.name == _PAUSES))
+    value = connection.scalar(select(meta.c.value).where(meta.c.name == PAUSES))
     stored: dict[str, float] = {} if value is None else read_json(value)
     return {name: until for name, until in stored.items() if now < until <= now + MAX_PAUSE_SECONDS}
 

@@ -13,8 +13,8 @@ from sitemap_crawler.inventory.damage import find_damage
 from sitemap_crawler.inventory.migrations import OLDEST_VERSION
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION
 from sitemap_crawler.inventory.store import open_store
-from sitemap_crawler.inventory.traps import store_learnt_traps, store_trap_counts
-from sitemap_crawler.traps.detector import TrapDetector
+from sitemap_crawler.inventory.traps import store_learnt_traps, store_left_out, store_trap_counts
+from sitemap_crawler.traps.detector import Trap, TrapDetector
 from tests.support.inventories import change
 from tests.support.stored_inventory import READING, SITE, columns, run_here, stored_inventory
 
@@ -37,6 +37,40 @@ def run_all(path: Path, directory: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert "Traceback" not in errors
         assert errors.count("sitemap-crawler: ") == (errors != "")
     return codes
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("traps", '{"repeating": 5}'),
+        ("traps", '{"speaking": [5]}'),
+        ("traps", '{"compared": {"a": [1]}}'),
+        ("traps", "[]"),
+        ("traps", "5"),
+        ("trap-counts", '{"run": 1, "groups": {"a": [1, 2]}}'),
+        ("trap-counts", '{"run": 1, "pages": {"a": {}}}'),
+        ("trap-counts", '{"run": 1, "pages_seen": 1000000000000000000}'),
+        ("trap-counts", '{"run": 1, "marks": [true]}'),
+        ("traps-before", '{"run": 1, "refused": "a", "left_out": []}'),
+        ("traps-before", '{"run": 1}'),
+        ("working_time", '{"run": 1, "seconds": "1", "since": null}'),
+        ("working_time", '{"run": 1, "seconds": 1}'),
+        ("service_pauses", '{"a": "b"}'),
+        ("pause_until", "{}"),
+        ("pause_until", "inf"),
+    ],
+)
+def test_a_damaged_value_of_the_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, value: str
+) -> None:
+    path = stored_inventory(tmp_path / "a.sqlite", SCHEMA_VERSION)
+    change(path, f"DELETE FROM meta WHERE name = '{name}'")
+    change(path, f"INSERT INTO meta VALUES ('{name}', '{value}')")
+    [place] = find_damage(path)
+    assert place.startswith("table meta, row ")
+    assert place.endswith(", column value")
+    assert run_here("check-inventory", "--state", str(path)) == 1
+    assert capsys.readouterr().out == f"{place}\n"
 
 
 @pytest.mark.parametrize(
@@ -191,9 +225,21 @@ def test_what_a_crawl_has_learnt_of_traps_is_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     store = open_store(path)
     traps = TrapDetector(5_000, applies=lambda _: True)
+    token = "0123456789abcdef" * 2
+    urls = [f"{SITE}calendar?day=2026-01-01", f"{SITE}a/b/a/b/c", f"{SITE}cart?sid={token}", f"{SITE}issues/1?sort=a"]
+    for url in urls:
+        suspect = traps.suspect(url)
+        assert suspect is not None
+        traps.learn(suspect, b"content")
+        traps.compare(url, b"", url, (), is_listable=True)
+    traps.learnt += [(Trap.REPEATS, "a?b"), (Trap.ENDLESS, "c"), (Trap.SESSION, "d"), (Trap.NESTING, "e")]
+    traps.apply_learnt()
+    assert all(traps.counts[kind] for kind in ("pages", "tokens", "rounds", "groups"))
+    traps.yields.begin([f"{SITE}issues/2"])
     with store.connection.begin():
         store_learnt_traps(store.connection, traps)
         store_trap_counts(store.connection, traps, run=1)
+        store_left_out(store.connection, traps, run=1)
     store.close()
     assert [*find_damage(path)] == []
 

@@ -1,0 +1,107 @@
+"""The values of `meta`, numbers and JSON objects, as this and earlier releases write them.
+
+Only the search for damage imports this module. What reads the values trusts them, and fails if they are damaged.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from sitemap_crawler.inventory.runs import WORKING_TIME
+from sitemap_crawler.inventory.submissions import PAUSES
+from sitemap_crawler.inventory.traps import BEFORE_NAME, COUNTS_NAME, LEARNT_NAME
+
+MAX_COUNT = 1_000_000_000
+"""Highest number of pages that a run may have counted."""
+
+_Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Samples = tuple[_Count, _Count, _Count, list[int]] | tuple[_Count, _Count, _Count, list[int], _Count]
+
+
+class _Value(BaseModel):
+    """Fields that earlier releases did not write have defaults."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _PatternPages(_Value):
+    epoch: _Count
+    seen: _Count
+    total: _Count
+    contents: list[str] | None
+
+
+class _TokenPages(_Value):
+    contents: dict[str, str]
+    same: _Count
+    other: _Count
+    settled: bool
+
+
+class _NestedPages(_Value):
+    epoch: _Count
+    seen: _Count
+    total: _Count
+    new: _Count
+    contents: dict[str, list[str]]
+    names: list[str]
+
+
+class _Learnt(_Value):
+    endless: list[str] = []
+    sessions: list[str] = []
+    rounds: list[str] = []
+    repeating: list[str] = []
+    speaking: list[str] = []
+    compared: dict[str, tuple[_Count, _Count]] = {}
+
+
+class _Counts(_Value):
+    run: _Count
+    pages: dict[str, _PatternPages] = {}
+    tokens: dict[str, _TokenPages] = {}
+    rounds: dict[str, _NestedPages] = {}
+    groups: dict[str, _Samples] = {}
+    postponed: list[str] = []
+    pages_seen: _Count = 0
+    pages_new: _Count = 0
+    marks: list[_Count] = []
+
+
+class _Before(_Value):
+    run: _Count
+    refused: list[str]
+    left_out: list[str]
+
+
+class _WorkingTime(_Value):
+    run: _Count
+    seconds: _Seconds = 0.0
+    since: _Seconds | None
+    further_requests: _Count = 0
+    overloads: _Count = 0
+    pauses: _Count = 0
+
+
+_OBJECTS: dict[str, TypeAdapter[object]] = {
+    LEARNT_NAME: TypeAdapter(_Learnt),
+    COUNTS_NAME: TypeAdapter(_Counts),
+    BEFORE_NAME: TypeAdapter(_Before),
+    WORKING_TIME: TypeAdapter(_WorkingTime),
+    PAUSES: TypeAdapter(dict[str, float]),
+}
+
+
+def is_sound(name: str, value: str) -> bool:
+    """Return whether a release may have written this value under this name."""
+    try:
+        if name not in _OBJECTS:
+            return math.isfinite(float(value))
+        _OBJECTS[name].validate_json(value, strict=True)
+    except ValueError:
+        return False
+    return True
