@@ -56,6 +56,11 @@ MIN_TIME, MAX_TIME = -62_135_596_800.0, 253_402_300_799.0
 """Years 1 and 9999 in seconds since 1970: the dates that Python has."""
 _HASHES = ("key", "sitemap")
 """Columns with signed hashes of URLs. All other integers are numbers of something."""
+_NUMBERS = frozenset((
+    NoteKind.DEEP_PAGE, NoteKind.LONG_BODY, NoteKind.MANY_LINKS, NoteKind.NOFOLLOW_LINKS, NoteKind.NOFOLLOW_PAGE,
+    NoteKind.REPEATS, NoteKind.SCRIPT_SHELL, NoteKind.WORDPRESS_LIST,
+))  # fmt: skip
+"""Kinds of the notes that are numbers. All others are texts."""
 _NOT_DAMAGE = {
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM,
@@ -339,6 +344,16 @@ def _are_extras(value: Any, _highest: int) -> bool:
     return all(isinstance(image, str) for image in images) and all(len(pair) == 2 for pair in texts.values())
 
 
+def _are_notes(value: Any, _highest: int) -> bool:
+    return isinstance(value, dict) and all(_is_note(NoteKind(kind), note) for kind, note in value.items())
+
+
+def _is_note(kind: NoteKind, note: Any) -> bool:
+    if kind in _NUMBERS:
+        return isinstance(note, int) and note >= 0
+    return isinstance(note, str) or (isinstance(note, list) and all(isinstance(text, str) for text in note))
+
+
 def _are_totals(value: Any, _highest: int) -> bool:
     """Return whether this has texts, counts, and counts by name, and what was refused by host."""
     by_host = value.get("by_host", {"refused": {}, "others": ""})
@@ -376,7 +391,7 @@ _CHECKS: dict[str, Callable[[Any, int], bool]] = {
     "observations.links": lambda value, highest: all(link <= highest for link in decode_links(value)),
     "observations.alternates": _are_alternates,
     "observations.extras": _are_extras,
-    "observations.notes": lambda value, _: all(NoteKind(kind) in NoteKind for kind in value),
+    "observations.notes": _are_notes,
     "observations.rendered": lambda value, _: RenderState(value) in RenderState,
     "observations.rendering": lambda value, _: PageRendering.from_stored(0, value) is not None,
     "changes.kind": lambda value, _: value in ("added", "changed", "removed"),

@@ -10,9 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from sitemap_crawler.inventory.runs import WORKING_TIME
-from sitemap_crawler.inventory.submissions import PAUSES
-from sitemap_crawler.inventory.traps import BEFORE_NAME, COUNTS_NAME, LEARNT_NAME
+from sitemap_crawler.inventory.schema import MetaObject
 
 MAX_COUNT = 1_000_000_000
 """Highest number of pages that a run may have counted."""
@@ -88,11 +86,11 @@ class _WorkingTime(_Value):
 
 
 _OBJECTS: dict[str, TypeAdapter[object]] = {
-    LEARNT_NAME: TypeAdapter(_Learnt),
-    COUNTS_NAME: TypeAdapter(_Counts),
-    BEFORE_NAME: TypeAdapter(_Before),
-    WORKING_TIME: TypeAdapter(_WorkingTime),
-    PAUSES: TypeAdapter(dict[str, float]),
+    MetaObject.TRAPS: TypeAdapter(_Learnt),
+    MetaObject.TRAP_COUNTS: TypeAdapter(_Counts),
+    MetaObject.TRAPS_BEFORE: TypeAdapter(_Before),
+    MetaObject.WORKING_TIME: TypeAdapter(_WorkingTime),
+    MetaObject.SERVICE_PAUSES: TypeAdapter(dict[str, float]),
 }
 
 

@@ -13,7 +13,7 @@ from sitemap_crawler.exceptions import InventoryError, OtherSiteError
 from sitemap_crawler.inventory.dialects import scratch_table
 from sitemap_crawler.inventory.frontier import give_back_all
 from sitemap_crawler.inventory.publications import is_unpublished, mark_published
-from sitemap_crawler.inventory.schema import decisions, frontier, meta, observations, runs, urls
+from sitemap_crawler.inventory.schema import MetaObject, decisions, frontier, meta, observations, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, has_prefix
 from sitemap_crawler.utils.nesting import read_json
 
@@ -29,8 +29,6 @@ SAW_EVERYTHING = "finished"
 """Value of `ended_by` for a run that saw the whole site. Absence is judged by such runs only."""
 ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
-WORKING_TIME = "working_time"
-"""Row of `meta` with what the processes of the latest run have done, see `_begin_process`."""
 _GROWN = "grown_run"
 """Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
@@ -146,7 +144,7 @@ def _begin_process(connection: Connection, run: int, *, now: float, begun: float
     """
     earlier = _NOTHING
     if begun is not None:
-        stored = connection.scalar(select(meta.c.value).where(meta.c.name == WORKING_TIME))
+        stored = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.WORKING_TIME))
         before = {} if stored is None else read_json(stored)
         if before.get("run") != run:
             # An earlier release began the run.
@@ -169,9 +167,9 @@ def end_process(connection: Connection, run: int, totals: ProcessTotals) -> None
 
 def _store_process_totals(connection: Connection, run: int, totals: ProcessTotals, *, since: float | None) -> None:
     """Store what the processes that have ended have done, and the start of the process that works now."""
-    connection.execute(delete(meta).where(meta.c.name == WORKING_TIME))
+    connection.execute(delete(meta).where(meta.c.name == MetaObject.WORKING_TIME))
     value = json.dumps({"run": run, **totals._asdict(), "since": since})
-    connection.execute(insert(meta).values(name=WORKING_TIME, value=value))
+    connection.execute(insert(meta).values(name=MetaObject.WORKING_TIME, value=value))
 
 
 def _end_earlier_processes(connection: Connection, run: int, *, resumed: bool) -> None:

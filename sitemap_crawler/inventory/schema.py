@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from sqlalchemy import (
     JSON,
@@ -65,6 +65,22 @@ meta = Table(
     Column("name", String(64), primary_key=True),
     Column("value", Text, nullable=False),
 )
+
+
+class MetaObject(StrEnum):
+    """Names of the rows of `meta` whose values are JSON objects. All other values are numbers."""
+
+    SERVICE_PAUSES = "service_pauses"
+    """Times before which services must not be asked, see `submissions`."""
+    TRAP_COUNTS = "trap-counts"
+    """Counts of pages of a run. With them a run that is killed again and again ends, too."""
+    TRAPS = "traps"
+    """The learnt traps."""
+    TRAPS_BEFORE = "traps-before"
+    """What the runs before this one have refused, and the shapes that were left out."""
+    WORKING_TIME = "working_time"
+    """What the processes of the latest run have done, see `runs`."""
+
 
 runs = Table(
     "runs",

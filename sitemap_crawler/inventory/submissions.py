@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select
 
 from sitemap_crawler.inventory.dialects import Greater
 from sitemap_crawler.inventory.dialects import insert as upsert
-from sitemap_crawler.inventory.schema import changes, meta, submission_marks, submissions, submitted_urls
+from sitemap_crawler.inventory.schema import MetaObject, changes, meta, submission_marks, submissions, submitted_urls
 from sitemap_crawler.inventory.sql import chunks
 from sitemap_crawler.utils.nesting import read_json
 
@@ -43,8 +43,6 @@ _DELETED_AT_ONCE = 100_000
 ACCEPTED = ("accepted", "pending")
 """Outcomes of a submission that the service has taken."""
 _SENDING = "sending"
-PAUSES = "service_pauses"
-"""Row of `meta` with the times before which services must not be asked, as JSON, see `_pause_names`."""
 _URLS, _SITEMAP, _REMOVE = "urls", "sitemap", "remove"
 
 
@@ -224,8 +222,8 @@ class Ledger:
         name = _pause_names(receiver)[int(of_host)]
         with self._writing() as connection:
             pauses = {**_pauses(connection, now), name: min(until, now + MAX_PAUSE_SECONDS)}
-            connection.execute(delete(meta).where(meta.c.name == PAUSES))
-            connection.execute(insert(meta).values(name=PAUSES, value=json.dumps(pauses)))
+            connection.execute(delete(meta).where(meta.c.name == MetaObject.SERVICE_PAUSES))
+            connection.execute(insert(meta).values(name=MetaObject.SERVICE_PAUSES, value=json.dumps(pauses)))
 
     def pause_until(self, receiver: Receiver, now: float) -> float | None:
         """Return the time before which the receiver must not be sent anything; None if it may be at once."""
@@ -309,7 +307,7 @@ def _pause_names(receiver: Receiver) -> tuple[str, str]:
 
 def _pauses(connection: Connection, now: float) -> dict[str, float]:
     """Return the pauses that have not ended. One that is longer than possible is of a clock that was ahead."""
-    value = connection.scalar(select(meta.c.value).where(meta.c.name == PAUSES))
+    value = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.SERVICE_PAUSES))
     stored: dict[str, float] = {} if value is None else read_json(value)
     return {name: until for name, until in stored.items() if now < until <= now + MAX_PAUSE_SECONDS}
 

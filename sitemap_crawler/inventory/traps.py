@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, delete, insert, or_, select
 
 from sitemap_crawler.inventory.frontier import remove_waiting
-from sitemap_crawler.inventory.schema import TRAPPED, UrlState, meta, observations, urls
+from sitemap_crawler.inventory.schema import TRAPPED, MetaObject, UrlState, meta, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
 from sitemap_crawler.traps.detector import Trap, TrapDetector
 from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.items import QueuedUrl
 
-LEARNT_NAME = "traps"
-"""Name of the row of `meta` with the learnt traps, as JSON."""
-COUNTS_NAME = "trap-counts"
-"""Name of the row of `meta` with the counts of pages of a run, as JSON.
-
-With them a run that is killed again and again ends, too.
-"""
-BEFORE_NAME = "traps-before"
-"""Name of the row of `meta` with what the runs before this one have refused, and the shapes left out, as JSON."""
 MAX_PAGES = 20_000
 """Maximum number of pages of each of the two runs that are compared for session ids that last for a run."""
 MIN_PAGES_PER_TOKEN = 10
@@ -46,12 +37,12 @@ _PlacePages = dict[str, tuple[str, Any]]
 def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     """Load the learnt traps, the admitted URLs, and the counts of this run."""
     load_learnt_traps(connection, traps)
-    counts = connection.scalar(select(meta.c.value).where(meta.c.name == COUNTS_NAME))
+    counts = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAP_COUNTS))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
         traps.restore_counts(counted)
     for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
         traps.count_admitted(row.url)
-    before = connection.scalar(select(meta.c.value).where(meta.c.name == BEFORE_NAME))
+    before = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAPS_BEFORE))
     if before is not None and (known := json.loads(before))["run"] == run:
         traps.yields.restore_before(known)
     load_admitted_sessions(connection, traps)
@@ -67,15 +58,15 @@ def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -
 def store_left_out(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     """Store what the runs before this one have refused, and the shapes that were left out, for a resumed run."""
     if traps.yields.leaves_out:
-        _store(connection, BEFORE_NAME, {"run": run, **traps.yields.before})
+        _store(connection, MetaObject.TRAPS_BEFORE, {"run": run, **traps.yields.before})
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
-    _store(connection, LEARNT_NAME, traps.known)
+    _store(connection, MetaObject.TRAPS, traps.known)
 
 
 def store_trap_counts(connection: Connection, traps: TrapDetector, *, run: int) -> None:
-    _store(connection, COUNTS_NAME, {"run": run, **traps.counts})
+    _store(connection, MetaObject.TRAP_COUNTS, {"run": run, **traps.counts})
 
 
 def _store(connection: Connection, name: str, value: dict[str, Any]) -> None:
@@ -107,7 +98,7 @@ def session_aliases(connection: Connection) -> dict[int, int]:
 
 def load_learnt_traps(connection: Connection, traps: TrapDetector) -> None:
     """Load the traps that earlier runs have learnt."""
-    known = connection.scalar(select(meta.c.value).where(meta.c.name == LEARNT_NAME))
+    known = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAPS))
     if known is not None:
         traps.add_known(json.loads(known))
 

@@ -78,6 +78,15 @@ def test_a_damaged_value_of_the_run_is_named(
     [
         ("UPDATE observations SET links = x'ff' WHERE url_id = 1", None),
         ("UPDATE observations SET notes = '{' WHERE url_id = 3", "table observations, row 3, column notes"),
+        ("UPDATE observations SET notes = '[]' WHERE url_id = 3", "table observations, row 3, column notes"),
+        (
+            'UPDATE observations SET notes = \'{"long-body": "x"}\' WHERE url_id = 3',
+            "table observations, row 3, column notes",
+        ),
+        (
+            "UPDATE observations SET notes = '{\"canonicals\": 5}' WHERE url_id = 3",
+            "table observations, row 3, column notes",
+        ),
         ("UPDATE urls SET state = 77 WHERE id = 2", "table urls, row 2, column state"),
         ("UPDATE urls SET url = 'http://127.0.0.1:8123/x' WHERE id = 2", "table urls, row 2, column key"),
         ("UPDATE runs SET options = '[]' WHERE id = 2", "table runs, row 2, column options"),
