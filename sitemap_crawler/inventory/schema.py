@@ -77,9 +77,9 @@ class MetaObject(StrEnum):
     TRAPS = "traps"
     """The learnt traps."""
     TRAPS_BEFORE = "traps-before"
-    """What the runs before this one have refused, and the shapes that were left out."""
+    """The groups of URLs that earlier runs have refused, and the shapes of the URLs that were left out."""
     WORKING_TIME = "working_time"
-    """What the processes of the latest run have done, see `runs`."""
+    """The working time and other totals of the processes of the latest run, see `runs`."""
 
 
 runs = Table(

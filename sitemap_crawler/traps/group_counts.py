@@ -22,7 +22,7 @@ OWN_TITLE_SHARE = 0.5
 
 
 class Find(IntEnum):
-    """What a page shows that no page before has shown. Anything but nothing is a yield."""
+    """The kind of new content on a page. A page yields if it is not NOTHING."""
 
     NOTHING = 0
     TITLE = 1
@@ -55,7 +55,7 @@ class GroupCounts:
 
     @property
     def is_rare(self) -> bool:
-        """Whether there are many samples, and next to none has yielded."""
+        """Whether the group has at least RARE_SAMPLES samples, and less than RARE_SHARE of them have yielded."""
         return self.samples >= RARE_SAMPLES and self.yields < RARE_SHARE * self.samples
 
     def speaks_for_itself(self, *, share: float = OWN_SHARE) -> bool:

@@ -51,6 +51,11 @@ def queue_of(store: Store, run: int = 1, *, max_depth: int = 99) -> Queue:
     return Queue(store.connection, run, readers="r", conditional=True, admits=admits, follows=follows)
 
 
+def trapping_queue(store: Store, traps: TrapDetector) -> Queue:
+    everything = {"admits": lambda *_: True, "follows": lambda _: True}
+    return Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+
+
 def observe(queue: Queue, url_id: int, *links: str, depth: int = 0, location: str | None = None) -> None:
     observation = Observation(url_id, NOW, status=200, location=location)
     queue.record(observation, depth=depth, links=tuple(f"{SITE}{link}" for link in links))
@@ -236,8 +241,7 @@ def test_a_batch_is_written_when_its_pages_have_many_links(store: Store, monkeyp
 def test_plain_urls_that_wait_for_all_others_come_back_with_their_row(store: Store) -> None:
     traps = TrapDetector(5_000, applies=lambda _: True)
     yields = traps.yields
-    everything = {"admits": lambda *_: True, "follows": lambda _: True}
-    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    queue = trapping_queue(store, traps)
     queue.add_start_page(SITE)
     lease(queue)
     observe(queue, 1, *(f"day/{day}" for day in range(200)), "list?page=1", "list?page=2", "day/150?view=1")
@@ -264,8 +268,7 @@ def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store)
     reports = {"day/7/report", "day/8/report", "day/9/report"}
     traps = TrapDetector(5_000, applies=lambda _: True)
     yields = traps.yields
-    everything = {"admits": lambda *_: True, "follows": lambda _: True}
-    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    queue = trapping_queue(store, traps)
     queue.add_start_page(SITE)
     lease(queue)
     observe(queue, 1, *(f"day/{day}/{'abc'[day % 3]}" for day in range(1_000)), "list?page=1")
@@ -302,8 +305,7 @@ def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store)
 
 def test_urls_that_are_given_back_are_no_samples(store: Store) -> None:
     traps = TrapDetector(5_000, applies=lambda _: True)
-    everything = {"admits": lambda *_: True, "follows": lambda _: True}
-    queue = Queue(store.connection, 1, readers="r", conditional=True, **everything, traps=traps)
+    queue = trapping_queue(store, traps)
     content = array("I", [1, 10, 2, 10]).tobytes()
     traps.yields.add(SITE, content, "Title", (), is_listable=True)
     for day in range(PLAIN_SAMPLES):
