@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,8 @@ MIN_CHARACTERS = 50
 """Number of characters of the texts of a page, below which the page is empty."""
 MAX_TEXTS = 100_000
 """Number of texts in each of the two generations that are remembered, and of those of earlier runs."""
+_HASH = re.compile(r"\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b")
+"""A hash, which may be shortened as Git, Mercurial and Fossil do it. A number, or a word of these letters, is none."""
 MAX_TITLES = 50_000
 """Maximum number of titles that are remembered. Later ones are not new."""
 
@@ -112,4 +115,5 @@ def numbers_and_weights(texts: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _title_number(title: str | None) -> int:
-    return crc32((title or "").encode())
+    """Return the hash of a title without the hashes in it: each version of a file has its own."""
+    return crc32(_HASH.sub("", title or "").encode())

@@ -42,7 +42,8 @@ def text_blocks(document: Document) -> bytes:
 
     A text is what stands between two tags, or a line of preformatted text. White space does not count. Neither do the
     marks of a line that was added or removed: the comparison of two versions shows the lines of both. Nor do hashes: a
-    browser of code names each version of a file by one.
+    browser of code names each version of a file by one. A text without letters and digits is a line or a drawing, such
+    as the code that tells persons from programs, which is another on each page.
     """
     blocks: dict[int, int] = {}
     for text in _main_texts(document):
@@ -54,7 +55,7 @@ def text_blocks(document: Document) -> bytes:
         if letters >= MIN_HASH and max(map(len, words)) >= MIN_HASH:
             words = [word for word in words if not _is_hash(word)]
             letters = sum(map(len, words))
-        if letters >= MIN_LETTERS:
+        if letters >= MIN_LETTERS and (words[0][0].isalnum() or _has_letters(words)):
             rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
             blocks[block_hash(words + rest)] = min(letters, MAX_WEIGHT)
             if len(blocks) == MAX_BLOCKS:
@@ -62,6 +63,10 @@ def text_blocks(document: Document) -> bytes:
     for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):
         blocks[block_hash([reference])] = MEDIA_WEIGHT
     return array("I", [number for block in blocks.items() for number in block]).tobytes()
+
+
+def _has_letters(words: list[str]) -> bool:
+    return any(character.isalnum() for word in words for character in word)
 
 
 def _is_hash(word: str) -> bool:

@@ -6,6 +6,8 @@ from array import array
 from itertools import count
 from typing import TYPE_CHECKING
 
+import pytest
+
 from sitemap_crawler.traps.group_counts import RARE_SAMPLES
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.yields import (
@@ -296,6 +298,19 @@ def test_titles_of_single_pages_prove_nothing_for_their_neighbours() -> None:
         assert not yields.is_postponed(f"{HOST}/blob/{number}/new")
         show(yields, f"/blob/{number}/new", 1, 2)
     assert yields.is_postponed(f"{HOST}/blob/1000/new")
+
+
+@pytest.mark.parametrize("version", ["58cc8b3", "c6f1f22a0f57", "58cc8b3f0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f"])
+def test_a_title_with_the_hash_of_a_version_is_that_of_the_other_versions(version: str) -> None:
+    yields = Yields()
+    show_titled_page(yields, "file at 04458db8c21e")
+    assert show_titled_page(yields, f"file at {version}") == 0
+    assert show_titled_page(yields, "file at 20261128") is None, "a number is no hash"
+    assert show_titled_page(yields, "file at defaced") is None, "a word is none either"
+
+
+def show_titled_page(yields: Yields, title: str) -> int | None:
+    return yields.add(f"{HOST}/file/1", texts_of(1, 2), title, (), is_listable=True)[0]
 
 
 def test_pages_that_differ_by_their_titles_are_not_postponed() -> None:

@@ -85,3 +85,14 @@ def test_a_hash_is_no_text_of_the_page() -> None:
     git, md5 = "58cc8b3f0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f", "0123456789abcdef0123456789ABCDEF"
     body = f"<p>blob: {git} (<a>plain</a>)</p><td>{md5}</td><td>{md5[1:]}</td><td>{md5}-z</td>"
     assert blocks_of(body) == expected("blob: (", "plain", md5[1:], f"{md5}-z")
+
+
+def test_a_drawing_is_no_text_of_the_page() -> None:
+    """A page asks whether a person reads it by a code that is drawn in characters, and another one each time."""
+    drawing = r"""
+ ______  ____   _  _     ___
+|____  ||  _ \ | || |   / _ \
+"""
+    assert blocks_of(f"<p>Please enter the code:</p><pre>{drawing}</pre><p>-----</p><p>«word»</p>") == expected(
+        "Please enter the code:", "«word»"
+    )
