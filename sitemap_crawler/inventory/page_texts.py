@@ -11,6 +11,7 @@ from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
 from sitemap_crawler.items import NoteKind
+from sitemap_crawler.traps.canonicals import Canonicals
 from sitemap_crawler.traps.yields import MAX_LINKS
 
 if TYPE_CHECKING:
@@ -59,9 +60,23 @@ class PageTextsWriter:
         _UPSERT.execute(self._connection, rows)
 
 
+def read_canonicals(connection: Connection) -> Canonicals:
+    """Return what is known of the canonical URLs that pages with parameters name."""
+    canonicals = Canonicals()
+    named = urls.alias()
+    query = select(urls.c.url, named.c.url.label("canonical"), IS_LISTABLE.label("is_listable"))
+    query = query.join(observations, observations.c.url_id == urls.c.id)
+    query = query.outerjoin(named, named.c.id == observations.c.canonical)
+    query = query.where(observations.c.status == 200, urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
+    for row in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
+        canonicals.count(row.url, row.canonical, is_listable=row.is_listable)
+    return canonicals
+
+
 def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, resumed: bool) -> None:
     """Load what pages have shown in earlier runs and, for a run that is resumed, in its earlier processes."""
     yields = traps.yields
+    yields.canonicals = read_canonicals(connection)
     stream = partial(connection.execute, execution_options={"yield_per": STREAM_ROWS})
     for (texts,) in stream(select(page_texts.c.texts).where(page_texts.c.run != run)):
         yields.texts.add_earlier(texts)

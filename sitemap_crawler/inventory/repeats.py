@@ -10,7 +10,7 @@ from sqlalchemy import delete, exists, func, select, update
 from sitemap_crawler.extract.content.blocks import MAX_TEXTS_BYTES
 from sitemap_crawler.inventory.dialects import Position
 from sitemap_crawler.inventory.frontier import add_waiting, one_in
-from sitemap_crawler.inventory.page_texts import IS_LISTABLE
+from sitemap_crawler.inventory.page_texts import IS_LISTABLE, read_canonicals
 from sitemap_crawler.inventory.schema import UrlState, frontier, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
 from sitemap_crawler.items import NoteKind
@@ -161,6 +161,7 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
     parameters = func.length(urls.c.url) - func.length(func.replace(urls.c.url, "&", ""))
     pages = _listable_pages().where(urls.c.url.contains("?"))
     pages = pages.order_by(path, parameters, func.length(urls.c.url), urls.c.url)
+    believed = read_canonicals(connection).are_believed
     same: list[int] = []
     of_path, current = SamePages(), ""
     stream = connection.execute(pages, execution_options={"yield_per": STREAM_ROWS})
@@ -171,14 +172,15 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
             if (path_of_row := _path(row.url)) != current:
                 of_path, current = SamePages(), path_of_row
                 if (first := plain.get(current)) is not None:
-                    of_path.add(first.fingerprint, texts.get(first.id))
+                    of_path.add(first.fingerprint, texts.get(first.id), first.title)
             page_texts_of_row = texts.get(row.id)
             is_whole = page_texts_of_row is not None and len(page_texts_of_row) < MAX_TEXTS_BYTES
-            repeats = of_path.repeats(row.fingerprint, page_texts_of_row if is_whole else None)
+            own_title = row.title if believed and row.canonical == row.id else None
+            repeats = of_path.repeats(row.fingerprint, page_texts_of_row if is_whole else None, own_title)
             if repeats and row.named is None and traps.applies(row.url):
                 same.append(row.id)
             else:
-                of_path.add(row.fingerprint, page_texts_of_row)
+                of_path.add(row.fingerprint, page_texts_of_row, row.title)
     for chunk in chunks(same):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
 
@@ -186,7 +188,7 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
 def _listable_pages() -> Select[Any]:
     """Return the query of the fetched pages that their own directives do not keep out of the sitemap."""
     seen = observations.c
-    columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint)
+    columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint, seen.canonical, seen.title)
     return columns.join(observations, seen.url_id == urls.c.id).where(
         seen.status == 200, IS_LISTABLE, urls.c.state == int(UrlState.ADMITTED)
     )

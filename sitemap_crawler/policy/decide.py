@@ -96,7 +96,7 @@ class _State(IntEnum):
     CONFIRMED = 3
     """Listable, with itself as its canonical."""
     NOT_JUDGED = 4
-    """Outside the scope or excluded by a rule: a canonical that names the URL is accepted."""
+    """Outside the scope, excluded by a rule, or a page that repeats others: a canonical that names it is accepted."""
     BLOCKED = 5
     """Disallowed by robots.txt: a canonical that names the URL is accepted with a warning."""
     CANONICAL_ELSEWHERE = 6
@@ -153,7 +153,9 @@ class Decider:
             self._canonical.extend(array("I", bytes(4 * missing)))
         refusal = self.refusal(facts)
         if refusal is not None:
-            self._states[facts.id] = _STATE_OF_REFUSED.get(refusal.reason, _State.NOT_LISTABLE)
+            is_shown_elsewhere = facts.trap is not None and facts.status == 200 and not facts.noindex
+            state = _State.NOT_JUDGED if is_shown_elsewhere else _State.NOT_LISTABLE
+            self._states[facts.id] = _STATE_OF_REFUSED.get(refusal.reason, state)
         elif facts.canonical_id == facts.id:
             self._states[facts.id] = _State.CONFIRMED
         else:

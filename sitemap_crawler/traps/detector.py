@@ -255,14 +255,21 @@ class TrapDetector:
         return Suspect(pattern, sessions, repeated, self._learner.needs_content(pattern, sessions, repeated), compares)
 
     def compare(
-        self, url: str, texts: bytes, title: str | None, links: Iterable[str], *, is_listable: bool
+        self,
+        url: str,
+        texts: bytes,
+        title: str | None,
+        links: Iterable[str],
+        *,
+        is_listable: bool,
+        canonical: str | None = None,
     ) -> int | None:
-        """Compare a page with those that were seen before.
+        """Compare a page with those that were seen before. The arguments are those of `Yields.add`.
 
         Return the percentage of its texts that is new; None for a page that shows enough of its own.
         """
         self.has_unsaved_counts = True
-        percent, refused = self.yields.add(url, texts, title, links, is_listable=is_listable)
+        percent, refused = self.yields.add(url, texts, title, links, is_listable=is_listable, canonical=canonical)
         self.learnt += [(Trap.REPEATS, group) for group in refused]
         return percent
 

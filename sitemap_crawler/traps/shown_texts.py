@@ -68,7 +68,7 @@ class ShownTexts:
         """
         common = max(MIN_COMMON, COMMON_SHARE * pages)
         total = weight = new = 0
-        titled = _title_number(title)
+        titled = title_number(title)
         is_titled = title is not None and titled not in self._titles
         for number, letters in numbers_and_weights(texts):
             text = self._find(number)
@@ -90,7 +90,7 @@ class ShownTexts:
         for number, _ in numbers_and_weights(texts):
             self._count(number, self._find(number), is_listable=is_listable)
         if title is not None and len(self._titles) < MAX_TITLES:
-            self._titles.add(_title_number(title))
+            self._titles.add(title_number(title))
 
     def add_earlier(self, texts: bytes) -> None:
         """Add a page that an earlier run has seen."""
@@ -114,6 +114,6 @@ def numbers_and_weights(texts: bytes) -> Iterator[tuple[int, int]]:
     return zip(numbers[::2], numbers[1::2], strict=True)
 
 
-def _title_number(title: str | None) -> int:
+def title_number(title: str | None) -> int:
     """Return the hash of a title without the hashes in it: each version of a file has its own."""
     return crc32(_HASH.sub("", title or "").encode())

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from sitemap_crawler.traps.canonicals import Canonicals, number_of
 from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
@@ -110,6 +111,8 @@ class Yields:
         """True after such a group has yielded again. The caller moves its URLs forward and sets this to False."""
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
+        self._identities: dict[int, int] = {}
+        """By canonical URL, as a number, the first URL with parameters that was admitted."""
         self._parameters = 0
         """Number of URLs with parameters that were admitted."""
         self.reopened: set[str] = set()
@@ -128,12 +131,16 @@ class Yields:
         They yield again. This run may meet what they show in another order.
         """
         self.progress = Progress()
+        self.canonicals = Canonicals()
 
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
         if len(self._paths) < MAX_PATHS:
             self._paths.setdefault(_path_number(url), hash(url))
-        self._parameters += "?" in url
+        if "?" in url:
+            self._parameters += 1
+            if len(self._identities) < MAX_PATHS:
+                self._identities.setdefault(number_of(url), hash(url))
         if (turn := self._late_turn(url)) or "?" not in url:
             return turn
         shape = shape_of(url)
@@ -154,10 +161,18 @@ class Yields:
         return crc32(url.encode()) % SAMPLED_SHARE == 0
 
     def add(
-        self, url: str, texts: bytes, title: str | None, links: Iterable[str], *, is_listable: bool
+        self,
+        url: str,
+        texts: bytes,
+        title: str | None,
+        links: Iterable[str],
+        *,
+        is_listable: bool,
+        canonical: str | None = None,
     ) -> tuple[int | None, list[str]]:
         """Count a page. `is_listable` is False for a page that its own directives keep out of the sitemap.
 
+        `canonical` is the canonical URL that it names.
         Return the percentage of its texts that is new, or None if that is enough for a page that yields, and the groups
         that are to be refused from now on.
         """
@@ -165,12 +180,16 @@ class Yields:
         is_sample = self._is_sample(url)
         news = self.texts.show(texts, title, pages=self.progress.pages, is_listable=is_listable, is_sample=is_sample)
         leads_on = self._lead(links, is_sample=is_sample)
+        if shape.names:
+            self.canonicals.count(url, canonical, is_listable=is_listable)
         find = Find.NOTHING
         was_listed = bool(shape.names) and hash(url) in self.earlier_pages
         if news.is_enough or was_listed or (shape.names and leads_on and not self._has_postponed_path(url)):
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
+        elif news.has_new_title and canonical == url and self.canonicals.are_believed:
+            find = Find.CONTENT
         if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
         if was_listed and is_sample:
@@ -294,6 +313,9 @@ class Yields:
         if not shape.names or (is_first and not find):
             # It is not refused, whatever is known of its shape.
             return []
+        if self._judge(shape, self.refused) is not None and self._is_first_of_its_canonical(url):
+            # So is this one. It says nothing of the URLs with the same canonical URL.
+            return []
         dry, again = self._count_in_groups(shape, self.refused, find)
         self.reopened.update(again)
         for group in again:
@@ -323,11 +345,21 @@ class Yields:
         """Return whether a URL is not to be requested, as its group only repeats other pages.
 
         The first URL of a path is never refused for its parameters: it may be the only address of its content. Nor is a
-        URL that the run before has listed.
+        URL that the run before has listed, or the first of those that have one canonical URL.
         """
         if not self.refused or self._is_first(url) or hash(url) in self.earlier_pages:
             return False
-        return self.refusing_group(url) is not None
+        return self.refusing_group(url) is not None and not self._is_first_of_its_canonical(url)
+
+    def _is_first_of_its_canonical(self, url: str) -> bool:
+        """Return whether no URL was admitted before whose page names the canonical URL that the page of this one names.
+
+        The number of dry samples would say no: some objects of a shop are always the last to be met.
+        """
+        expected = self.canonicals.expected_of(url)
+        if expected is None or len(self._identities) >= MAX_PATHS or self.refusing_group(expected) is not None:
+            return False
+        return self._identities.setdefault(number_of(expected), hash(url)) == hash(url)
 
     def _is_first(self, url: str) -> bool:
         """Return whether a URL has parameters and no other URL of its path was admitted before."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.endless_sites import EndlessSite, forum, shop, tracker, words_of
+from tests.support.endless_sites import EndlessSite, forum, one_path_shop, shop, tracker, words_of
 from tests.support.program import Program, Result
 from tests.support.webserver import page
 
@@ -97,9 +97,15 @@ def test_a_forum_whose_parameters_tell_its_pages_apart_loses_none(program: Progr
     assert crawl(program, site, made) == made.content
 
 
+def test_a_shop_that_names_canonical_urls_has_the_pages_of_its_categories(program: Program, site: WebServer) -> None:
+    made = one_path_shop()
+    assert crawl(program, site, made) == made.content
+    assert crawl(program, site, made) == made.content
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("make", [shop, tracker])
+@pytest.mark.parametrize("make", [one_path_shop, shop, tracker])
 def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, make: object, seed: int) -> None:
     made: EndlessSite = make()  # type: ignore[operator]
     made.seed = seed

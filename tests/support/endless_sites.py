@@ -186,3 +186,41 @@ def forum(topics: int = 150) -> EndlessSite:
         address = f"/viewtopic.php?f={topic % boards}&t={topic}"
         content |= {address, f"{address}&start=20"}
     return EndlessSite(content, answer)
+
+
+def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:
+    """A shop under one path, whose categories show products only. It names the canonical URL of each page."""
+    script = "/index.php"
+    shown = {c: [(7 * c + 13 * n) % products for n in range(5)] for c in range(categories)}
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            return page("/index.php?route=all", *_shuffled([category(c) for c in range(5)], order), title="Shop")
+        if path != script:
+            return None
+        if given.get("route") == "all":
+            links = [category(c) for c in range(categories)]
+            return page(*_shuffled(links, order), title="Map", head=canonical(f"{script}?route=all"))
+        if given.get("route") == "product":
+            number = int(given["id"])
+            body = f"<main><p>{words_of(f'product{number}')}</p></main>"
+            return page("/", title=f"Product {number}", head=canonical(product(number)), body=body)
+        number = int(given["category"])
+        rows = "".join(f"<li>{words_of(f'product{n}', 3)}</li>" for n in shown[number])
+        links = [f"{product(n)}&category={number}" for n in shown[number]]
+        links += [f"{category(number)}&sort={sort}" for sort in SORTS]
+        head = canonical(category(number))
+        return page(*_shuffled(links, order), title=f"Category {number}", head=head, body=f"<main>{rows}</main>")
+
+    def product(number: int) -> str:
+        return f"{script}?route=product&id={number}"
+
+    def category(number: int) -> str:
+        return f"{script}?route=category&category={number}"
+
+    def canonical(path: str) -> str:
+        return f'<link rel="canonical" href="{path.replace("&", "&amp;")}">'
+
+    objects = {product(n) for numbers in shown.values() for n in numbers}
+    return EndlessSite({"/", "/index.php?route=all", *objects, *map(category, range(categories))}, answer)

@@ -126,7 +126,14 @@ class TrapsPipeline:
             self._traps.learn(item.suspect, item.likeness, item.links)
         seen, url = item.observation, item.queued.url
         if seen.texts is not None:
-            percent = self._traps.compare(url, seen.texts, seen.title, item.links, is_listable=item.is_listable)
+            percent = self._traps.compare(
+                url,
+                seen.texts,
+                seen.title,
+                item.links,
+                is_listable=item.is_listable,
+                canonical=seen.canonical,
+            )
             if percent is not None:
                 seen.notes[NoteKind.REPEATS] = percent
         elif seen.status is not None and not seen.is_transient and not seen.not_modified:

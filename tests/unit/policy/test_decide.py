@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.policy.decide import Decider, Decision, Facts
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import Rules
+from sitemap_crawler.traps.detector import Trap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -247,6 +248,19 @@ def test_a_canonical_blocked_by_robots_txt_is_accepted_with_a_warning() -> None:
     assert decisions[page.url].reason == "canonical-elsewhere"
     assert (warning.kind, warning.url) == ("blocked-canonical", page.url)
     assert blocked.url in warning.message
+
+
+@pytest.mark.parametrize(
+    ("target", "listed"),
+    [({}, False), ({"status": 404}, True), ({"noindex": True}, True), ({"fetched": None, "status": None}, True)],
+)
+def test_a_canonical_whose_content_other_pages_show_is_accepted(target: dict[str, Any], listed: bool) -> None:
+    refused = GOOD._replace(id=2, url=f"{SITE}b?x=1", canonical_id=2, trap=int(Trap.SAME))._replace(**target)
+    page = GOOD._replace(canonical_id=2, canonical=refused.url)
+    decisions, warned = decisions_and_warnings([page, refused])
+    assert not decisions[refused.url].listed
+    assert decisions[page.url].listed is listed
+    assert bool(warned) is listed
 
 
 @pytest.mark.parametrize(("moment", "reason"), [(NOW - 1, "noindex"), (NOW, "noindex"), (NOW + 1, "listed")])

@@ -35,3 +35,12 @@ def test_pages_without_known_texts_are_the_same_if_their_fingerprints_are() -> N
     assert not pages.repeats(None, None)
     pages.add(None, b"")
     assert not pages.repeats(None, b"")
+
+
+def test_a_title_tells_a_page_apart_that_is_believed_to_be_its_own_canonical_url() -> None:
+    pages = SamePages()
+    pages.add(b"1", texts_of(1, 2), "A product")
+    assert pages.repeats(b"2", texts_of(1, 2))
+    assert pages.repeats(b"2", texts_of(1, 2), "A product")
+    assert not pages.repeats(b"2", texts_of(1, 2), "A category")
+    assert pages.repeats(b"1", texts_of(1, 2), "A category"), "the same content under two titles"

@@ -10,6 +10,7 @@ import pytest
 
 from sitemap_crawler.traps.group_counts import RARE_SAMPLES
 from sitemap_crawler.traps.progress import MIN_WINDOW
+from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.yields import (
     FEW_SAMPLES,
     LAST_TURN,
@@ -311,6 +312,46 @@ def test_a_title_with_the_hash_of_a_version_is_that_of_the_other_versions(versio
 
 def show_titled_page(yields: Yields, title: str) -> int | None:
     return yields.add(f"{HOST}/file/1", texts_of(1, 2), title, (), is_listable=True)[0]
+
+
+def show_variants(yields: Yields, number: int, *, of: str, to: str) -> list[str]:
+    """Show pages that repeat others, and name another URL as canonical. Return the groups that are refused then."""
+    refused: list[str] = []
+    for index in range(number):
+        url = HOST + of.format(index)
+        yields.turn_of(url)
+        _, groups = yields.add(url, texts_of(1), None, (), is_listable=False, canonical=HOST + to.format(index))
+        refused += groups
+    return refused
+
+
+def test_the_first_url_with_a_canonical_url_of_its_own_is_never_refused() -> None:
+    yields = Yields()
+    yields.turn_of(f"{HOST}/shop?first")
+    yields.add(f"{HOST}/shop?first", texts_of(1), None, (), is_listable=True)
+    yields.refuse(show_variants(yields, SAMPLES, of="/shop?in=5&object={0}", to="/shop?object={0}"))
+    assert yields.refusing_group(f"{HOST}/shop?in=5&object=99") is not None
+    for _ in range(2):
+        assert not yields.refuses(f"{HOST}/shop?in=5&object=99")
+        assert yields.refuses(f"{HOST}/shop?in=6&object=99"), "another one stands for it"
+    yields.turn_of(f"{HOST}/shop?object=100")
+    assert yields.refuses(f"{HOST}/shop?in=5&object=100"), "the canonical URL itself is admitted"
+    assert yields.add(
+        f"{HOST}/shop?in=5&object=99", texts_of(7), "New", (), is_listable=False, canonical=f"{HOST}/shop?object=99"
+    ) == (None, [])
+    assert not yields.reopened, "it says nothing of the others"
+    yields.refuse([shape_of(f"{HOST}/shop?object=1").groups[0]])
+    assert yields.refuses(f"{HOST}/shop?in=5&object=101"), "an endless row whose canonical URLs repeat, too"
+
+
+def test_a_list_is_a_page_of_its_own_if_it_says_so_and_has_a_title() -> None:
+    yields = Yields()
+    products = [f"{HOST}/shop?product={number}" for number in range(3)]
+    for number, url in enumerate(products):
+        yields.add(url, texts_of(number), f"Product {number}", (), is_listable=True, canonical=url)
+    url = f"{HOST}/shop?category=1"
+    for title, canonical, percent in (("Shoes", None, 0), ("Product 1", url, 0), ("Boots", url, None)):
+        assert yields.add(url, texts_of(0, 1, 2), title, (), is_listable=True, canonical=canonical)[0] == percent
 
 
 def test_pages_that_differ_by_their_titles_are_not_postponed() -> None:
