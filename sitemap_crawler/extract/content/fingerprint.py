@@ -44,6 +44,8 @@ _VOLATILE = re.compile(
     |(?:[\w-]{1,20}=)?1[0-9]{9}(?:[0-9]{3})?(?:\.[0-9]+)?(?=[&;\#\s]|\Z))""",
     re.IGNORECASE | re.VERBOSE,
 )
+# A value of a link that is as long as an MD5 hash: a token, under any name. The id of a picture may be such a value.
+_TOKEN_OF_LINK = re.compile(r"[?&;][\w-]{1,40}=[0-9a-f]{32}(?![^&;#\s])")
 _CLOUDFLARE_EMAIL = "/cdn-cgi/l/email-protection#"
 _CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
 
@@ -168,9 +170,9 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     text = b"".join(_text_pieces(root, excluded, above)) if above else text_bytes(root)
     values = _microdata_values(document, root, excluded)
     embedded = _media_references(document, root, inside)
-    embedded_and_stated = _lasting(embedded) + b"\n" + values if embedded else values
+    embedded_and_stated = _lasting("\n".join(embedded)) + b"\n" + values if embedded else values
     return Content(
-        _stable_text(text, language), _lasting(_link_references(document, root, inside)), embedded_and_stated
+        _stable_text(text, language), _lasting_links(_link_references(document, root, inside)), embedded_and_stated
     )
 
 
@@ -279,9 +281,13 @@ def _slice_within(document: Document, root: etree._Element, tag: str) -> slice:
     return slice(0) if first is None else slice_within(root, document.all(tag), first)
 
 
-def _lasting(references: list[str]) -> bytes:
-    """Return the references without their volatile parts, one on each line."""
+def _lasting_links(references: list[str]) -> bytes:
     joined = "\n".join(references)
+    return _lasting(_TOKEN_OF_LINK.sub("", joined) if "=" in joined else joined)
+
+
+def _lasting(joined: str) -> bytes:
+    """Return references, one on each line, without their volatile parts."""
     if "?" in joined or ";" in joined:
         joined = _VOLATILE.sub("", joined)
     if _CLOUDFLARE_EMAIL in joined:
