@@ -90,11 +90,10 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     if not resumed:
         return
     seen, shown = observations.c, page_texts.c
-    query = select(shown.texts, seen.title, IS_LISTABLE.label("is_listable")).join(
-        observations, seen.url_id == shown.url_id
-    )
+    query = select(urls.c.url, shown.texts, seen.title, IS_LISTABLE.label("is_listable"))
+    query = query.join(observations, seen.url_id == shown.url_id).join(urls, urls.c.id == shown.url_id)
     for row in stream(query.where(shown.run == run).order_by(shown.url_id)):
-        yields.texts.restore(row.texts, row.title, is_listable=row.is_listable)
+        yields.restore_page(row.url, row.texts, row.title, is_listable=row.is_listable)
     yields.restore_links(url for (url,) in stream(plain.where(urls.c.first_seen == run)))
     admitted = select(urls.c.url).where(urls.c.state == int(UrlState.ADMITTED), urls.c.depth > 0)
     for (url,) in stream(admitted.order_by(urls.c.id)):

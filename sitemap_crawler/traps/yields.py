@@ -13,6 +13,7 @@ from zlib import crc32
 
 from sitemap_crawler.traps.canonicals import Canonicals, number_of
 from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
+from sitemap_crawler.traps.own_texts import OwnTexts
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.shown_texts import ShownTexts
@@ -122,6 +123,7 @@ class Yields:
         self._requested: Recent[list[int]] = Recent(MAX_GROUPS)
         """Numbers of URLs that were requested and stand for their paths, by shape of the paths."""
         self.texts = ShownTexts()
+        self._own_texts = OwnTexts()
         self._links: set[int] = set()
         self.earlier_links: set[int] = set()
         """Hashes of the plain URLs that earlier runs have met. A refused group does not yield by linking to them."""
@@ -190,12 +192,28 @@ class Yields:
             find = Find.TITLE
         elif news.has_new_title and canonical == url and self.canonicals.are_believed:
             find = Find.CONTENT
+        if is_listable and self._is_object(url, shape, texts):
+            find = Find.CONTENT
         if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
         if was_listed and is_sample:
             # It is listed still, and says nothing about the other URLs of its group.
             return None, []
         return None if find else news.percent, self._count_groups(url, shape, find)
+
+    def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
+        """Add a page that an earlier process of the run has seen."""
+        self.texts.restore(texts, title, is_listable=is_listable)
+        if is_listable:
+            self._is_object(url, shape_of(url), texts)
+
+    def _is_object(self, url: str, shape: Shape, texts: bytes) -> bool:
+        """Return whether a page shows what no other page of its shape shows. A page without its parameters would."""
+        if not shape.names:
+            return False
+        number = _path_number(url)
+        is_object = self._own_texts.show(shape.groups[0], texts)
+        return is_object and number not in self._links and number not in self.earlier_links
 
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""

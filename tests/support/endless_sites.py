@@ -224,3 +224,28 @@ def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:
 
     objects = {product(n) for numbers in shown.values() for n in numbers}
     return EndlessSite({"/", "/index.php?route=all", *objects, *map(category, range(categories))}, answer)
+
+
+def calendar(events: int = 80) -> EndlessSite:
+    """A calendar without titles, whose weeks show its events as a whole, and lead to the weeks before and after."""
+    per_week = 4
+    weeks = events // per_week
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            return page("/week.php", title="Calendar")
+        if path == "/week.php":
+            week = int(given.get("week", 0))
+            shown = range(week * per_week, (week + 1) * per_week) if 0 <= week < weeks else range(0)
+            links = [f"/week.php?week={number}" for number in range(week - 3, week + 4)]
+            links += [f"/entry.php?id={event}&week={week}" for event in shown]
+            body = "".join(f"<p>{words_of(f'event{event}')}</p>" for event in shown)
+            return page(*_shuffled(links, order), title="Calendar", body=f"<main>{body}</main>")
+        if path != "/entry.php" or not 0 <= int(given["id"]) < events:
+            return None
+        body = f"<main><p>{words_of('event' + given['id'])}</p><p>Export this event</p></main>"
+        links = ["/week.php", f"/entry.php?id={given['id']}", f"/entry.php?id={given['id']}&print=1"]
+        return page(*_shuffled(links, order), title="Calendar", body=body)
+
+    return EndlessSite({"/", "/week.php", *[f"/entry.php?id={event}" for event in range(events)]}, answer)

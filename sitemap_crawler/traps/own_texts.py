@@ -1,0 +1,63 @@
+"""The texts that the pages of each shape have shown: whether its pages differ from each other.
+
+The events of a calendar, and the posts of a blog, stand as a whole in lists that are requested before them. None of
+their texts is new then, but no other page of their shape has shown them. Sorted and filtered lists, tabs and views
+repeat each other, or the page without parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zlib import crc32
+
+from sitemap_crawler.traps.shown_texts import MIN_NEW, numbers_and_weights
+from sitemap_crawler.utils.bounded import Recent
+
+MIN_OWN = 0.5
+"""Share of the pages of a shape that have texts of their own, so that these are objects."""
+MIN_PAGES = 5
+"""Number of such pages from which on they are: the first page of a shape has no other to differ from."""
+MIN_COMMON = 5
+"""Number of pages of a shape that show a text, from which on it belongs to their template."""
+MAX_TEXTS = 200_000
+"""Number of texts in each of the two generations that are remembered."""
+MAX_SHAPES = 5_000
+"""Number of shapes in each of the two generations."""
+
+
+@dataclass(slots=True)
+class _Pages:
+    shown: int = 0
+    own: int = 0
+    """Number of pages with texts that no other page of the shape had shown before."""
+
+
+class OwnTexts:
+    """The texts that the pages of each shape have shown."""
+
+    def __init__(self) -> None:
+        self._texts, self._older_texts = dict[int, int](), dict[int, int]()
+        """Number of pages, by shape and text."""
+        self._pages = Recent[_Pages](MAX_SHAPES)
+
+    def show(self, shape: str, texts: bytes) -> bool:
+        """Remember the texts of a page. Return whether it is an object: at least MIN_NEW of its texts are its own.
+
+        False, too, as long as less than MIN_PAGES, or less than MIN_OWN of the pages of its shape, are objects.
+        """
+        weight = own = 0
+        of_shape = crc32(shape.encode()) << 32
+        for number, letters in numbers_and_weights(texts):
+            key = of_shape | number
+            pages = self._texts.get(key) or self._older_texts.get(key) or 0
+            if pages < MIN_COMMON:
+                weight += letters
+                own += 0 if pages else letters
+            if len(self._texts) >= MAX_TEXTS:
+                self._texts, self._older_texts = {}, self._texts
+            self._texts[key] = pages + 1
+        is_object = own > 0 and own >= MIN_NEW * weight
+        counts = self._pages.get_or_create(shape, _Pages)
+        counts.shown += 1
+        counts.own += is_object
+        return is_object and counts.own >= max(MIN_PAGES, MIN_OWN * counts.shown)
