@@ -8,9 +8,14 @@ name the address of each request: there the canonical URL says nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.utils.bounded import Recent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_UNPROVED = 50
 """Number of pages with parameters that name themselves, up to which they are believed without proof."""
@@ -82,6 +87,14 @@ def number_of(url: str) -> int:
     """Return a number for a URL, the same for any order of its parameters."""
     path, _, query = url.partition("?")
     return hash((path, *sorted(query.split("&"))))
+
+
+def simpler_numbers(url: str) -> Iterator[int]:
+    """Yield the numbers of the URLs with fewer of the parameters of a URL, and at least one."""
+    path, _, query = url.partition("?")
+    parameters = sorted(query.split("&"))
+    for size in range(1, len(parameters)):
+        yield from (hash((path, *kept)) for kept in combinations(parameters, size))
 
 
 def _names_left_out(url: str, canonical: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from sitemap_crawler.traps.canonicals import Canonicals, number_of
+from sitemap_crawler.traps.canonicals import Canonicals, number_of, simpler_numbers
 from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
 from sitemap_crawler.traps.own_texts import OwnTexts
 from sitemap_crawler.traps.progress import Progress
@@ -64,6 +64,8 @@ LAST_TURN = 30_001
 SEGMENT_TURNS = 20
 """Number of turns by which a URL waits longer for each directory of its path: shorter paths show more at once."""
 
+MAX_NAMES = 6
+"""Number of parameters up to which the simpler URLs of a URL are looked up: there are 62."""
 MAX_GROUPS = 20_000
 """Number of groups in each of the two generations whose counts are kept in memory."""
 MAX_LINKS = 200_000
@@ -208,12 +210,13 @@ class Yields:
             self._is_object(url, shape_of(url), texts)
 
     def _is_object(self, url: str, shape: Shape, texts: bytes) -> bool:
-        """Return whether a page shows what no other page of its shape shows. A page without its parameters would."""
-        if not shape.names:
+        """Return whether a page shows what no other page of its shape shows, and no simpler URL stands for it."""
+        if not shape.names or len(shape.names) > MAX_NAMES or not self._own_texts.show(shape.groups[0], texts):
             return False
         number = _path_number(url)
-        is_object = self._own_texts.show(shape.groups[0], texts)
-        return is_object and number not in self._links and number not in self.earlier_links
+        if number in self._links or number in self.earlier_links or len(self._identities) >= MAX_PATHS:
+            return False
+        return not any(number in self._identities for number in simpler_numbers(url))
 
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.traps.group_counts import RARE_SAMPLES
+from sitemap_crawler.traps.own_texts import MIN_PAGES
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.yields import (
@@ -342,6 +343,25 @@ def test_the_first_url_with_a_canonical_url_of_its_own_is_never_refused() -> Non
     assert not yields.reopened, "it says nothing of the others"
     yields.refuse([shape_of(f"{HOST}/shop?object=1").groups[0]])
     assert yields.refuses(f"{HOST}/shop?in=5&object=101"), "an endless row whose canonical URLs repeat, too"
+
+
+def test_an_event_that_a_list_has_shown_is_listed_unless_a_simpler_url_stands_for_it() -> None:
+    yields = Yields()
+    yields.turn_of(f"{HOST}/list")
+    yields.add(f"{HOST}/list", texts_of(*range(40)), "List", [f"{HOST}/list"], is_listable=True)
+
+    def show(path: str, *numbers: int, is_listable: bool = True) -> int | None:
+        yields.turn_of(HOST + path)
+        return yields.add(HOST + path, texts_of(*numbers), "Calendar", (), is_listable=is_listable)[0]
+
+    first = [show(f"/event?id={number}&week=1", number) for number in range(MIN_PAGES)]
+    assert first == [0] * (MIN_PAGES - 1) + [None]
+    assert show("/event?id=30&week=1", 30, is_listable=False) == 0
+    assert show("/event?id=31", 31) == 0
+    assert show("/event?week=1&id=31", 31) == 0, "the one with less parameters stands for it"
+    assert show("/event?id=32&week=1", 32) is None
+    for number in range(MIN_PAGES):
+        assert show(f"/list?only={number}", number) == 0, "the page without parameters would show it"
 
 
 def test_a_list_is_a_page_of_its_own_if_it_says_so_and_has_a_title() -> None:
