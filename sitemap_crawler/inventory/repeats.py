@@ -175,8 +175,9 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
                     of_path.add(first.fingerprint, texts.get(first.id), first.title)
             page_texts_of_row = texts.get(row.id)
             is_whole = page_texts_of_row is not None and len(page_texts_of_row) < MAX_TEXTS_BYTES
-            own_title = row.title if believed and row.canonical == row.id else None
-            repeats = of_path.repeats(row.fingerprint, page_texts_of_row if is_whole else None, own_title)
+            is_canonical = believed and row.canonical == row.id
+            known_texts = page_texts_of_row if is_whole else None
+            repeats = of_path.repeats(row.fingerprint, known_texts, row.title, is_canonical=is_canonical)
             if repeats and row.named is None and traps.applies(row.url):
                 same.append(row.id)
             else:

@@ -15,6 +15,10 @@ from sitemap_crawler.utils.bounded import Recent
 
 MIN_OWN = 0.5
 """Share of the pages of a shape that have texts of their own, so that these are objects."""
+MAX_PLAIN = 0.5
+"""Share of the texts of the page without parameters that an object may show. The tabs of an object show it again."""
+MAX_PATHS = 100_000
+"""Number of paths whose page without parameters is remembered. Pages of others are views of it."""
 MIN_PAGES = 5
 """Number of such pages from which on they are: the first page of a shape has no other to differ from."""
 MIN_COMMON = 5
@@ -38,7 +42,33 @@ class OwnTexts:
     def __init__(self) -> None:
         self._texts, self._older_texts = dict[int, int](), dict[int, int]()
         """Number of pages, by shape and text."""
+        self._plain_weights: dict[int, int] = {}
         self._pages = Recent[_Pages](MAX_SHAPES)
+
+    def show_plain(self, path: int, texts: bytes) -> None:
+        """Remember the texts of the page without parameters of a path, given as a number."""
+        weight = 0
+        for number, letters in numbers_and_weights(texts):
+            self._count(hash((path, number)))
+            weight += letters
+        if len(self._plain_weights) < MAX_PATHS:
+            self._plain_weights[path] = weight
+
+    def is_view_of_plain(self, path: int, texts: bytes) -> bool:
+        """Return whether a page shows at least MAX_PLAIN of what the page without parameters of its path shows."""
+        shown = sum(letters for number, letters in numbers_and_weights(texts) if self._number_of(hash((path, number))))
+        return shown >= MAX_PLAIN * self._plain_weights.get(path, 0)
+
+    def _number_of(self, key: int) -> int:
+        return self._texts.get(key) or self._older_texts.get(key) or 0
+
+    def _count(self, key: int) -> int:
+        """Count a page that shows a text. Return the number of those before."""
+        pages = self._number_of(key)
+        if len(self._texts) >= MAX_TEXTS:
+            self._texts, self._older_texts = {}, self._texts
+        self._texts[key] = pages + 1
+        return pages
 
     def show(self, shape: str, texts: bytes) -> bool:
         """Remember the texts of a page. Return whether it is an object: at least MIN_NEW of its texts are its own.
@@ -48,14 +78,10 @@ class OwnTexts:
         weight = own = 0
         of_shape = crc32(shape.encode()) << 32
         for number, letters in numbers_and_weights(texts):
-            key = of_shape | number
-            pages = self._texts.get(key) or self._older_texts.get(key) or 0
+            pages = self._count(of_shape | number)
             if pages < MIN_COMMON:
                 weight += letters
                 own += 0 if pages else letters
-            if len(self._texts) >= MAX_TEXTS:
-                self._texts, self._older_texts = {}, self._texts
-            self._texts[key] = pages + 1
         is_object = own > 0 and own >= MIN_NEW * weight
         counts = self._pages.get_or_create(shape, _Pages)
         counts.shown += 1

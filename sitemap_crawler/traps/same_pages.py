@@ -1,16 +1,21 @@
 """The pages of one path that show what simpler URLs of the same path show.
 
 The simplest URL of a content has the fewest parameters, then the fewest characters. Pages of different paths are never
-compared: a term of a glossary has a page of its own, although the glossary shows all terms. So has a page that is
-believed to be its own canonical URL, and has a title of its own: a category of a shop shows what its products show.
+compared: a term of a glossary has a page of its own, although the glossary shows all terms. So has a page with a title
+of its own that is a part of what others show, such as a post that stands in a list, and one that is believed to be its
+own canonical URL: a category of a shop shows what its products show.
 """
 
 from __future__ import annotations
+
+from collections import defaultdict
 
 from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
 
 MAX_ELSEWHERE = 0.02
 """Share of the weight of a page's texts that simpler URLs of its path need not have shown for the same content."""
+MIN_VIEW = 0.5
+"""Share of what a simpler URL shows, from which on a page is another view of it, whatever its title is."""
 MAX_TEXTS = 1_000_000
 """Maximum number of texts, and of titles, of one path that are remembered. Pages with others are not the same."""
 MAX_FINGERPRINTS = 1_000_000
@@ -22,32 +27,47 @@ class SamePages:
 
     def __init__(self) -> None:
         self._fingerprints: set[bytes] = set()
-        self._texts: set[int] = set()
+        self._texts: dict[int, int] = {}
+        """By text, the number of the first page that shows it."""
+        self._weights: list[int] = []
+        """Weight of all texts of each page."""
         self._titles: set[int] = set()
 
-    def repeats(self, fingerprint: bytes | None, texts: bytes | None, title: str | None = None) -> bool:
+    def repeats(
+        self, fingerprint: bytes | None, texts: bytes | None, title: str | None, *, is_canonical: bool = False
+    ) -> bool:
         """Return whether simpler URLs show what a page shows.
 
-        `texts` is None if not all texts of the page are known: then only its fingerprint counts. `title` is that of a
-        page that is believed to be its own canonical URL.
+        `texts` is None if not all texts of the page are known: then only its fingerprint counts. `is_canonical`:
+        whether the page is believed to be its own canonical URL.
         """
         if fingerprint in self._fingerprints:
             return True
-        if not texts or (title is not None and title_number(title) not in self._titles):
+        if not texts:
             return False
-        shown = elsewhere = 0
+        elsewhere = 0
+        shown: defaultdict[int, int] = defaultdict(int)
         for number, weight in numbers_and_weights(texts):
-            if number in self._texts:
-                shown += weight
+            if (page := self._texts.get(number)) is not None:
+                shown[page] += weight
             else:
                 elsewhere += weight
-        return shown > 0 and elsewhere <= MAX_ELSEWHERE * (shown + elsewhere)
+        known = sum(shown.values())
+        if not known or elsewhere > MAX_ELSEWHERE * (known + elsewhere):
+            return False
+        if title is None or title_number(title) in self._titles:
+            return True
+        return not is_canonical and any(weight >= MIN_VIEW * self._weights[page] for page, weight in shown.items())
 
-    def add(self, fingerprint: bytes | None, texts: bytes | None, title: str | None = None) -> None:
+    def add(self, fingerprint: bytes | None, texts: bytes | None, title: str | None) -> None:
         """Add a page that is listed."""
         if fingerprint is not None and len(self._fingerprints) < MAX_FINGERPRINTS:
             self._fingerprints.add(fingerprint)
         if texts and len(self._texts) < MAX_TEXTS:
-            self._texts.update(number for number, _ in numbers_and_weights(texts))
+            page, total = len(self._weights), 0
+            for number, weight in numbers_and_weights(texts):
+                self._texts.setdefault(number, page)
+                total += weight
+            self._weights.append(total)
         if title is not None and len(self._titles) < MAX_TEXTS:
             self._titles.add(title_number(title))

@@ -194,7 +194,7 @@ class Yields:
             find = Find.TITLE
         elif news.has_new_title and canonical == url and self.canonicals.are_believed:
             find = Find.CONTENT
-        if is_listable and self._is_object(url, shape, texts):
+        if is_listable and self._is_object(url, shape, texts, has_new_title=news.has_new_title):
             find = Find.CONTENT
         if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
@@ -207,14 +207,23 @@ class Yields:
         """Add a page that an earlier process of the run has seen."""
         self.texts.restore(texts, title, is_listable=is_listable)
         if is_listable:
-            self._is_object(url, shape_of(url), texts)
+            self._is_object(url, shape_of(url), texts, has_new_title=False)
 
-    def _is_object(self, url: str, shape: Shape, texts: bytes) -> bool:
-        """Return whether a page shows what no other page of its shape shows, and no simpler URL stands for it."""
-        if not shape.names or len(shape.names) > MAX_NAMES or not self._own_texts.show(shape.groups[0], texts):
-            return False
+    def _is_object(self, url: str, shape: Shape, texts: bytes, *, has_new_title: bool) -> bool:
+        """Return whether a page shows what no other page of its shape shows, and no simpler URL stands for it.
+
+        If the path has a page without parameters, an object has a title of its own, too.
+        """
         number = _path_number(url)
-        if number in self._links or number in self.earlier_links or len(self._identities) >= MAX_PATHS:
+        if not shape.names:
+            self._own_texts.show_plain(number, texts)
+            return False
+        if len(shape.names) > MAX_NAMES or not self._own_texts.show(shape.groups[0], texts):
+            return False
+        has_plain = number in self._links or number in self.earlier_links
+        if has_plain and (not has_new_title or self._own_texts.is_view_of_plain(number, texts)):
+            return False
+        if len(self._identities) >= MAX_PATHS:
             return False
         return not any(number in self._identities for number in simpler_numbers(url))
 

@@ -249,3 +249,35 @@ def calendar(events: int = 80) -> EndlessSite:
         return page(*_shuffled(links, order), title="Calendar", body=body)
 
     return EndlessSite({"/", "/week.php", *[f"/entry.php?id={event}" for event in range(events)]}, answer)
+
+
+def blog(posts: int = 90) -> EndlessSite:
+    """A blog under one path, whose lists by page, month and tag show its posts as a whole. The posts have titles."""
+    size = 5
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            return page("/blog", title="Home")
+        if path != "/blog":
+            return None
+        if "id" in given:
+            post = int(given["id"])
+            body = f"<main><p>{words_of(f'post{post}')}</p></main>"
+            return page("/blog", title=f"Post {post}", body=body) if post < posts else None
+        shown = list(range(posts))
+        if "tag" in given:
+            shown = [post for post in shown if post % 9 == int(given["tag"])]
+        elif "month" in given:
+            shown = [post for post in shown if post // 9 == int(given["month"])]
+        pages = _pages(shown, size)
+        rows = pages[int(given.get("page", 1)) - 1]
+        others = [pair for pair in parameters if pair[0] != "page"]
+        links = [_with("/blog", [*others, ("page", str(number + 1))]) for number in range(len(pages))]
+        links += [_with("/blog", [("tag", str(number))]) for number in range(9)]
+        links += [_with("/blog", [("month", str(number))]) for number in range(posts // 9)]
+        links += [_with("/blog", [("id", str(post))]) for post in rows]
+        body = "".join(f"<p>{words_of(f'post{post}')}</p>" for post in rows)
+        return page(*_shuffled(links, order), title="Blog", body=f"<main>{body}</main>")
+
+    return EndlessSite({"/", "/blog", *[f"/blog?id={post}" for post in range(posts)]}, answer)

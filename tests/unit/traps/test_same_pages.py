@@ -14,33 +14,45 @@ def texts_of(*texts: int, weight: int = 10) -> bytes:
 def test_several_pages_together_show_what_another_page_shows() -> None:
     pages = SamePages()
     for fingerprint, texts in ((b"1", texts_of(1, 2)), (b"2", texts_of(3, 4))):
-        assert not pages.repeats(fingerprint, texts)
-        pages.add(fingerprint, texts)
-    assert pages.repeats(b"3", texts_of(4, 1, 3))
-    assert not pages.repeats(b"3", texts_of(4, 1, 3, 5))
+        assert not pages.repeats(fingerprint, texts, None)
+        pages.add(fingerprint, texts, None)
+    assert pages.repeats(b"3", texts_of(4, 1, 3), None)
+    assert not pages.repeats(b"3", texts_of(4, 1, 3, 5), None)
 
 
 def test_a_page_may_have_a_label_of_its_own() -> None:
     pages = SamePages()
-    pages.add(b"1", texts_of(*range(100)))
-    assert pages.repeats(b"2", texts_of(*range(98), 1_000, 1_001))
-    assert not pages.repeats(b"2", texts_of(*range(97), 1_000, 1_001, 1_002))
+    pages.add(b"1", texts_of(*range(100)), None)
+    assert pages.repeats(b"2", texts_of(*range(98), 1_000, 1_001), None)
+    assert not pages.repeats(b"2", texts_of(*range(97), 1_000, 1_001, 1_002), None)
 
 
 def test_pages_without_known_texts_are_the_same_if_their_fingerprints_are() -> None:
     pages = SamePages()
-    pages.add(b"1", None)
-    assert pages.repeats(b"1", None)
-    assert not pages.repeats(b"2", None)
-    assert not pages.repeats(None, None)
-    pages.add(None, b"")
-    assert not pages.repeats(None, b"")
+    pages.add(b"1", None, None)
+    assert pages.repeats(b"1", None, None)
+    assert not pages.repeats(b"2", None, None)
+    assert not pages.repeats(None, None, None)
+    pages.add(None, b"", None)
+    assert not pages.repeats(None, b"", None)
 
 
 def test_a_title_tells_a_page_apart_that_is_believed_to_be_its_own_canonical_url() -> None:
     pages = SamePages()
     pages.add(b"1", texts_of(1, 2), "A product")
-    assert pages.repeats(b"2", texts_of(1, 2))
-    assert pages.repeats(b"2", texts_of(1, 2), "A product")
-    assert not pages.repeats(b"2", texts_of(1, 2), "A category")
-    assert pages.repeats(b"1", texts_of(1, 2), "A category"), "the same content under two titles"
+    assert pages.repeats(b"2", texts_of(1, 2), "A category")
+    assert pages.repeats(b"2", texts_of(1, 2), None, is_canonical=True)
+    assert pages.repeats(b"2", texts_of(1, 2), "A product", is_canonical=True)
+    assert not pages.repeats(b"2", texts_of(1, 2), "A category", is_canonical=True)
+    assert pages.repeats(b"1", texts_of(1, 2), "A category", is_canonical=True), "the same content under two titles"
+
+
+def test_a_part_of_a_list_with_a_title_of_its_own_is_a_page_of_its_own() -> None:
+    pages = SamePages()
+    pages.add(b"1", texts_of(*range(10)), "The list")
+    pages.add(b"2", texts_of(*range(8, 20)), "Page two")
+    assert not pages.repeats(b"3", texts_of(1, 2, 11, 12), "A post")
+    assert pages.repeats(b"3", texts_of(1, 2, 11, 12), "Page two")
+    assert pages.repeats(b"3", texts_of(1, 2, 3, 4, 5), "Half of the list")
+    assert not pages.repeats(b"3", texts_of(*range(10, 15)), "Less than half of the second page")
+    assert pages.repeats(b"3", texts_of(*range(10, 16)), "Half of the second page")
