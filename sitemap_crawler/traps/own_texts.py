@@ -15,15 +15,15 @@ from sitemap_crawler.utils.bounded import Recent
 
 MIN_OWN = 0.5
 """Share of the pages of a shape that have texts of their own, so that these are objects."""
-MAX_PLAIN = 0.5
-"""Share of the texts of the page without parameters that an object may show. The tabs of an object show it again."""
-MAX_PATHS = 100_000
-"""Number of paths whose page without parameters is remembered. Pages of others are views of it."""
+MIN_SHOWN = 0.5
+"""Share of the texts of one page that another shows, from which on one is a view or a part of the other."""
+MAX_PAGES = 100_000
+"""Number of pages whose texts are remembered."""
 MIN_PAGES = 5
 """Number of such pages from which on they are: the first page of a shape has no other to differ from."""
 MIN_COMMON = 5
 """Number of pages of a shape that show a text, from which on it belongs to their template."""
-MAX_TEXTS = 200_000
+MAX_TEXTS = 100_000
 """Number of texts in each of the two generations that are remembered."""
 MAX_SHAPES = 5_000
 """Number of shapes in each of the two generations."""
@@ -42,22 +42,28 @@ class OwnTexts:
     def __init__(self) -> None:
         self._texts, self._older_texts = dict[int, int](), dict[int, int]()
         """Number of pages, by shape and text."""
-        self._plain_weights: dict[int, int] = {}
+        self._weights: dict[int, int] = {}
+        """Weight of all texts, by page."""
         self._pages = Recent[_Pages](MAX_SHAPES)
 
-    def show_plain(self, path: int, texts: bytes) -> None:
-        """Remember the texts of the page without parameters of a path, given as a number."""
-        weight = 0
-        for number, letters in numbers_and_weights(texts):
-            self._count(hash((path, number)))
-            weight += letters
-        if len(self._plain_weights) < MAX_PATHS:
-            self._plain_weights[path] = weight
+    def remember(self, page: int, texts: bytes) -> None:
+        """Remember the texts of a page, given as a number."""
+        for number, _ in numbers_and_weights(texts):
+            self._count(hash((page, number)))
+        if len(self._weights) < MAX_PAGES:
+            self._weights[page] = _weight_of(texts)
 
-    def is_view_of_plain(self, path: int, texts: bytes) -> bool:
-        """Return whether a page shows at least MAX_PLAIN of what the page without parameters of its path shows."""
-        shown = sum(letters for number, letters in numbers_and_weights(texts) if self._number_of(hash((path, number))))
-        return shown >= MAX_PLAIN * self._plain_weights.get(path, 0)
+    def is_view(self, page: int, texts: bytes) -> bool:
+        """Return whether texts are at least MIN_SHOWN of those of another page. If that is unknown, they are."""
+        weight = self._weights.get(page)
+        return weight is None or self._shown_weight(page, texts) >= MIN_SHOWN * weight
+
+    def is_part(self, page: int, texts: bytes) -> bool:
+        """Return whether another page shows at least MIN_SHOWN of some texts. If that is unknown, it does."""
+        return page not in self._weights or self._shown_weight(page, texts) >= MIN_SHOWN * _weight_of(texts)
+
+    def _shown_weight(self, page: int, texts: bytes) -> int:
+        return sum(weight for number, weight in numbers_and_weights(texts) if self._number_of(hash((page, number))))
 
     def _number_of(self, key: int) -> int:
         return self._texts.get(key) or self._older_texts.get(key) or 0
@@ -87,3 +93,7 @@ class OwnTexts:
         counts.shown += 1
         counts.own += is_object
         return is_object and counts.own >= max(MIN_PAGES, MIN_OWN * counts.shown)
+
+
+def _weight_of(texts: bytes) -> int:
+    return sum(weight for _, weight in numbers_and_weights(texts))

@@ -210,22 +210,20 @@ class Yields:
             self._is_object(url, shape_of(url), texts, has_new_title=False)
 
     def _is_object(self, url: str, shape: Shape, texts: bytes, *, has_new_title: bool) -> bool:
-        """Return whether a page shows what no other page of its shape shows, and no simpler URL stands for it.
+        """Return whether a page shows what no other page of its shape shows, and is no part of what a simpler one does.
 
-        If the path has a page without parameters, an object has a title of its own, too.
+        If the path has a page without parameters, an object has a title of its own, and is no other view of that page.
         """
-        number = _path_number(url)
-        if not shape.names:
-            self._own_texts.show_plain(number, texts)
+        own, plain = self._own_texts, url.partition("?")[0]
+        own.remember(number_of(url), texts)
+        if not shape.names or len(shape.names) > MAX_NAMES or not own.show(shape.groups[0], texts):
             return False
-        if len(shape.names) > MAX_NAMES or not self._own_texts.show(shape.groups[0], texts):
-            return False
-        has_plain = number in self._links or number in self.earlier_links
-        if has_plain and (not has_new_title or self._own_texts.is_view_of_plain(number, texts)):
+        has_plain = hash(plain) in self._links or hash(plain) in self.earlier_links
+        if has_plain and (not has_new_title or own.is_view(number_of(plain), texts)):
             return False
         if len(self._identities) >= MAX_PATHS:
             return False
-        return not any(number in self._identities for number in simpler_numbers(url))
+        return not any(number in self._identities and own.is_part(number, texts) for number in simpler_numbers(url))
 
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""

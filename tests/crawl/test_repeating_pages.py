@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.endless_sites import EndlessSite, blog, calendar, forum, one_path_shop, shop, tracker, words_of
+from tests.support.endless_sites import (
+    EndlessSite,
+    archived_forum,
+    blog,
+    calendar,
+    forum,
+    one_path_shop,
+    shop,
+    tracker,
+    words_of,
+)
 from tests.support.program import Program, Result
 from tests.support.webserver import page
 
@@ -105,7 +115,7 @@ def test_a_shop_that_names_canonical_urls_has_the_pages_of_its_categories(progra
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("make", [blog, calendar, one_path_shop, shop, tracker])
+@pytest.mark.parametrize("make", [archived_forum, blog, calendar, one_path_shop, shop, tracker])
 def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, make: object, seed: int) -> None:
     made: EndlessSite = make()  # type: ignore[operator]
     made.seed = seed

@@ -281,3 +281,31 @@ def blog(posts: int = 90) -> EndlessSite:
         return page(*_shuffled(links, order), title="Blog", body=f"<main>{body}</main>")
 
     return EndlessSite({"/", "/blog", *[f"/blog?id={post}" for post in range(posts)]}, answer)
+
+
+def archived_forum(topics: int = 60) -> EndlessSite:
+    """A forum whose archive shows all posts once more, under addresses that are requested first."""
+    pages = 3
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            links = [f"/archive/{topic}-{number}.html" for topic in range(topics) for number in range(1, pages + 1)]
+            return page(*links, *[f"/topic?t={topic}" for topic in range(topics)], title="Forum")
+        if path == "/topic":
+            topic, number = int(given["t"]), int(given.get("page", 1))
+            links = [f"/topic?t={topic}&page={other}" for other in range(2, pages + 1)]
+            links += [f"/topic?t={topic}&post={post}" for post in range(4)]
+            shown = [int(given["post"])] if "post" in given else range(4)
+        elif path.startswith("/archive/"):
+            topic, number = map(int, path.removeprefix("/archive/").removesuffix(".html").split("-"))
+            links, shown = [], range(4)
+        else:
+            return None
+        posts = "".join(f"<p>{words_of(f'topic{topic}page{number}post{post}', 30)}</p>" for post in shown)
+        return page(*_shuffled(links, order), title=f"Topic {topic}", body=f"<main>{posts}</main>")
+
+    content = {"/", *[f"/topic?t={topic}" for topic in range(topics)]}
+    content |= {f"/topic?t={topic}&page={number}" for topic in range(topics) for number in range(2, pages + 1)}
+    content |= {f"/archive/{topic}-{number}.html" for topic in range(topics) for number in range(1, pages + 1)}
+    return EndlessSite(content, answer)
