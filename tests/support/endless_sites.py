@@ -283,7 +283,7 @@ def blog(posts: int = 90) -> EndlessSite:
     return EndlessSite({"/", "/blog", *[f"/blog?id={post}" for post in range(posts)]}, answer)
 
 
-def archived_forum(topics: int = 60) -> EndlessSite:
+def archived_forum(topics: int = 40) -> EndlessSite:
     """A forum whose archive shows all posts once more, under addresses that are requested first."""
     pages = 3
 
