@@ -28,7 +28,7 @@ from tests.support.webserver import page
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.support.webserver import WebServer
@@ -126,6 +126,14 @@ def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, 
     made: EndlessSite = make()  # type: ignore[operator]
     made.seed = seed
     assert made.content <= crawl(program, site, made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [archived_forum, blog, one_path_shop])
+def test_later_runs_find_what_is_new(program: Program, site: WebServer, make: Callable[[int], EndlessSite]) -> None:
+    for number in (50, 50, 80):
+        made = make(number)
+        assert made.content <= crawl(program, site, made)
 
 
 def test_each_page_of_a_shop_is_requested_once(program: Program, site: WebServer) -> None:

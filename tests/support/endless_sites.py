@@ -229,15 +229,15 @@ def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:
 def calendar(events: int = 80) -> EndlessSite:
     """A calendar without titles, whose weeks show its events as a whole, and lead to the weeks before and after."""
     per_week = 4
-    weeks = events // per_week
+    weeks = -(-events // per_week)
 
     def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
         given = dict(parameters)
         if path == "/":
             return page("/week.php", title="Calendar")
         if path == "/week.php":
-            week = int(given.get("week", 0))
-            shown = range(week * per_week, (week + 1) * per_week) if 0 <= week < weeks else range(0)
+            week = int(given.get("week", weeks - 1))
+            shown = range(week * per_week, min((week + 1) * per_week, events)) if 0 <= week < weeks else range(0)
             links = [f"/week.php?week={number}" for number in range(week - 3, week + 4)]
             links += [f"/entry.php?id={event}&week={week}" for event in shown]
             body = "".join(f"<p>{words_of(f'event{event}')}</p>" for event in shown)
