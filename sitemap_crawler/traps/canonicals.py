@@ -67,7 +67,7 @@ class Canonicals:
 
     @property
     def are_believed(self) -> bool:
-        """Whether the pages that name themselves are pages of their own."""
+        """Whether a page that names itself counts as a page of its own."""
         return self._own <= MAX_UNPROVED or self._others >= MIN_OTHERS * self._own
 
     def expected_of(self, url: str) -> str | None:

@@ -64,7 +64,7 @@ LAST_TURN = 30_001
 SEGMENT_TURNS = 20
 """Number of turns by which a URL waits longer for each directory of its path: shorter paths show more at once."""
 
-MAX_NAMES = 6
+MAX_PARAMETERS = 6
 """Number of parameters up to which the simpler URLs of a URL are looked up: there are 62."""
 MAX_GROUPS = 20_000
 """Number of groups in each of the two generations whose counts are kept in memory."""
@@ -216,7 +216,8 @@ class Yields:
         """
         own, plain = self._own_texts, url.partition("?")[0]
         own.remember(number_of(url), texts)
-        if not shape.names or len(shape.names) > MAX_NAMES or not own.show(shape.groups[0], texts):
+        # The names of a shape do not say how many there are: numbered ones are one.
+        if not shape.names or url.count("&") >= MAX_PARAMETERS or not own.show(shape.groups[0], texts):
             return False
         has_plain = hash(plain) in self._links or hash(plain) in self.earlier_links
         if has_plain and (not has_new_title or own.is_view(number_of(plain), texts)):

@@ -17,6 +17,7 @@ from sitemap_crawler.traps.yields import (
     LAST_TURN,
     LATE_TURN,
     MANY_DRY,
+    MAX_PARAMETERS,
     MAX_PATIENCE,
     NAME_TURNS,
     OWN_PLAIN_SAMPLES,
@@ -362,6 +363,17 @@ def test_an_event_that_a_list_has_shown_is_listed_unless_a_simpler_url_stands_fo
     assert show("/event?id=32&week=1", 32) is None
     for number in range(MIN_PAGES):
         assert show(f"/list?only={number}", number) == 0, "the page without parameters would show it"
+
+
+def test_simpler_urls_of_many_numbered_parameters_are_not_looked_up() -> None:
+    """Forty would have a million million, which ends no crawl. Their shape has three names."""
+    yields = Yields()
+    yields.turn_of(f"{HOST}/list")
+    yields.add(f"{HOST}/list", texts_of(*range(40)), "List", (), is_listable=True)
+    for number in range(2 * MIN_PAGES):
+        url = f"{HOST}/find?" + "&".join(f"f[{index}]={number}" for index in range(MAX_PARAMETERS + 4))
+        yields.turn_of(url)
+        assert yields.add(url, texts_of(number), "Found", (), is_listable=True)[0] == 0
 
 
 def test_a_list_is_a_page_of_its_own_if_it_says_so_and_has_a_title() -> None:
