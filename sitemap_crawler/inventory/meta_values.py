@@ -56,6 +56,7 @@ class _Learnt(_Value):
     repeating: list[str] = []
     speaking: list[str] = []
     compared: dict[str, tuple[_Count, _Count]] = {}
+    idle: dict[str, tuple[list[str], _Count, _Count]] = {}
 
 
 class _Counts(_Value):

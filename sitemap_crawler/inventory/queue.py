@@ -243,7 +243,7 @@ class Queue:
                 readmit_repeating(self._connection, self._traps)
                 store_learnt_traps(self._connection, self._traps)
             known = self._sampled_groups - reopened
-            ids, groups = sample_repeating(self._connection, self._traps, known=known)
+            ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
             self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
             self.queued = self._count_queued()
         self._traps.yields.reopened -= reopened

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, exists, func, select, update
@@ -29,6 +30,8 @@ MAX_GROUP_SAMPLES = 5
 """Number of further samples of a group that the run has refused, before it ends."""
 MAX_EARLIER_SAMPLES = 1
 """The same for a group that an earlier run has refused or left out."""
+MAX_REVISITED = 3
+"""Maximum number of pages of a group that an earlier run has refused, and that has yielded, which are fetched again."""
 MAX_SAMPLES = 1_000
 """Maximum number of such samples of all groups at a time."""
 MAX_SHAPES = 100_000
@@ -63,7 +66,7 @@ def bring_back(connection: Connection, traps: TrapDetector) -> None:
 
 
 def sample_repeating(
-    connection: Connection, traps: TrapDetector, *, known: Container[str]
+    connection: Connection, traps: TrapDetector, *, known: Container[str], run: int
 ) -> tuple[list[int], set[str]]:
     """Return the ids of some URLs of each refused group that is not among the `known` ones, and these groups.
 
@@ -83,9 +86,37 @@ def sample_repeating(
     groups = sorted(samples, key=lambda group: (-sizes[group], group))
     is_new = traps.yields.refused - traps.yields.earlier
     numbers = {group: MAX_GROUP_SAMPLES if group in is_new else MAX_EARLIER_SAMPLES for group in groups}
-    chosen = [row for group in groups for row in samples[group][-numbers[group] :]][:MAX_SAMPLES]
+    again = _pages_to_revisit(connection, traps, known=known, run=run)
+    chosen = [row for group in groups for row in samples[group][-numbers[group] :]]
+    chosen = [*chosen, *(row for rows in again.values() for row in rows)][:MAX_SAMPLES]
     traps.yields.samples.update(row.url for row in chosen)
-    return [row.id for row in chosen], set(groups)
+    return [row.id for row in chosen], {*groups, *again}
+
+
+def _pages_to_revisit(
+    connection: Connection, traps: TrapDetector, *, known: Container[str], run: int
+) -> dict[str, list[Any]]:
+    """Return some refused pages that earlier runs have fetched, for each group that has yielded.
+
+    A week of a calendar that was empty may have events now. A page with half of the clicks is chosen twice as often.
+    """
+    yields = traps.yields
+    groups = {group for group in yields.earlier & yields.refused if yields.has_yielded(group) and group not in known}
+    chosen: dict[str, list[Any]] = defaultdict(list)
+    if not groups:
+        return chosen
+    columns = select(urls.c.id, urls.c.url, urls.c.depth, observations.c.run)
+    refused = columns.join(observations, observations.c.url_id == urls.c.id)
+    refused = refused.where(urls.c.state.in_(_LEFT_OUT), observations.c.run < run)
+
+    def urgency(row: Any) -> tuple[float, int]:
+        return (run - row.run) / (row.depth + 1), -row.id
+
+    for rows in batches_of_urls(connection, refused):
+        for row in rows:
+            if (group := yields.refusing_group(row.url)) in groups:
+                chosen[group] = nlargest(MAX_REVISITED, [*chosen[group], row], key=urgency)
+    return chosen
 
 
 def exhaust(connection: Connection, traps: TrapDetector) -> None:

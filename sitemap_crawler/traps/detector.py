@@ -144,6 +144,7 @@ class TrapDetector:
             "repeating": sorted(self.yields.refused),
             "compared": self.yields.compared,
             "speaking": sorted(self.yields.speakers),
+            "idle": self.yields.idle.known,
         }
 
     def add_known(self, known: dict[str, Any]) -> None:
@@ -153,6 +154,7 @@ class TrapDetector:
         self._nested.update(known.get("rounds", ()))
         self.yields.refuse(known.get("repeating", ()))
         self.yields.earlier_speakers.update(known.get("speaking", ()))
+        self.yields.idle.add_known(known.get("idle", {}))
         self.yields.compared.update((group, tuple(counts)) for group, counts in known.get("compared", {}).items())
 
     @property

@@ -35,6 +35,10 @@ class _Pages:
     own: int = 0
     """Number of pages with texts that no other page of the shape had shown before."""
 
+    @property
+    def show_objects(self) -> bool:
+        return self.own >= max(MIN_PAGES, MIN_OWN * self.shown)
+
 
 class OwnTexts:
     """The texts that the pages of each shape have shown."""
@@ -58,9 +62,13 @@ class OwnTexts:
         weight = self._weights.get(page)
         return weight is None or self._shown_weight(page, texts) >= MIN_SHOWN * weight
 
-    def is_part(self, page: int, texts: bytes) -> bool:
-        """Return whether another page shows at least MIN_SHOWN of some texts. If that is unknown, it does."""
-        return page not in self._weights or self._shown_weight(page, texts) >= MIN_SHOWN * _weight_of(texts)
+    def knows(self, page: int) -> bool:
+        """Return whether the texts of a page are remembered."""
+        return page in self._weights
+
+    def is_part(self, page: int, texts: bytes, *, share: float = MIN_SHOWN) -> bool:
+        """Return whether another page shows at least this share of some texts. If that is unknown, it does."""
+        return page not in self._weights or self._shown_weight(page, texts) >= share * _weight_of(texts)
 
     def _shown_weight(self, page: int, texts: bytes) -> int:
         return sum(weight for number, weight in numbers_and_weights(texts) if self._number_of(hash((page, number))))
@@ -76,10 +84,11 @@ class OwnTexts:
         self._texts[key] = pages + 1
         return pages
 
-    def show(self, shape: str, texts: bytes) -> bool:
+    def show(self, shape: str, texts: bytes, *, like: str | None = None) -> bool:
         """Remember the texts of a page. Return whether it is an object: at least MIN_NEW of its texts are its own.
 
         False, too, as long as less than MIN_PAGES, or less than MIN_OWN of the pages of its shape, are objects.
+        `like` is another shape, whose pages may show this instead.
         """
         weight = own = 0
         of_shape = crc32(shape.encode()) << 32
@@ -92,7 +101,11 @@ class OwnTexts:
         counts = self._pages.get_or_create(shape, _Pages)
         counts.shown += 1
         counts.own += is_object
-        return is_object and counts.own >= max(MIN_PAGES, MIN_OWN * counts.shown)
+        return is_object and (counts.show_objects or (like is not None and self._has_objects(like)))
+
+    def _has_objects(self, shape: str) -> bool:
+        counts = self._pages.get(shape)
+        return counts is not None and counts.show_objects
 
 
 def _weight_of(texts: bytes) -> int:

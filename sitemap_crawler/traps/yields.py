@@ -11,8 +11,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from sitemap_crawler.traps.canonicals import Canonicals, number_of, simpler_numbers
+from sitemap_crawler.traps.canonicals import Canonicals
 from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
+from sitemap_crawler.traps.idle_parameters import IdleParameters, number_of, simpler_urls
 from sitemap_crawler.traps.own_texts import OwnTexts
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
@@ -20,7 +21,7 @@ from sitemap_crawler.traps.shown_texts import ShownTexts
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from sitemap_crawler.traps.shapes import Shape
 
@@ -66,6 +67,8 @@ SEGMENT_TURNS = 20
 
 MAX_PARAMETERS = 6
 """Number of parameters up to which the simpler URLs of a URL are looked up: there are 62."""
+MIN_SAME = 0.9
+"""Share of the texts of a page that a simpler URL shows, from which on the further parameters add nothing."""
 MAX_GROUPS = 20_000
 """Number of groups in each of the two generations whose counts are kept in memory."""
 MAX_LINKS = 200_000
@@ -115,7 +118,7 @@ class Yields:
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._identities: dict[int, int] = {}
-        """By canonical URL, as a number, the first URL with parameters that was admitted."""
+        """By URL without idle parameters, as a number, the first URL with parameters that was admitted."""
         self._parameters = 0
         """Number of URLs with parameters that were admitted."""
         self.reopened: set[str] = set()
@@ -136,6 +139,7 @@ class Yields:
         """
         self.progress = Progress()
         self.canonicals = Canonicals()
+        self.idle = IdleParameters()
 
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn: URLs of a later turn wait for those of an earlier."""
@@ -196,12 +200,35 @@ class Yields:
             find = Find.CONTENT
         if is_listable and self._is_object(url, shape, texts, has_new_title=news.has_new_title):
             find = Find.CONTENT
+        if shape.names:
+            self._count_idle(url, texts, canonical, find)
         if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
         if was_listed and is_sample:
             # It is listed still, and says nothing about the other URLs of its group.
             return None, []
         return None if find else news.percent, self._count_groups(url, shape, find)
+
+    def _count_idle(self, url: str, texts: bytes, canonical: str | None, find: Find) -> None:
+        """Count a page for the parameters of its shape that add nothing. Its canonical URL says it, or its texts do."""
+        if canonical is not None:
+            self.idle.count(url, canonical)
+        elif not find:
+            simpler = next(self._simpler_that_show(url, texts), None)
+            # A page without anything new proves nothing, unless it was requested for its simpler URL only.
+            if simpler is not None or self.refusing_group(url) is not None:
+                self.idle.count(url, simpler)
+        elif (simpler := self.idle.simpler_of(url)) is not None and self._own_texts.knows(number_of(simpler)):
+            self.idle.count(url, None)
+
+    def _simpler_that_show(self, url: str, texts: bytes) -> Iterator[str]:
+        """Yield the known URLs with fewer parameters, and at least one, that show what a page shows."""
+        if url.count("&") < MAX_PARAMETERS:
+            own = self._own_texts
+            for simpler in simpler_urls(url):
+                number = number_of(simpler)
+                if number in self._identities and own.knows(number) and own.is_part(number, texts, share=MIN_SAME):
+                    yield simpler
 
     def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
         """Add a page that an earlier process of the run has seen."""
@@ -217,14 +244,18 @@ class Yields:
         own, plain = self._own_texts, url.partition("?")[0]
         own.remember(number_of(url), texts)
         # The names of a shape do not say how many there are: numbered ones are one.
-        if not shape.names or url.count("&") >= MAX_PARAMETERS or not own.show(shape.groups[0], texts):
+        if not shape.names or url.count("&") >= MAX_PARAMETERS:
+            return False
+        like = self.idle.simpler_of(url)
+        if not own.show(shape.groups[0], texts, like=None if like is None else shape_of(like).groups[0]):
             return False
         has_plain = hash(plain) in self._links or hash(plain) in self.earlier_links
         if has_plain and (not has_new_title or own.is_view(number_of(plain), texts)):
             return False
         if len(self._identities) >= MAX_PATHS:
             return False
-        return not any(number in self._identities and own.is_part(number, texts) for number in simpler_numbers(url))
+        simpler = map(number_of, simpler_urls(url))
+        return not any(number in self._identities and own.is_part(number, texts) for number in simpler)
 
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""
@@ -342,8 +373,8 @@ class Yields:
         if not shape.names or (is_first and not find):
             # It is not refused, whatever is known of its shape.
             return []
-        if self._judge(shape, self.refused) is not None and self._is_first_of_its_canonical(url):
-            # So is this one. It says nothing of the URLs with the same canonical URL.
+        if self._judge(shape, self.refused) is not None and self._is_first_of_its_simpler(url):
+            # So is this one. It says nothing about the URLs with the same simpler URL.
             return []
         dry, again = self._count_in_groups(shape, self.refused, find)
         self.reopened.update(again)
@@ -374,21 +405,21 @@ class Yields:
         """Return whether a URL is not to be requested, as its group only repeats other pages.
 
         The first URL of a path is never refused for its parameters: it may be the only address of its content. Nor is a
-        URL that the run before has listed, or the first of those that have one canonical URL.
+        URL that the run before has listed, or the first of those that have the same simpler URL.
         """
         if not self.refused or self._is_first(url) or hash(url) in self.earlier_pages:
             return False
-        return self.refusing_group(url) is not None and not self._is_first_of_its_canonical(url)
+        return self.refusing_group(url) is not None and not self._is_first_of_its_simpler(url)
 
-    def _is_first_of_its_canonical(self, url: str) -> bool:
-        """Return whether no URL was admitted before whose page names the canonical URL that the page of this one names.
+    def _is_first_of_its_simpler(self, url: str) -> bool:
+        """Return whether no URL was admitted before that shows the same, as only parameters that add nothing differ.
 
         The number of dry samples would say no: some objects of a shop are always the last to be met.
         """
-        expected = self.canonicals.expected_of(url)
-        if expected is None or len(self._identities) >= MAX_PATHS or self.refusing_group(expected) is not None:
+        simpler = self.idle.simpler_of(url)
+        if simpler is None or len(self._identities) >= MAX_PATHS or self.refusing_group(simpler) is not None:
             return False
-        return self._identities.setdefault(number_of(expected), hash(url)) == hash(url)
+        return self._identities.setdefault(number_of(simpler), hash(url)) == hash(url)
 
     def _is_first(self, url: str) -> bool:
         """Return whether a URL has parameters and no other URL of its path was admitted before."""
@@ -472,6 +503,10 @@ class Yields:
         """Return the shape of a URL if URLs of this shape were left out when an earlier run ended."""
         shape = shape_of(url).groups[0] if self._exhausted else None
         return shape if shape in self._exhausted else None
+
+    def has_yielded(self, group: str) -> bool:
+        """Return whether pages of a group had shown something new when it was refused."""
+        return self.compared.get(group, (0, 0))[1] > 0
 
     def refuse(self, groups: Iterable[str]) -> None:
         for group in groups:

@@ -16,6 +16,7 @@ from tests.support.endless_sites import (
     EndlessSite,
     archived_forum,
     blog,
+    board,
     calendar,
     forum,
     one_path_shop,
@@ -119,7 +120,7 @@ def test_a_shop_that_names_canonical_urls_has_the_pages_of_its_categories(progra
     ("make", "seed"),
     [
         *product([shop, tracker], range(20)),
-        *product([archived_forum, blog, calendar, one_path_shop], range(6)),
+        *product([archived_forum, blog, board, calendar, one_path_shop], range(6)),
     ],
 )
 def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, make: object, seed: int) -> None:
@@ -129,11 +130,20 @@ def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [archived_forum, blog, one_path_shop])
+@pytest.mark.parametrize("make", [archived_forum, blog, board, one_path_shop])
 def test_later_runs_find_what_is_new(program: Program, site: WebServer, make: Callable[[int], EndlessSite]) -> None:
     for number in (50, 50, 80):
         made = make(number)
         assert made.content <= crawl(program, site, made)
+
+
+@pytest.mark.slow
+def test_later_runs_find_the_events_of_weeks_that_were_empty(program: Program, site: WebServer) -> None:
+    """No run lists empty weeks, and each revisits some of them, first those with few clicks."""
+    for number in (50, 50, 80, 80, 80, 80):
+        made = calendar(number)
+        listed = crawl(program, site, made)
+    assert made.content <= listed
 
 
 def test_each_page_of_a_shop_is_requested_once(program: Program, site: WebServer) -> None:

@@ -188,6 +188,42 @@ def forum(topics: int = 150) -> EndlessSite:
     return EndlessSite(content, answer)
 
 
+def board(topics: int = 400) -> EndlessSite:
+    """A forum whose start page links its latest topics by their numbers; its lists name the forum of a topic, too."""
+    forums, latest, size = 5, range(topics)[-150:], 20
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            links = [f"/viewforum?f={number}" for number in range(forums)]
+            links += [f"/viewtopic?t={topic}" for topic in latest]
+            return page(*_shuffled(links, order), title="Board")
+        if path == "/viewforum":
+            number, start = int(given["f"]), int(given.get("start", 0))
+            rows = [topic for topic in reversed(range(topics)) if topic % forums == number]
+            shown = rows[start : start + size]
+            links = [f"/viewtopic?f={number}&t={topic}" for topic in shown]
+            links += [f"/viewforum?f={number}&start={other}" for other in range(size, len(rows), size)]
+            rows_shown = "".join(f"<p>Topic {words_of(f'topic{topic}', 3)}</p>" for topic in shown)
+            return page(*_shuffled(links, order), title=f"Forum {number}", body=f"<main>{rows_shown}</main>")
+        if path != "/viewtopic":
+            return None
+        topic = int(given["t"])
+        links = [f"/viewforum?f={topic % forums}", f"/viewtopic?f={topic % forums}&t={topic}"]
+        body = f"<main><p>{words_of(f'topic{topic}post')}</p></main>"
+        return page(*_shuffled(links, order), title=f"Topic {words_of(f'topic{topic}', 3)}", body=body)
+
+    return EndlessSite(
+        {
+            "/",
+            *[f"/viewforum?f={number}" for number in range(forums)],
+            *[f"/viewtopic?t={topic}" for topic in latest],
+            *[f"/viewtopic?f={topic % forums}&t={topic}" for topic in range(latest.start)],
+        },
+        answer,
+    )
+
+
 def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:
     """A shop under one path, whose categories show products only. It names the canonical URL of each page."""
     script = "/index.php"

@@ -27,6 +27,15 @@ def test_pages_that_differ_are_objects_from_the_fifth_one_on() -> None:
     assert not texts.show("https://www.example.com/entry?day&id", texts_of(100)), "the first of its shape"
 
 
+def test_the_first_page_of_a_shape_is_an_object_if_those_of_a_shape_like_it_are() -> None:
+    texts = OwnTexts()
+    for number in range(MIN_COMMON + MIN_PAGES):
+        texts.show(SHAPE, texts_of(1, number + 2))
+    assert not texts.show(f"{SHAPE}&a", texts_of(1, 100))
+    assert texts.show(f"{SHAPE}&b", texts_of(1, 100), like=SHAPE)
+    assert not texts.show(f"{SHAPE}&c", texts_of(1, 100), like=f"{SHAPE}&a")
+
+
 def test_pages_of_a_shape_are_no_objects_if_most_repeat_each_other() -> None:
     texts = OwnTexts()
     for number in range(20):

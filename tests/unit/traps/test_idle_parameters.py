@@ -1,0 +1,64 @@
+"""The parameters that add nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sitemap_crawler.traps.idle_parameters import MIN_PAGES, IdleParameters
+
+HOST = "https://www.example.com"
+
+
+def show_variants(
+    idle: IdleParameters, number: int, *, of: str = "/p?b={0}&view=7&a={0}", to: str = "/p?a={0}&b={0}"
+) -> None:
+    for index in range(number):
+        idle.count(HOST + of.format(index), HOST + to.format(index))
+
+
+def test_a_url_is_the_same_without_the_parameters_that_add_nothing_on_the_pages_of_its_shape() -> None:
+    idle = IdleParameters()
+    show_variants(idle, MIN_PAGES - 1)
+    assert idle.simpler_of(f"{HOST}/p?a=99&b=1&view=2") is None
+    show_variants(idle, 1)
+    assert idle.simpler_of(f"{HOST}/p?a=99&view=2&b=1") == f"{HOST}/p?a=99&b=1"
+    assert idle.simpler_of(f"{HOST}/p?a=99&view=2") is None, "another shape"
+    show_variants(idle, 1, to="/p?a=0&b=0&view=8")
+    assert idle.simpler_of(f"{HOST}/p?a=99&b=1&view=2") is None, "one of six does not"
+
+
+@pytest.mark.parametrize(
+    ("of", "to"),
+    [
+        ("/p?a={0}&view=7", "/p?a=0"),
+        ("/p?a={0}&view=7", "/q?a={0}"),
+        ("/p?a={0}&view=7", "/p?a={0}&view=7"),
+        ("/p?a={0}&a=7", "/p?a={0}"),
+    ],
+)
+def test_no_parameters_add_nothing_where_more_than_they_differ(of: str, to: str) -> None:
+    idle = IdleParameters()
+    show_variants(idle, 2 * MIN_PAGES, of=of, to=to)
+    assert idle.simpler_of(HOST + of.format(99)) is None
+
+
+def test_all_parameters_may_add_nothing() -> None:
+    idle = IdleParameters()
+    show_variants(idle, MIN_PAGES, of="/p/{0}?view=7", to="/p/{0}")
+    assert idle.simpler_of(f"{HOST}/p/99?view=2") == f"{HOST}/p/99"
+
+
+def test_later_runs_know_what_is_proved() -> None:
+    idle = IdleParameters()
+    show_variants(idle, MIN_PAGES)
+    show_variants(idle, MIN_PAGES - 1, of="/q?a={0}&view=7", to="/q?a={0}")
+    known = json.loads(json.dumps(idle.known))
+    later = IdleParameters()
+    show_variants(later, MIN_PAGES - 1, to="/p?a={0}&view=7")
+    later.add_known(known)
+    assert later.simpler_of(f"{HOST}/p?a=99&view=2&b=1") == f"{HOST}/p?a=99&b=1"
+    assert later.simpler_of(f"{HOST}/q?a=99&view=2") is None
+    later.count(f"{HOST}/p?a=1&b=1&view=7", None)
+    assert later.simpler_of(f"{HOST}/p?a=99&view=2&b=1") is None, "one of six was new without its parameters"
