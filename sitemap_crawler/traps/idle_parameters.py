@@ -1,8 +1,8 @@
 """The parameters of each shape of URLs that add nothing: the URL without them shows the same.
 
 A shop under one path names the URL of a product without the category as canonical. The lists of a forum name the forum
-of a topic beside its number, and other links do not. The pages of such URLs repeat those of known simpler URLs, which
-says nothing about the URLs whose simpler URL no page links.
+of a topic beside its number, and other links do not. All links to a product name one of its categories. The pages of
+such URLs repeat others, which says nothing about the URLs that only one category, or one forum, links.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ MIN_PAGES = 5
 """Number of pages of a shape that show what their URL without the same parameters shows, before these are idle."""
 MAX_EXCEPTIONS = 0.05
 """Share of the pages of such a shape that do not."""
+MAX_PARAMETERS = 6
+"""Number of parameters up to which the simpler URLs of a URL are looked up: there are 62."""
+MAX_SIBLINGS = 500_000
+"""Maximum number of URLs without one of their parameters that are remembered."""
 MAX_SHAPES = 5_000
 """Number of shapes in each of the two generations that are remembered."""
 MAX_STORED = 1_000
@@ -48,6 +52,29 @@ class IdleParameters:
 
     def __init__(self) -> None:
         self._shapes = Recent[_Idle](MAX_SHAPES)
+        self._first: dict[int, int] = {}
+        """By URL without one of its parameters, the first such URL, as numbers."""
+
+    def admit(self, url: str) -> None:
+        """Remember a URL that is to be requested."""
+        if len(self._first) < MAX_SIBLINGS and 0 < url.count("&") < MAX_PARAMETERS:
+            number = number_of(url)
+            for simpler in _without_one(url):
+                self._first.setdefault(number_of(simpler), number)
+
+    def siblings(self, url: str) -> Iterator[tuple[str, int]]:
+        """Yield a URL without each of its parameters, and the number of the first URL that was the same without it."""
+        if 0 < url.count("&") < MAX_PARAMETERS:
+            number = number_of(url)
+            for simpler in _without_one(url):
+                first = self._first.get(number_of(simpler), number)
+                if first != number:
+                    yield simpler, first
+
+    def sibling(self, url: str, simpler: str) -> int | None:
+        """Return the number of the first other URL that was the same without one parameter, as `simpler` is."""
+        first = self._first.get(number_of(simpler))
+        return None if first == number_of(url) else first
 
     def count(self, url: str, same: str | None) -> None:
         """Count a page. `same` is the URL that shows the same, or None if the page is an exception."""
@@ -98,6 +125,12 @@ def simpler_urls(url: str) -> Iterator[str]:
     parameters = query.split("&")
     for size in range(1, len(parameters)):
         yield from (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, size))
+
+
+def _without_one(url: str) -> Iterator[str]:
+    path, _, query = url.partition("?")
+    parameters = query.split("&")
+    return (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, len(parameters) - 1))
 
 
 def _names_left_out(url: str, other: str) -> frozenset[str]:

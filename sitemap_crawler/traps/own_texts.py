@@ -66,9 +66,13 @@ class OwnTexts:
         """Return whether the texts of a page are remembered."""
         return page in self._weights
 
-    def is_part(self, page: int, texts: bytes, *, share: float = MIN_SHOWN) -> bool:
-        """Return whether another page shows at least this share of some texts. If that is unknown, it does."""
-        return page not in self._weights or self._shown_weight(page, texts) >= share * _weight_of(texts)
+    def is_part(self, page: int, texts: bytes) -> bool:
+        """Return whether another page shows at least MIN_SHOWN of some texts. If that is unknown, it does."""
+        return page not in self._weights or self.shows(page, texts, share=MIN_SHOWN)
+
+    def shows(self, page: int, texts: bytes, *, share: float) -> bool:
+        """Return whether a page is known to show at least this share of some texts."""
+        return page in self._weights and self._shown_weight(page, texts) >= share * _weight_of(texts)
 
     def _shown_weight(self, page: int, texts: bytes) -> int:
         return sum(weight for number, weight in numbers_and_weights(texts) if self._number_of(hash((page, number))))

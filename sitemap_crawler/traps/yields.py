@@ -13,7 +13,7 @@ from zlib import crc32
 
 from sitemap_crawler.traps.canonicals import Canonicals
 from sitemap_crawler.traps.group_counts import MIN_SHAPES, RARE_SHARE, Find, GroupCounts, own_share
-from sitemap_crawler.traps.idle_parameters import IdleParameters, number_of, simpler_urls
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, IdleParameters, number_of, simpler_urls
 from sitemap_crawler.traps.own_texts import OwnTexts
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
@@ -65,8 +65,6 @@ LAST_TURN = 30_001
 SEGMENT_TURNS = 20
 """Number of turns by which a URL waits longer for each directory of its path: shorter paths show more at once."""
 
-MAX_PARAMETERS = 6
-"""Number of parameters up to which the simpler URLs of a URL are looked up: there are 62."""
 MIN_SAME = 0.9
 """Share of the texts of a page that a simpler URL shows, from which on the further parameters add nothing."""
 MAX_GROUPS = 20_000
@@ -118,7 +116,9 @@ class Yields:
         self._paths: dict[int, int] = {}
         """By path, the first URL that was admitted."""
         self._identities: dict[int, int] = {}
-        """By URL without idle parameters, as a number, the first URL with parameters that was admitted."""
+        """By URL with parameters, as a number, the first such URL that was admitted: the order may differ."""
+        self._only: dict[int, int] = {}
+        """By URL without idle parameters, as a number, the only URL that was admitted although its group is refused."""
         self._parameters = 0
         """Number of URLs with parameters that were admitted."""
         self.reopened: set[str] = set()
@@ -149,6 +149,7 @@ class Yields:
             self._parameters += 1
             if len(self._identities) < MAX_PATHS:
                 self._identities.setdefault(number_of(url), hash(url))
+            self.idle.admit(url)
         if (turn := self._late_turn(url)) or "?" not in url:
             return turn
         shape = shape_of(url)
@@ -218,17 +219,25 @@ class Yields:
             # A page without anything new proves nothing, unless it was requested for its simpler URL only.
             if simpler is not None or self.refusing_group(url) is not None:
                 self.idle.count(url, simpler)
-        elif (simpler := self.idle.simpler_of(url)) is not None and self._own_texts.knows(number_of(simpler)):
-            self.idle.count(url, None)
+        elif (simpler := self.idle.simpler_of(url)) is not None:
+            known = (number_of(simpler), self.idle.sibling(url, simpler))
+            if any(number is not None and self._own_texts.knows(number) for number in known):
+                self.idle.count(url, None)
 
     def _simpler_that_show(self, url: str, texts: bytes) -> Iterator[str]:
-        """Yield the known URLs with fewer parameters, and at least one, that show what a page shows."""
+        """Yield the URLs with fewer parameters, and at least one, that show what a page shows.
+
+        A known URL shows it, or one that is the same without one of its parameters.
+        """
+        own = self._own_texts
         if url.count("&") < MAX_PARAMETERS:
-            own = self._own_texts
             for simpler in simpler_urls(url):
                 number = number_of(simpler)
-                if number in self._identities and own.knows(number) and own.is_part(number, texts, share=MIN_SAME):
+                if number in self._identities and own.shows(number, texts, share=MIN_SAME):
                     yield simpler
+        for simpler, number in self.idle.siblings(url):
+            if own.shows(number, texts, share=MIN_SAME):
+                yield simpler
 
     def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
         """Add a page that an earlier process of the run has seen."""
@@ -417,9 +426,12 @@ class Yields:
         The number of dry samples would say no: some objects of a shop are always the last to be met.
         """
         simpler = self.idle.simpler_of(url)
-        if simpler is None or len(self._identities) >= MAX_PATHS or self.refusing_group(simpler) is not None:
+        if simpler is None or "?" not in simpler or self.refusing_group(simpler) is not None:
             return False
-        return self._identities.setdefault(number_of(simpler), hash(url)) == hash(url)
+        number = number_of(simpler)
+        if number in self._identities or len(self._identities) >= MAX_PATHS or len(self._only) >= MAX_PATHS:
+            return False
+        return self.idle.sibling(url, simpler) is None and self._only.setdefault(number, hash(url)) == hash(url)
 
     def _is_first(self, url: str) -> bool:
         """Return whether a URL has parameters and no other URL of its path was admitted before."""

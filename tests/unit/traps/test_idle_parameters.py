@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sitemap_crawler.traps.idle_parameters import MIN_PAGES, IdleParameters
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, MIN_PAGES, IdleParameters, number_of
 
 HOST = "https://www.example.com"
 
@@ -62,3 +62,23 @@ def test_later_runs_know_what_is_proved() -> None:
     assert later.simpler_of(f"{HOST}/q?a=99&view=2") is None
     later.count(f"{HOST}/p?a=1&b=1&view=7", None)
     assert later.simpler_of(f"{HOST}/p?a=99&view=2&b=1") is None, "one of six was new without its parameters"
+
+
+def test_urls_without_one_parameter_are_siblings() -> None:
+    idle = IdleParameters()
+    first, second = f"{HOST}/p?id=1&in=a", f"{HOST}/p?in=b&id=1"
+    for url in (first, second, f"{HOST}/p?id=2&in=a"):
+        idle.admit(url)
+    assert list(idle.siblings(first)) == []
+    assert list(idle.siblings(second)) == [(f"{HOST}/p?id=1", number_of(first))]
+    assert idle.sibling(second, f"{HOST}/p?id=1") == number_of(first)
+    assert idle.sibling(f"{HOST}/p?id=3&in=b", f"{HOST}/p?id=3") is None
+    assert list(idle.siblings(f"{HOST}/p?in=a")) == []
+
+
+def test_urls_with_many_parameters_have_no_siblings() -> None:
+    idle = IdleParameters()
+    urls = [f"{HOST}/p?{'&'.join(f'a{number}=1' for number in range(MAX_PARAMETERS))}&b={end}" for end in "xy"]
+    for url in urls:
+        idle.admit(url)
+    assert list(idle.siblings(urls[1])) == []
