@@ -203,16 +203,16 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
             if (path_of_row := _path(row.url)) != current:
                 of_path, current = SamePages(), path_of_row
                 if (first := plain.get(current)) is not None:
-                    of_path.add(first.fingerprint, texts.get(first.id), first.title)
+                    of_path.add(first.url, first.fingerprint, texts.get(first.id), first.title)
             page_texts_of_row = texts.get(row.id)
             is_whole = page_texts_of_row is not None and len(page_texts_of_row) < MAX_TEXTS_BYTES
             is_canonical = believed and row.canonical == row.id
             known_texts = page_texts_of_row if is_whole else None
-            repeats = of_path.repeats(row.fingerprint, known_texts, row.title, is_canonical=is_canonical)
+            repeats = of_path.repeats(row.url, row.fingerprint, known_texts, row.title, is_canonical=is_canonical)
             if repeats and row.named is None and traps.applies(row.url):
                 same.append(row.id)
             else:
-                of_path.add(row.fingerprint, page_texts_of_row, row.title)
+                of_path.add(row.url, row.fingerprint, page_texts_of_row, row.title)
     for chunk in chunks(same):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
 

@@ -3,12 +3,14 @@
 The simplest URL of a content has the fewest parameters, then the fewest characters. Pages of different paths are never
 compared: a term of a glossary has a page of its own, although the glossary shows all terms. So has a page with a title
 of its own that is a part of what others show, such as a post that stands in a list, and one that is believed to be its
-own canonical URL: a category of a shop shows what its products show.
+own canonical URL: a category of a shop shows what its products show. So have the sizes of a product, which differ by
+their titles and headings only.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from sys import intern
 
 from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
 
@@ -31,10 +33,12 @@ class SamePages:
         """By text, the number of the first page that shows it."""
         self._weights: list[int] = []
         """Weight of all texts of each page."""
+        self._names: list[str] = []
+        """Names of the parameters of each page."""
         self._titles: set[int] = set()
 
     def repeats(
-        self, fingerprint: bytes | None, texts: bytes | None, title: str | None, *, is_canonical: bool = False
+        self, url: str, fingerprint: bytes | None, texts: bytes | None, title: str | None, *, is_canonical: bool = False
     ) -> bool:
         """Return whether simpler URLs show what a page shows.
 
@@ -57,9 +61,15 @@ class SamePages:
             return False
         if title is None or title_number(title) in self._titles:
             return True
-        return not is_canonical and any(weight >= MIN_VIEW * self._weights[page] for page, weight in shown.items())
+        if is_canonical:
+            return False
+        # A page whose title and heading are its own is no view of one that differs by the values of parameters only.
+        names = _names(url) if elsewhere else None
+        return any(
+            weight >= MIN_VIEW * self._weights[page] for page, weight in shown.items() if self._names[page] != names
+        )
 
-    def add(self, fingerprint: bytes | None, texts: bytes | None, title: str | None) -> None:
+    def add(self, url: str, fingerprint: bytes | None, texts: bytes | None, title: str | None) -> None:
         """Add a page that is listed."""
         if fingerprint is not None and len(self._fingerprints) < MAX_FINGERPRINTS:
             self._fingerprints.add(fingerprint)
@@ -69,5 +79,11 @@ class SamePages:
                 self._texts.setdefault(number, page)
                 total += weight
             self._weights.append(total)
+            self._names.append(_names(url))
         if title is not None and len(self._titles) < MAX_TEXTS:
             self._titles.add(title_number(title))
+
+
+def _names(url: str) -> str:
+    """Return the names of the parameters of a URL, for a comparison. Most pages of one path share them."""
+    return intern("&".join(sorted(part.partition("=")[0] for part in url.partition("?")[2].split("&"))))

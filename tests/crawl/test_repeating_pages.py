@@ -158,6 +158,26 @@ def test_a_product_that_one_category_links_is_found_though_the_category_repeats_
     assert len(requested & set(sale[:80])) < 80
 
 
+@pytest.mark.parametrize("group", [3, 6])
+def test_products_that_differ_by_their_titles_and_headings_only_are_listed(
+    program: Program, site: WebServer, group: int
+) -> None:
+    numbers = range(90)
+    products = [f"/product?id={number}" for number in numbers]
+
+    def product_page(number: int) -> str:
+        name, text = f"Screw {number}", words_of(f"group{number // group}")
+        return page("/", title=name, body=f"<main><h1>{name}</h1><p>{text}</p><p>{text} again</p></main>")
+
+    site.pages = {
+        "/": page(*products, title="Screws"),
+        **{path: product_page(number) for number, path in zip(numbers, products, strict=True)},
+    }
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert listed_paths(result, site) == {"/", *products}
+
+
 @pytest.mark.slow
 def test_later_runs_find_the_events_of_weeks_that_were_empty(program: Program, site: WebServer) -> None:
     """No run lists empty weeks, and each revisits some of them, first those with few clicks."""
