@@ -23,6 +23,8 @@ class NoteKind(StrEnum):
     The inventory stores these strings.
     """
 
+    ALIKE = "alike"
+    """1: an earlier page of the same pattern of dates or numbers shows the same, but for the dates."""
     BLOCKED_FOR_SEARCH = "blocked-for-search"
     """Robot of a search engine, and the robots.txt rule that forbids the page to it."""
     BLOCKED_RESOURCES = "blocked-resources"

@@ -57,8 +57,8 @@ MIN_TIME, MAX_TIME = -62_135_596_800.0, 253_402_300_799.0
 _HASHES = ("key", "sitemap")
 """Columns with signed hashes of URLs. All other integers are numbers of something."""
 _NUMBERS = frozenset((
-    NoteKind.DEEP_PAGE, NoteKind.LONG_BODY, NoteKind.MANY_LINKS, NoteKind.NOFOLLOW_LINKS, NoteKind.NOFOLLOW_PAGE,
-    NoteKind.REPEATS, NoteKind.SCRIPT_SHELL, NoteKind.WORDPRESS_LIST,
+    NoteKind.ALIKE, NoteKind.DEEP_PAGE, NoteKind.LONG_BODY, NoteKind.MANY_LINKS, NoteKind.NOFOLLOW_LINKS,
+    NoteKind.NOFOLLOW_PAGE, NoteKind.REPEATS, NoteKind.SCRIPT_SHELL, NoteKind.WORDPRESS_LIST,
 ))  # fmt: skip
 """Kinds of the notes that are numbers. All others are texts."""
 _NOT_DAMAGE = {

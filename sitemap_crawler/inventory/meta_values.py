@@ -31,6 +31,7 @@ class _PatternPages(_Value):
     seen: _Count
     total: _Count
     contents: list[str] | None
+    older: list[str] = []
 
 
 class _TokenPages(_Value):

@@ -83,10 +83,12 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     plain = select(urls.c.url).where(~urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
     yields.earlier_links.update(hash(url) for (url,) in stream(plain.where(urls.c.first_seen != run)))
     listed = select(urls.c.url, observations.c.notes).join(decisions, decisions.c.url_id == urls.c.id)
-    listed = listed.join(observations, observations.c.url_id == urls.c.id).where(urls.c.url.contains("?"))
+    listed = listed.join(observations, observations.c.url_id == urls.c.id)
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
+    traps.keep(url for url, _ in stream(listed))
     # A run that a limit ended may list pages that it knew to repeat others.
-    yields.earlier_pages.update(hash(url) for url, notes in stream(listed) if NoteKind.REPEATS not in (notes or ()))
+    repeated = stream(listed.where(urls.c.url.contains("?")))
+    yields.earlier_pages.update(hash(url) for url, notes in repeated if NoteKind.REPEATS not in (notes or ()))
     if not resumed:
         return
     seen, shown = observations.c, page_texts.c

@@ -22,6 +22,7 @@ from sitemap_crawler.inventory.repeats import (
     exhaust,
     is_exhausted,
     readmit_repeating,
+    refuse_alike,
     refuse_repeating,
     refuse_same,
     sample_repeating,
@@ -256,6 +257,7 @@ class Queue:
         Return whether the run has left URLs out because its last pages had shown nothing new.
         """
         with self._connection.begin():
+            refuse_alike(self._connection, self._traps)
             refuse_repeating(self._connection, self._traps)
             refuse_same(self._connection, self._traps)
             if self._traps.yields.refused:

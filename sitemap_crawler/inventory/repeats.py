@@ -176,6 +176,16 @@ def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
         SET_STATE.execute(connection, states)
 
 
+def refuse_alike(connection: Connection, traps: TrapDetector) -> None:
+    """Refuse the fetched pages of endless patterns that show what earlier ones show, but for dates."""
+    exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
+    noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
+    query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
+    for rows in batches_of_urls(connection, query.where(noted)):
+        alike = [row.id for row in rows if NoteKind.ALIKE in row.notes and traps.is_endless(row.url)]
+        SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.ENDLESS)} for url_id in alike])
+
+
 def _left_out_shapes(connection: Connection) -> set[str]:
     """Return the shapes of the URLs that were left out because the last pages of a run had shown nothing new."""
     shapes: set[str] = set()

@@ -125,6 +125,8 @@ class TrapDetector:
         self._learner = TrapLearner()
         self.yields = Yields()
         self._endless: set[str] = set()
+        self._earlier_pages: set[int] = set()
+        """Hashes of the URLs that may have endless patterns, and that the run before has listed."""
         self._sessions: set[str] = set()
         self._nested: set[str] = set()
         self._admitted: dict[int, str] = {}
@@ -287,19 +289,24 @@ class TrapDetector:
         else:
             self.learnt += [(Trap.REPEATS, group) for group in self.yields.count_other(url, links)]
 
-    def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> None:
-        """Learn from a page. Its content and its links may be left out if the suspect does not need them."""
+    def learn(self, suspect: Suspect, content: bytes | None, links: Iterable[str] = ()) -> bool:
+        """Learn from a page. Its content and its links may be left out if the suspect does not need them.
+
+        Return whether an earlier page of its pattern had the same content, but for dates.
+        """
         self.has_unsaved_counts = True
         mark = None if content is None else content.hex()
+        is_alike = suspect.pattern is not None and mark is not None and self._learner.has_shown(suspect.pattern, mark)
         if suspect.pattern is not None and self._learner.proves_endless(suspect.pattern, mark):
             self.learnt.append((Trap.ENDLESS, suspect.pattern))
         if mark is None:
-            return
+            return False
         for session in suspect.sessions:
             if self._learner.proves_session(session, mark, renewed=_is_renewed(session, links)):
                 self.learnt.append((Trap.SESSION, session.place))
         if suspect.repeated:
             self.learnt += [(Trap.NESTING, name) for name in self._learner.nested_names(suspect.repeated, mark)]
+        return is_alike
 
     def apply_learnt(self) -> bool:
         """Put the learnt traps into effect. Return whether any of them is new and within the limit."""
@@ -313,11 +320,19 @@ class TrapDetector:
         self.learnt = []
         return self._number_of_traps() > before
 
+    def is_endless(self, url: str) -> bool:
+        """Return whether the pattern of a URL is known to be endless."""
+        return bool(self._endless) and self.applies(url) and endless_pattern(url) in self._endless
+
+    def keep(self, listed: Iterable[str]) -> None:
+        """Keep the pages that the run before has listed, although their patterns are, or become, endless."""
+        self._earlier_pages.update(hash(url) for url in listed if endless_pattern(url) is not None)
+
     def _number_of_traps(self) -> int:
         return len(self._endless) + len(self._sessions) + len(self._nested) + len(self.yields.refused)
 
     def _learnt_trap(self, url: str) -> Trap | None:
-        if self._endless and endless_pattern(url) in self._endless:
+        if hash(url) not in self._earlier_pages and self.is_endless(url):
             return Trap.ENDLESS
         if self._nested and is_nested(url, self._nested):
             return Trap.NESTING

@@ -50,6 +50,8 @@ class _PatternPages:
     """Number of pages in the epochs before."""
     contents: set[str] | None = field(default_factory=set)
     """Different contents of the current epoch; None if there are too many for a trap."""
+    older: set[str] = field(default_factory=set)
+    """Those of the epoch before, if there were not too many."""
 
     @property
     def count(self) -> int:
@@ -65,6 +67,7 @@ class _PatternPages:
         if self.seen < self.epoch:
             return False
         alike = self.contents is not None
+        self.older = self.contents or set()
         self.total += self.seen
         self.epoch, self.seen, self.contents = self.total, 0, set()
         return alike
@@ -148,6 +151,11 @@ class TrapLearner:
             or any(not self._tokens.get_or_create(session.place, _TokenPages).settled for session in sessions)
             or (bool(repeated) and not self._nested_pages(repeated).settled)
         )
+
+    def has_shown(self, pattern: str, content: str) -> bool:
+        """Return whether a page of a pattern has shown a content before."""
+        pages = self._pages.get_or_create(pattern, _PatternPages)
+        return content in pages.older or (pages.contents is not None and content in pages.contents)
 
     def proves_endless(self, pattern: str, content: str | None) -> bool:
         """Count a page. Return whether it proves that its pattern is endless. Without a content it is only counted."""

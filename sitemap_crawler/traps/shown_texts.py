@@ -114,6 +114,11 @@ def numbers_and_weights(texts: bytes) -> Iterator[tuple[int, int]]:
     return zip(numbers[::2], numbers[1::2], strict=True)
 
 
+def is_empty(texts: bytes) -> bool:
+    """Return whether a page has next to no texts. Scripts may make its content."""
+    return sum(letters for _, letters in numbers_and_weights(texts)) < MIN_CHARACTERS
+
+
 def title_number(title: str | None) -> int:
     """Return the hash of a title without the hashes in it: each version of a file has its own."""
     return crc32(_HASH.sub("", title or "").encode())

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.support.endless_sites import words_of
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -80,6 +81,33 @@ def test_a_calendar_of_empty_days(program: Program, site: WebServer) -> None:
     serve(site, "/cal?date=2024-05-17", day)
     warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 100 + 60)
     assert "/cal?date={date}" in warning["message"]
+
+
+def test_runs_agree_on_the_pages_of_an_endless_calendar(program: Program, site: WebServer) -> None:
+    """It goes back for ever. One month in five has an event, in the first 20 months."""
+    events = [f"/cal?month={2024 - back // 12}-{12 - back % 12:02}" for back in range(0, 20, 5)]
+
+    def month(request: LoggedRequest) -> Answer:
+        year, number = map(int, parse_qs(urlsplit(request.path).query)["month"][0].split("-"))
+        at = 12 * year + number - 1
+        links = [f"/cal?month={then // 12}-{then % 12 + 1:02}" for then in (at - 1, at - 2, at - 12)]
+        event = f"<p>{words_of(request.path)}</p>" if request.path in events else ""
+        days = " ".join(f"{day} free" for day in range(1, 31))
+        name = f"{datetime(year, number, 1):%B} {year}"
+        return Answer(page(*links, title=name, body=f"<main><h1>{name}</h1><p>{days}</p>{event}</main>"))
+
+    serve(site, "/cal?month=2024-12", month)
+    first = program.crawl(site.url("/"), *FAST)
+    warning = caught(first, site, requests=31 + 100 + 60)
+    assert "/cal?month={date}" in warning["message"]
+    listed = {path for url in first.listed() if (path := url.removeprefix(site.url("/")[:-1])) not in GOOD}
+    assert set(events) <= listed
+    assert len(listed) <= len(events) + 5
+    for _ in range(2):
+        again = program.crawl(site.url("/"), *FAST)
+        assert again.code == 0, again.err
+        assert again.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+        assert sorted(again.listed()) == sorted(first.listed())
 
 
 def test_a_path_that_grows(program: Program, site: WebServer) -> None:

@@ -14,6 +14,7 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.inventory.publications import page_list_urls
 from sitemap_crawler.items import NoteKind
+from sitemap_crawler.traps.shown_texts import is_empty
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.urls.scope import redirect_of_start
 
@@ -122,10 +123,13 @@ class TrapsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Page) -> Page:
+        is_alike = False
         if item.is_document and item.suspect is not None:
-            self._traps.learn(item.suspect, item.likeness, item.links)
+            is_alike = self._traps.learn(item.suspect, item.likeness, item.links)
         seen, url = item.observation, item.queued.url
         if seen.texts is not None:
+            if is_alike and not is_empty(seen.texts):
+                seen.notes[NoteKind.ALIKE] = 1
             percent = self._traps.compare(
                 url,
                 seen.texts,
