@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import or_, select
 
 from sitemap_crawler.inventory.dialects import insert
-from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
+from sitemap_crawler.inventory.runs import SAW_EVERYTHING
+from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, runs, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.canonicals import Canonicals
@@ -86,9 +87,14 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     listed = listed.join(observations, observations.c.url_id == urls.c.id)
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
     traps.keep(url for url, _ in stream(listed))
+    ended = select(runs.c.ended_by).where(runs.c.id < run, runs.c.ended_by.is_not(None)).order_by(runs.c.id.desc())
     # A run that a limit ended may list pages that it knew to repeat others.
-    repeated = stream(listed.where(urls.c.url.contains("?")))
-    yields.earlier_pages.update(hash(url) for url, notes in repeated if NoteKind.REPEATS not in (notes or ()))
+    knows_repeats = connection.scalar(ended.limit(1)) == SAW_EVERYTHING
+    for url, notes in stream(listed.where(urls.c.url.contains("?"))):
+        if NoteKind.REPEATS not in (notes or ()):
+            yields.earlier_pages.add(hash(url))
+        elif knows_repeats:
+            yields.earlier_repeats.add(hash(url))
     if not resumed:
         return
     seen, shown = observations.c, page_texts.c

@@ -137,6 +137,8 @@ class Yields:
 
         They yield again. This run may meet what they show in another order.
         """
+        self.earlier_repeats: set[int] = set()
+        """Hashes of the other URLs with parameters that the run before has listed. They are not refused."""
         self.progress = Progress()
         self.canonicals = Canonicals()
         self.idle = IdleParameters()
@@ -199,15 +201,20 @@ class Yields:
             find = Find.TITLE
         elif news.has_new_title and canonical == url and self.canonicals.are_believed:
             find = Find.CONTENT
-        if is_listable and self._is_object(url, shape, texts, has_new_title=news.has_new_title):
+        if (
+            is_listable
+            and self._is_object(url, shape, texts, has_new_title=news.has_new_title)
+            and (url not in self.samples or news.percent)
+        ):
+            # A sample that shows nothing new is known under another URL.
             find = Find.CONTENT
         if shape.names:
             self._count_idle(url, texts, canonical, find)
         if url not in self.samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
-        if was_listed and is_sample:
+        if is_sample and (was_listed or hash(url) in self.earlier_repeats):
             # It is listed still, and says nothing about the other URLs of its group.
-            return None, []
+            return None if find else news.percent, []
         return None if find else news.percent, self._count_groups(url, shape, find)
 
     def _count_idle(self, url: str, texts: bytes, canonical: str | None, find: Find) -> None:
@@ -416,7 +423,8 @@ class Yields:
         The first URL of a path is never refused for its parameters: it may be the only address of its content. Nor is a
         URL that the run before has listed, or the first of those that have the same simpler URL.
         """
-        if not self.refused or self._is_first(url) or hash(url) in self.earlier_pages:
+        number = hash(url)
+        if not self.refused or self._is_first(url) or number in self.earlier_pages or number in self.earlier_repeats:
             return False
         return self.refusing_group(url) is not None and not self._is_first_of_its_simpler(url)
 

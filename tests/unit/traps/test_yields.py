@@ -205,6 +205,30 @@ def test_a_page_that_the_run_before_has_listed_stays_and_opens_no_refused_shape(
     assert (yields.refused, yields.reopened) == ({f"{HOST}/list?page"}, set())
 
 
+def test_a_page_that_the_run_before_has_listed_although_it_repeats_stays() -> None:
+    yields = Yields()
+    yields.refuse([f"{HOST}/list?page"])
+    yields.earlier_repeats = {hash(f"{HOST}/list?page=1")}
+    show(yields, "/all", 1, 2, 3)
+    assert show(yields, "/list?page=1", 1, 2) == 0
+    assert [yields.refuses(f"{HOST}/list?page={number}") for number in (1, 3)] == [False, True]
+    assert (yields.refused, yields.reopened) == ({f"{HOST}/list?page"}, set())
+
+
+def test_a_sample_whose_texts_are_known_opens_no_refused_shape() -> None:
+    yields = Yields()
+    paths = [f"/topic?post={number}" for number in range(MIN_PAGES + 2)]
+    show(yields, "/all", *range(len(paths)))
+    for number, path in enumerate(paths[:-2]):
+        show(yields, path, number)
+    yields.refuse([f"{HOST}/topic?post"])
+    yields.samples.update(HOST + path for path in paths)
+    assert show(yields, paths[-2], len(paths) - 2) == 0
+    assert yields.refused
+    assert show(yields, paths[-1], len(paths) - 1, 100) is None
+    assert not yields.refused
+
+
 def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
     yields = Yields()
     show(yields, "/list", 7)
