@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from sitemap_crawler.traps.detector import TrapDetector
+    from sitemap_crawler.traps.yields import Yields
 
-MAX_GROUP_SAMPLES = 5
+MIN_GROUP_SAMPLES = 5
 """Number of further samples of a group that the run has refused, before it ends."""
+MAX_GROUP_SAMPLES = 50
+"""The same for a group that has yielded: one URL in twenty may yield again."""
 MAX_EARLIER_SAMPLES = 1
 """The same for a group that an earlier run has refused or left out."""
 MAX_REVISITED = 3
@@ -73,24 +76,47 @@ def sample_repeating(
     So it is with the shapes of URLs that were left out when an earlier run ended. The groups with the most URLs come
     first. The samples are spread over the URLs of a group.
     """
-    samples: dict[str, list[Any]] = {}
-    sizes: dict[str, int] = defaultdict(int)
+    samples: dict[str, _Spread] = defaultdict(_Spread)
     for row in _refused_unseen(connection):
         group = traps.yields.refusing_group(row.url) or traps.yields.exhausted_shape(row.url)
         if group is None or group in known:
             continue
-        sizes[group] += 1
-        # A power of two more URLs, one more sample: early ones and late ones.
-        if sizes[group] & (sizes[group] - 1) == 0:
-            samples.setdefault(group, []).append(row)
-    groups = sorted(samples, key=lambda group: (-sizes[group], group))
-    is_new = traps.yields.refused - traps.yields.earlier
-    numbers = {group: MAX_GROUP_SAMPLES if group in is_new else MAX_EARLIER_SAMPLES for group in groups}
+        samples[group].add(row)
+    groups = sorted(samples, key=lambda group: (-samples[group].size, group))
+    numbers = {group: _number_of_samples(group, traps.yields) for group in groups}
     again = _pages_to_revisit(connection, traps, known=known, run=run)
-    chosen = [row for group in groups for row in samples[group][-numbers[group] :]]
+    chosen = [row for group in groups for row in samples[group].choose(numbers[group])]
     chosen = [*chosen, *(row for rows in again.values() for row in rows)][:MAX_SAMPLES]
     traps.yields.samples.update(row.url for row in chosen)
     return [row.id for row in chosen], {*groups, *again}
+
+
+def _number_of_samples(group: str, yields: Yields) -> int:
+    if group in yields.earlier or group not in yields.refused:
+        return MAX_EARLIER_SAMPLES
+    return MAX_GROUP_SAMPLES if yields.has_yielded(group) else MIN_GROUP_SAMPLES
+
+
+class _Spread:
+    """Some rows of many, at equal distances."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._rows: list[Any] = []
+        self._distance = 1
+
+    def add(self, row: Any) -> None:
+        if self.size % self._distance == 0:
+            self._rows.append(row)
+        self.size += 1
+        if len(self._rows) > 2 * MAX_GROUP_SAMPLES:
+            self._rows = self._rows[::2]
+            self._distance *= 2
+
+    def choose(self, number: int) -> list[Any]:
+        """Return up to `number` rows, the last one among them."""
+        rows = self._rows
+        return [rows[-1 - index * len(rows) // number] for index in range(min(number, len(rows)))]
 
 
 def _pages_to_revisit(

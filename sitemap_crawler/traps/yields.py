@@ -484,8 +484,8 @@ class Yields:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether there may be URLs that samples could bring back."""
-        return bool(self.refused or self._exhausted)
+        """Whether there may be URLs that were left out, and that samples could bring back, or have."""
+        return bool(self.refused or self._exhausted or self.reopened)
 
     def begin(self, left_out: Iterable[str]) -> None:
         """Begin a run. `left_out` are the URLs that were left out when an earlier run ended."""

@@ -22,6 +22,7 @@ from tests.support.endless_sites import (
     one_path_shop,
     shop,
     tracker,
+    versions,
     words_of,
 )
 from tests.support.program import Program, Result
@@ -159,6 +160,36 @@ def test_a_product_that_one_category_links_is_found_though_the_category_repeats_
     assert listed_paths(result, site) == {"/", *new, *sale[80:]}
     requested = {request.path for request in site.requests}
     assert len(requested & set(sale[:80])) < 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_each_version_of_a_page_that_differs_is_listed_once(program: Program, site: WebServer, seed: int) -> None:
+    """Most versions show what the one before shows. The pages of one version may be requested one after another."""
+    made, edition_of = versions(seed)
+    serve(site, made)
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    listed = Counter(edition_of[path] for path in listed_paths(result, site) - {"/"})
+    assert set(listed) == set(edition_of.values())
+    assert max(listed.values()) == 1
+
+
+def test_content_that_few_urls_of_a_refused_kind_show_is_found(program: Program, site: WebServer) -> None:
+    """The pages of the kind repeat each other for long; of those that follow one in twenty shows something new."""
+    numbers = range(600)
+    shown = {number: number if number < 20 or (number > 120 and number % 20 == 7) else 0 for number in numbers}
+    site.pages = {
+        "/": page(*[f"/item?id={number}" for number in numbers], title="Items"),
+        **{
+            f"/item?id={number}": page(title=f"Item {words_of(str(text), 2)}", body=f"<p>{words_of(f'item{text}')}</p>")
+            for number, text in shown.items()
+        },
+    }
+    result = program.crawl(site.url("/"), *ONE)
+    assert result.code == 0, result.err
+    listed = {int(path.partition("=")[2]) for path in listed_paths(result, site) - {"/"}}
+    assert {shown[number] for number in listed} == set(shown.values())
 
 
 @pytest.mark.parametrize("group", [3, 6])

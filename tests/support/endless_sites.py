@@ -224,6 +224,34 @@ def board(topics: int = 400) -> EndlessSite:
     )
 
 
+def versions(seed: int, pages: int = 80, number: int = 6) -> tuple[EndlessSite, dict[str, str]]:
+    """Documentation in several versions, and by path the edition that it shows: one page in seven changes a version.
+
+    The pages without a version show the last one.
+    """
+
+    def edition(name: int, version: int) -> str:
+        while version and (31 * name + 17 * version) % 100 < 85:
+            version -= 1
+        return f"edition {name} {version}"
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if path == "/":
+            return page(*_shuffled(["/doc?p=0", *[f"/doc?p=0&v={v}" for v in range(number)]], order), title="Docs")
+        name, version = int(given["p"]), given.get("v")
+        suffix = "" if version is None else f"&v={version}"
+        links = [f"/doc?p={other}{suffix}" for other in (2 * name + 1, 2 * name + 2) if other < pages]
+        links += [f"/doc?p={name}&v={other}" for other in range(number)]
+        shown = edition(name, number - 1 if version is None else int(version))
+        body = f"<main><p>{words_of(f'page{name}')}</p><p>{words_of(shown.replace(' ', ''), 60)}</p></main>"
+        return page(*_shuffled(links, order), title=f"Page {words_of(f'page{name}', 2)} of {version}", body=body)
+
+    editions = {f"/doc?p={name}": edition(name, number - 1) for name in range(pages)}
+    editions |= {f"/doc?p={name}&v={v}": edition(name, v) for name in range(pages) for v in range(number)}
+    return EndlessSite(set(editions), answer, seed=seed), editions
+
+
 def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:
     """A shop under one path, whose categories show products only. It names the canonical URL of each page."""
     script = "/index.php"

@@ -149,6 +149,8 @@ def test_a_refused_shape_that_yields_is_opened_again() -> None:
     assert show(yields, "/list?sort=last", 8, 9) is None
     assert not yields.refuses(f"{HOST}/list?sort=x")
     assert yields.reopened == {f"{HOST}/list?sort"}
+    # Those of its URLs that were refused before have to come back, although nothing is refused now.
+    assert yields.leaves_out
 
 
 def test_pages_without_parameters_are_never_refused() -> None:
