@@ -15,7 +15,9 @@ def main(server: str, *arguments: str) -> int:
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(server)
         sent = socket.send_fds(client, [text], [0, 1, 2])
-        client.sendall(text[sent:])
+        if sent < len(text):
+            # Otherwise the run may have ended: even sending nothing would fail.
+            client.sendall(text[sent:])
         pid = _answer(client)
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: os.kill(pid, number))

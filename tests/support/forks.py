@@ -97,7 +97,9 @@ class Fork:
             client.connect(server)
             text = job.to_json()
             sent = socket.send_fds(client, [text], streams)
-            client.sendall(text[sent:])
+            if sent < len(text):
+                # Otherwise the run may have ended: even sending nothing would fail.
+                client.sendall(text[sent:])
             self._answers = client.detach()
         weakref.finalize(self, os.close, self._answers)
         self._lock = threading.Lock()
