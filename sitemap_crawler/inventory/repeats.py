@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import nlargest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, exists, func, select, update
@@ -36,7 +37,7 @@ MAX_EARLIER_SAMPLES = 1
 MAX_REVISITED = 3
 """Maximum number of pages of a group that an earlier run has refused, and that has yielded, which are fetched again."""
 MAX_SAMPLES = 1_000
-"""Maximum number of such samples of all groups at a time."""
+"""Maximum number of such URLs of all groups at a time."""
 MAX_SHAPES = 100_000
 """Number of shapes of left out URLs from which on no further ones are looked for."""
 _UNREQUESTED = (urls.c.state == int(UrlState.EXHAUSTED)) & ~exists().where(observations.c.url_id == urls.c.id)
@@ -73,8 +74,8 @@ def sample_repeating(
 ) -> tuple[list[int], set[str]]:
     """Return the ids of some URLs of each refused group that is not among the `known` ones, and these groups.
 
-    So it is with the shapes of URLs that were left out when an earlier run ended. The groups with the most URLs come
-    first. The samples are spread over the URLs of a group.
+    The shapes of URLs that were left out when an earlier run ended are such groups, too. The samples are spread over
+    the URLs of a group. Each group has its first sample before any has its second one.
     """
     samples: dict[str, _Spread] = defaultdict(_Spread)
     for row in _refused_unseen(connection):
@@ -83,10 +84,10 @@ def sample_repeating(
             continue
         samples[group].add(row)
     groups = sorted(samples, key=lambda group: (-samples[group].size, group))
-    numbers = {group: _number_of_samples(group, traps.yields) for group in groups}
+    chosen_of_groups = [samples[group].choose(_number_of_samples(group, traps.yields)) for group in groups]
     again = _pages_to_revisit(connection, traps, known=known, run=run)
-    chosen = [row for group in groups for row in samples[group].choose(numbers[group])]
-    chosen = [*chosen, *(row for rows in again.values() for row in rows)][:MAX_SAMPLES]
+    turns = zip_longest(*again.values(), *chosen_of_groups)
+    chosen = [row for turn in turns for row in turn if row is not None][:MAX_SAMPLES]
     traps.yields.samples.update(row.url for row in chosen)
     return [row.id for row in chosen], {*groups, *again}
 
@@ -114,9 +115,13 @@ class _Spread:
             self._distance *= 2
 
     def choose(self, number: int) -> list[Any]:
-        """Return up to `number` rows, the last one among them."""
-        rows = self._rows
-        return [rows[-1 - index * len(rows) // number] for index in range(min(number, len(rows)))]
+        """Return up to `number` of the kept rows, the last one among them. The first few are spread, too."""
+        few = self._at_equal_distances(min(number, MIN_GROUP_SAMPLES))
+        return [*few, *(row for row in self._at_equal_distances(number) if row not in few)][:number]
+
+    def _at_equal_distances(self, number: int) -> list[Any]:
+        rows, number = self._rows, min(number, len(self._rows))
+        return [rows[-1 - index * len(rows) // number] for index in range(number)]
 
 
 def _pages_to_revisit(

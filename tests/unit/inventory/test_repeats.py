@@ -5,11 +5,18 @@ from __future__ import annotations
 from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import event, insert, select
 
-from sitemap_crawler.inventory.repeats import refuse_same
+from sitemap_crawler.inventory.repeats import (
+    MAX_GROUP_SAMPLES,
+    MAX_REVISITED,
+    MIN_GROUP_SAMPLES,
+    refuse_same,
+    sample_repeating,
+)
 from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
 from sitemap_crawler.inventory.store import Store, open_store
@@ -110,3 +117,73 @@ def test_the_number_of_statements_does_not_grow_with_the_number_of_paths(store: 
     event.listen(store.connection.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
     assert len(refused(store)) == paths
     assert len(statements) < paths / 50
+
+
+def add_refused(store: Store, paths: Iterable[str]) -> None:
+    """Store URLs that were refused because the pages of their kind repeat others."""
+    with store.connection.begin():
+        first = 1 + len(store.connection.scalars(select(urls.c.id)).all())
+        fixed = {"state": int(UrlState.REPEATS), "depth": 1, "first_seen": 1}
+        store.connection.execute(
+            insert(urls),
+            [
+                {"id": number, "key": url_key(SITE + path), "url": SITE + path, **fixed}
+                for number, path in enumerate(paths, first)
+            ],
+        )
+
+
+def kind(name: str, number: int) -> list[str]:
+    return [f"/{name}?id={value}" for value in range(number)]
+
+
+def refusing(*groups: tuple[str, int], earlier: Iterable[str] = ()) -> TrapDetector:
+    """Return the traps of a run that refuses some kinds of URLs, given with the number of pages that were new."""
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    for name, new in groups:
+        group = f"{SITE}/{name}?id"
+        traps.yields.refused.add(group)
+        traps.yields.compared[group] = (100, new)
+    traps.yields.earlier.update(f"{SITE}/{name}?id" for name in earlier)
+    return traps
+
+
+def sample(store: Store, traps: TrapDetector, *, run: int = 1) -> dict[str, list[int]]:
+    """Return the values of the parameters of the chosen URLs, by path."""
+    with store.connection.begin():
+        ids, _ = sample_repeating(store.connection, traps, known=(), run=run)
+        chosen = store.connection.scalars(select(urls.c.url).where(urls.c.id.in_(ids))).all()
+    assert len(ids) == len(set(ids))
+    values: dict[str, list[int]] = {}
+    for url in chosen:
+        values.setdefault(urlsplit(url).path.strip("/"), []).append(int(url.partition("=")[2]))
+    return values
+
+
+def test_each_refused_kind_has_samples_however_many_others_have_more(store: Store) -> None:
+    many = [f"kind{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    for name in many:
+        add_refused(store, kind(name, 200))
+    add_refused(store, kind("few", 20))
+    chosen = sample(store, refusing(*((name, 1) for name in many), ("few", 0)))
+    assert len(chosen["few"]) == MIN_GROUP_SAMPLES
+    assert all(MIN_GROUP_SAMPLES < len(chosen[name]) < MAX_GROUP_SAMPLES for name in many)
+
+
+def test_pages_are_revisited_however_many_samples_the_run_has(store: Store) -> None:
+    many = [f"kind{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    for name in many:
+        add_refused(store, kind(name, 200))
+    add(store, [(path, b"1", None) for path in kind("week", 20)])
+    with store.connection.begin():
+        weeks = urls.c.url.contains("/week?")
+        store.connection.execute(urls.update().where(weeks).values(state=int(UrlState.REPEATS)))
+    traps = refusing(*((name, 1) for name in many), ("week", 1), earlier=["week"])
+    assert len(sample(store, traps, run=2)["week"]) == MAX_REVISITED
+
+
+def test_samples_are_different_and_spread_over_the_urls_of_a_kind(store: Store) -> None:
+    add_refused(store, [*kind("small", 30), *kind("dry", 100)])
+    chosen = sample(store, refusing(("small", 1), ("dry", 0)))
+    assert sorted(chosen["small"]) == list(range(30))
+    assert {value // 20 for value in chosen["dry"]} == set(range(5))
