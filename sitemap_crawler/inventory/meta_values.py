@@ -67,6 +67,7 @@ class _Counts(_Value):
     rounds: dict[str, _NestedPages] = {}
     groups: dict[str, _Samples] = {}
     postponed: list[str] = []
+    reopened: list[str] = []
     pages_seen: _Count = 0
     pages_new: _Count = 0
     marks: list[_Count] = []

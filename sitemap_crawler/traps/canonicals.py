@@ -1,8 +1,8 @@
 """Whether pages that name themselves as their canonical URL are believed.
 
-A shop under one path, such as `/index.php?route=…`, names the page of a category as its own canonical URL, and with it
-the same page in another order. A list shows nothing but what other pages show, and is content all the same. Other sites
-name the address of each request: there the canonical URL says nothing.
+In a shop under one path, such as `/index.php?route=…`, the page of a category names its own URL as canonical. The page
+of the same category in another order names it, too. Such a list is content, although it shows only what other pages
+show. On other sites each page names the URL of its request. The canonical URL says nothing there.
 """
 
 from __future__ import annotations

@@ -154,7 +154,8 @@ class TrapDetector:
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
-        self.yields.refuse(known.get("repeating", ()))
+        # What this run has opened again stays open, until the caller has stored that.
+        self.yields.refuse(group for group in known.get("repeating", ()) if group not in self.yields.reopened)
         self.yields.earlier_speakers.update(known.get("speaking", ()))
         self.yields.idle.add_known(known.get("idle", {}))
         self.yields.compared.update((group, tuple(counts)) for group, counts in known.get("compared", {}).items())
@@ -163,7 +164,11 @@ class TrapDetector:
     def counts(self) -> dict[str, Any]:
         """The counts of pages, for JSON."""
         yields = self.yields
-        learnt = {"groups": yields.counts, "postponed": sorted(yields.postponed)}
+        learnt = {
+            "groups": yields.counts,
+            "postponed": sorted(yields.postponed),
+            "reopened": sorted(yields.reopened),
+        }
         return {**self._learner.counts, **yields.progress.counts, **learnt}
 
     def restore_counts(self, counts: dict[str, Any]) -> None:
@@ -172,6 +177,7 @@ class TrapDetector:
         self.yields.progress.restore(counts)
         self.yields.restore(counts.get("groups", {}))
         self.yields.postponed.update(counts.get("postponed", ()))
+        self.yields.reopen(counts.get("reopened", ()))
 
     @property
     def knows_sessions(self) -> bool:

@@ -393,9 +393,7 @@ class Yields:
             # So is this one. It says nothing about the URLs with the same simpler URL.
             return []
         dry, again = self._count_in_groups(shape, self.refused, find)
-        self.reopened.update(again)
-        for group in again:
-            self.compared.pop(group, None)
+        self.reopen(again)
         return dry
 
     def _is_dry(self, shape: Shape, index: int, counts: GroupCounts) -> bool:
@@ -484,7 +482,7 @@ class Yields:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether there may be URLs that were left out, and that samples could bring back, or have."""
+        """Whether some URLs may have been left out. Samples could bring them back, or already have."""
         return bool(self.refused or self._exhausted or self.reopened)
 
     def begin(self, left_out: Iterable[str]) -> None:
@@ -534,6 +532,13 @@ class Yields:
                 self.refused.add(group)
                 if (counts := self._counts.get(group)) is not None:
                     self.compared[group] = (counts.samples, counts.yields)
+
+    def reopen(self, groups: Iterable[str]) -> None:
+        """No longer refuse some groups, as their pages have shown something new."""
+        for group in groups:
+            self.reopened.add(group)
+            self.refused.discard(group)
+            self.compared.pop(group, None)
 
     def count_other(self, url: str, links: Iterable[str]) -> list[str]:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""

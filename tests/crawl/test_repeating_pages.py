@@ -25,14 +25,15 @@ from tests.support.endless_sites import (
     versions,
     words_of,
 )
-from tests.support.program import Program, Result
-from tests.support.webserver import page
+from tests.support.program import TIMEOUT, Program, Result
+from tests.support.webserver import Answer, page
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from tests.support.forks import Fork
     from tests.support.webserver import WebServer
 
 ONE = ("--concurrency", "1", "--workers", "0", "--no-adaptive")
@@ -189,6 +190,43 @@ def test_content_that_few_urls_of_a_refused_kind_show_is_found(program: Program,
     result = program.crawl(site.url("/"), *ONE)
     assert result.code == 0, result.err
     listed = {int(path.partition("=")[2]) for path in listed_paths(result, site) - {"/"}}
+    assert {shown[number] for number in listed} == set(shown.values())
+
+
+def test_a_kill_after_a_refused_kind_has_shown_something_new_loses_no_content(
+    program: Program, site: WebServer
+) -> None:
+    """What the new pages link to is refused as well, and then the crawl is killed."""
+    numbers = range(600)
+    shown = {number: number if number < 20 or (number > 120 and number % 20 == 7) else 0 for number in numbers}
+    orders = [f"/list?sort={number}" for number in range(100)]
+    last = "/last?x=1&y=1"
+    running: list[Fork] = []
+
+    def kill(_: object) -> Answer:
+        while running:
+            running.pop().kill()
+        return Answer(page(title="Last", body=f"<p>{words_of('last')}</p>"))
+
+    site.pages = {
+        "/": page(*[f"/item?id={number}" for number in numbers], title="Items"),
+        **{
+            f"/item?id={number}": page(
+                *(["/orders"] if number > 120 and text else []),
+                title=f"Item {words_of(str(text), 2)}",
+                body=f"<p>{words_of(f'item{text}')}</p>",
+            )
+            for number, text in shown.items()
+        },
+        "/orders": page(*orders, last, title="Orders"),
+        **{order: page(title="List", body=f"<p>{words_of('list')}</p>") for order in orders},
+        last: kill,
+    }
+    running.append(program.start("crawl", site.url("/"), *ONE))
+    assert running[0].wait(TIMEOUT) == KILLED
+    result = program.crawl(site.url("/"), *ONE)
+    assert (result.code, result.report["run"]) == (0, 1), result.err
+    listed = {int(path.partition("=")[2]) for path in listed_paths(result, site) if path.startswith("/item")}
     assert {shown[number] for number in listed} == set(shown.values())
 
 

@@ -41,6 +41,19 @@ def test_pages_that_are_all_alike_are_a_trap() -> None:
     assert later.refusal(f"{HOST}/list?offset=8") is Trap.ENDLESS
 
 
+def test_a_group_that_a_run_has_opened_again_is_not_refused_by_what_is_stored() -> None:
+    traps = everything()
+    traps.yields.refuse([f"{HOST}/list?sort", f"{HOST}/list?view"])
+    stored = traps.known
+    traps.yields.reopen([f"{HOST}/list?sort"])
+    traps.add_known(stored)
+    later = everything()
+    later.add_known(stored)
+    later.restore_counts(traps.counts)
+    for each in (traps, later):
+        assert (each.yields.refused, each.yields.reopened) == ({f"{HOST}/list?view"}, {f"{HOST}/list?sort"})
+
+
 def test_good_pages_first_delay_the_verdict_in_proportion() -> None:
     good = [(f"{HOST}/list?offset={number}", b"%d" % number, []) for number in range(300)]
     empty = [(f"{HOST}/list?offset={number}", b"nothing", []) for number in range(300, 3_000)]
