@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawl.test_several_processes import CONCURRENCY, Site, crawl_alone, crawling, sitemap, wait_for
+from tests.crawl.test_several_processes import (
+    CONCURRENCY,
+    SHORT_LEASE,
+    Site,
+    crawl_alone,
+    crawling,
+    sitemap,
+    wait_for,
+)
 from tests.support.network_namespace import DATABASE, SITE, NamespacedProgram, NetworkNamespace
 from tests.support.postgres_proxy import PostgresProxy
 from tests.support.postgres_server import ICU, needs_postgres
@@ -91,7 +99,7 @@ def test_a_partition_that_lasts_ends_the_crawl_with_words(
     state = postgres.url()
     tree.at[60] = lambda: network.set_link(DATABASE, is_up=False)
     inside = NamespacedProgram(program, network)
-    with crawling(inside, tree, postgres, proxy.url(state), *FAST, helpers=0) as [main]:
+    with crawling(inside, tree, postgres, proxy.url(state), *SHORT_LEASE, *FAST, helpers=0) as [main]:
         tree.gate.set()
         code, words = main.end()
     assert code == 1, words

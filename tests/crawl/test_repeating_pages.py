@@ -146,8 +146,8 @@ def test_a_product_that_one_category_links_is_found_though_the_category_repeats_
     program: Program, site: WebServer
 ) -> None:
     """All links to a product name a category, and no page has a canonical URL."""
-    new = [f"/product?category=new&id={number}" for number in range(80)]
-    sale = [f"/product?category=sale&id={number}" for number in range(90)]
+    new = [f"/product?category=new&id={number}" for number in range(120)]
+    sale = [f"/product?category=sale&id={number}" for number in range(130)]
     site.pages = {
         "/": page(*new, *sale, title="Shop"),
         **{
@@ -158,9 +158,9 @@ def test_a_product_that_one_category_links_is_found_though_the_category_repeats_
     }
     result = program.crawl(site.url("/"), *ONE)
     assert result.code == 0, result.err
-    assert listed_paths(result, site) == {"/", *new, *sale[80:]}
+    assert listed_paths(result, site) == {"/", *new, *sale[120:]}
     requested = {request.path for request in site.requests}
-    assert len(requested & set(sale[:80])) < 80
+    assert len(requested & set(sale[:120])) < 120
 
 
 @pytest.mark.slow
