@@ -12,6 +12,7 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
+from sitemap_crawler.extract.content.visitors import without_visitors
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ _MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+\s{0,9}+[^\W0-9_]")
 
 # Statements of when and how fast a page was generated, or of its copyright.
 _WINDOW_BYTES = 60  # on either side of a mark
-_END_BYTES = 500  # at the end of the text
+_END_BYTES = 500  # at the end of the text, or at its beginning
 _GENERATED_MARKS = (b"second", b"quer", b"odified", b"pdated", b"dited", b"evised", b"opyright", b"ccessed", b"\xa9")
 _DATE = (
     rb"(?:[0-9]{1,4}[-/.,:]?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sat|sun)(?:day)?[.,]?"
@@ -81,6 +82,9 @@ _GENERATED = re.compile(
     rb"|(?:last|page)-?(?:modified|updated|edited|changed|revised)(?:on|at)?:?%s"
     rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
 )
+# The clock of a forum, in the first or the last _END_BYTES.
+_CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:")
+_CLOCK = re.compile(rb"(?i:(?<=Itiscurrently)%s|(?<=Thetimenowis)%s|(?<=Currenttime:)%s)" % (_DATE, _DATE, _DATE))
 
 # Bounds on hostile pages; real ones stay far below.
 _MAX_STATED = 200  # properties of microdata
@@ -196,7 +200,7 @@ def _age_cells(document: Document, excluded: set[etree._Element], language: str 
 
 
 def _stable_text(text: bytes, language: str | None) -> bytes:
-    """Return the text without its white space, ages, counters and generation times.
+    """Return the text without its white space, ages, counters, visitors, and times of generation or request.
 
     White space changes with the markup.
     """
@@ -204,12 +208,21 @@ def _stable_text(text: bytes, language: str | None) -> bytes:
     for mark in _COUNTER_MARKS:
         if mark in text:
             text = _without_counters(text, mark)
+    text = without_visitors(text)
+    for mark in _CLOCK_MARKS:
+        position = text.find(mark, 0, _END_BYTES)
+        text = _without_match(text, text.rfind(mark, -_END_BYTES) if position < 0 else position, _CLOCK)
     for mark in _GENERATED_MARKS:
-        position = text.rfind(mark, -_END_BYTES)
-        if position >= 0:
-            start, end = max(0, position - _WINDOW_BYTES), position + _WINDOW_BYTES
-            text = text[:start] + _GENERATED.sub(b"", text[start:end]) + text[end:]
+        text = _without_match(text, text.rfind(mark, -_END_BYTES), _GENERATED)
     return text
+
+
+def _without_match(text: bytes, position: int, pattern: re.Pattern[bytes]) -> bytes:
+    """Return the text without what matches around a position; the whole text if that is negative."""
+    if position < 0:
+        return text
+    start, end = max(0, position - _WINDOW_BYTES), position + _WINDOW_BYTES
+    return text[:start] + pattern.sub(b"", text[start:end]) + text[end:]
 
 
 def _without_counters(text: bytes, mark: bytes) -> bytes:
@@ -323,8 +336,8 @@ def _image_reference(image: etree._Element) -> str:
     if not source or source.startswith("data:"):
         source = next(filter(None, map(image.get, _LAZY_URLS)), source)
     path, _, query = source.partition("?")
-    # The query after the name of a file is the version for caches.
-    file = path if query and _IMAGE_FILE.search(path) else source
+    # The query after the name of a file is the version for caches. The picture of a captcha is another one each time.
+    file = path if query and (_IMAGE_FILE.search(path) or "captcha" in path) else source
     return f"{file} {''.join((image.get('alt') or '').split())}"
 
 

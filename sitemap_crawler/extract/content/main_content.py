@@ -77,7 +77,8 @@ _KIND_BY_ID = {
     **_kinds(_LANDMARK, "banner colophon footer header masthead site-footer site-header"),
     **_kinds(_LINKS, "links menu"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
-    **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary wp-calendar"),
+    **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary whoisviewing"),
+    **_kinds(_NO_CONTENT, "wp-calendar"),
 }
 _KIND_BY_CLASS = {
     **_kinds(_CONTENT, "admonition footnote footnote-list"),  # docutils writes these as <aside>
@@ -101,6 +102,8 @@ _KIND_BY_CLASS = {
         wp-block-post-comments wp-block-post-comments-form
 
         docinfo entry-views hit-counter page-views pageviews post-views view-count views-count visit-counter
+
+        birthday-list online-list
 
         ad ad-container ad-slot ads adsbygoogle adslot advert advertisement banner-ad newsletter-signup share
         share-buttons sharedaddy sharing social social-links social-share sponsored
