@@ -12,11 +12,11 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
-from sitemap_crawler.extract.content.visitors import without_visitors
+from sitemap_crawler.extract.content.visitors import view_cells, without_visitors
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sitemap_crawler.extract.document import Document
 
@@ -83,8 +83,8 @@ _GENERATED = re.compile(
     rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
 )
 # The clock of a forum, in the first or the last _END_BYTES.
-_CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:")
-_CLOCK = re.compile(rb"(?i:(?<=Itiscurrently)%s|(?<=Thetimenowis)%s|(?<=Currenttime:)%s)" % (_DATE, _DATE, _DATE))
+_CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:")
+_CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
 
 # Bounds on hostile pages; real ones stay far below.
 _MAX_STATED = 200  # properties of microdata
@@ -153,7 +153,11 @@ def read_main_content(document: Document) -> Content:
 
 def _read_content(document: Document, root: etree._Element, excluded: set[etree._Element]) -> Content:
     language = _language(document)
-    excluded = excluded.union(_age_cells(document, excluded, language))
+    # Many menus are a table within an excluded element.
+    tables = [
+        block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
+    ]
+    excluded = excluded.union(_age_cells(tables, language), view_cells(tables))
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
     inside: set[etree._Element] = set()  # elements with references inside excluded elements
@@ -185,12 +189,8 @@ def _language(document: Document) -> str | None:
     return document.root.get("lang") or document.root.get("xml:lang") or None
 
 
-def _age_cells(document: Document, excluded: set[etree._Element], language: str | None) -> Iterator[etree._Element]:
+def _age_cells(tables: Sequence[etree._Element], language: str | None) -> Iterator[etree._Element]:
     """Yield the cells of tables that hold an age and nothing else, such as "3 days"."""
-    # Many menus are a table within an excluded element.
-    tables = (
-        block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
-    )
     for cell in islice(chain.from_iterable(table.iter("td") for table in tables), _MAX_CELLS):
         text = cell.text
         if not text and len(cell) == 1 and not cell[0].tail:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml import etree
 
 _END_BYTES = 1_500  # at the beginning and at the end of the text: to read all of it costs more
 _BEFORE_BYTES, _AFTER_BYTES = 100, 40  # around the word for guests
@@ -20,6 +26,52 @@ _VISITORS = re.compile(
     rb"|g\xc3\xa4ste|gast|mitglied(?:er)?|besucher|benutzer)"
     rb"|(?:guests|members|robots|total|users):%s)" % (_NUMBER, _NUMBER)
 )
+
+
+_VIEWS = frozenset({"views", "hits", "reads", "aufrufe", "zugriffe"})
+"""Headings of columns that count the visits of what their rows name."""
+_MAX_HEADING = 40  # characters
+_HEADING_ROWS = 3  # of a table, one of which may have the headings
+_MAX_TEXTS = 60  # of a row with headings
+_MAX_PIECES = 8  # of text in a cell with a heading or a number
+_MAX_ROWS = 5_000  # of all such tables
+
+
+def view_cells(tables: Iterable[etree._Element]) -> Iterator[etree._Element]:
+    """Yield the cells of tables that count visits: those with a number below a heading such as "Views"."""
+    remaining = _MAX_ROWS
+    for table in tables:
+        rows = table.iter("tr")
+        column = next(filter(None, map(_views_column, islice(rows, _HEADING_ROWS))), None)
+        if column is None:
+            continue
+        for row in islice(rows, remaining):
+            remaining -= 1
+            yield from (cell for place, cell in _cells(row) if place == column and _text(cell)[:1].isdigit())
+
+
+def _views_column(row: etree._Element) -> int | None:
+    """Return the number of the column of views if a row has their heading. It is not the first column."""
+    pieces = islice(row.itertext(), _MAX_TEXTS)
+    texts = {str(piece).strip().casefold() for piece in pieces if len(piece) <= _MAX_HEADING}
+    if texts.isdisjoint(_VIEWS):
+        return None
+    return next((place for place, cell in _cells(row) if _text(cell).casefold() in _VIEWS), None)
+
+
+def _cells(row: etree._Element) -> Iterator[tuple[int, etree._Element]]:
+    """Yield the cells of a row, each with the number of its column."""
+    column = 0
+    for cell in row.iterchildren("th", "td"):
+        yield column, cell
+        span = cell.get("colspan") or ""
+        column += int(span) if span.isdecimal() and len(span) < 4 else 1
+
+
+def _text(cell: etree._Element) -> str:
+    """Return the text of a cell if it is short."""
+    pieces = [str(text) for text in islice(cell.itertext(), _MAX_PIECES)]
+    return "".join(pieces).strip() if sum(map(len, pieces)) <= _MAX_HEADING else ""
 
 
 def without_visitors(text: bytes) -> bytes:

@@ -94,6 +94,7 @@ NOT_CONTENT = [
     "<p>1@ queries in 0.@ seconds.</p>",
     "<p>Last updated on Nov 2@, 2026.</p>",
     "<p>Last modified: 2026-11-0@ 10:15 UTC</p>",
+    "<dl><dt>Local Time:</dt><dd>11-2@-2026 at 0@:03 PM</dd></dl>",
     "<p>It is currently Sun Nov 2@, 2026 @:03 am</p>",
     "<p>All times are GMT. The time now is 1@:03 AM.</p>",
     "<p><strong>Current time:</strong> 11-2@-2026, 1@:03 AM</p>",

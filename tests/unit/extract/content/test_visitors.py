@@ -59,6 +59,21 @@ def test_visitors_are_found_at_the_beginning_and_at_the_end_of_a_long_page(place
     assert before != of(place.format(long=f"{long}<p>More.</p>", statement="1 Guests online<br>"))
 
 
+TOPICS = """<table><thead><tr><td colspan=4>Harbour</td></tr></thead>
+<tr><td colspan=2>Topic</td><td>Replies</td><td><b><a href="/forum?sort=views">Views</a></b></td></tr>
+<tr><td><img src=new.png alt=New></td><td><a href=/1>Tides</a></td><td>{replies}</td><td>{views}</td></tr>
+<tr><td></td><td><a href=/2>Quay</a></td><td>3</td><td>1,20{digit}</td></tr></table>"""
+
+
+def test_the_views_in_a_table_do_not_count() -> None:
+    before = of(TOPICS.format(replies=4, views=17, digit=1))
+    assert before == of(TOPICS.format(replies=4, views=18, digit=2))
+    assert before != of(TOPICS.format(replies=5, views=17, digit=1))
+    assert before != of(TOPICS.format(replies=4, views="a lot of", digit=1))
+    other = TOPICS.replace("Views", "Price")
+    assert of(other.format(replies=4, views=17, digit=1)) != of(other.format(replies=4, views=18, digit=1))
+
+
 @pytest.mark.parametrize(("before", "after"), CONTENT)
 def test_content_counts(before: str, after: str) -> None:
     assert of(before) != of(after)
