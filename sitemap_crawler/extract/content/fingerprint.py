@@ -12,7 +12,7 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
-from sitemap_crawler.extract.content.visitors import view_cells, without_visitors
+from sitemap_crawler.extract.content.visitors import view_cells, visit_counts, without_visitors
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     tables = [
         block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
     ]
-    excluded = excluded.union(_age_cells(tables, language), view_cells(tables))
+    excluded = excluded.union(_age_cells(tables, language), view_cells(tables), visit_counts(document.all("meta")))
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
     inside: set[etree._Element] = set()  # elements with references inside excluded elements

@@ -1,4 +1,4 @@
-"""What forums and content managers say on a page about its visitors: numbers that change with each request."""
+"""What forums and content managers say on a page about its visitors and visits: numbers that each request changes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,27 @@ _VISITORS = re.compile(
 )
 
 
-_VIEWS = frozenset({"views", "hits", "reads", "aufrufe", "zugriffe"})
+# "(Read 1,234 times)" beside the title of a topic.
+_READ_MARKS = (b"(Read", b"(Gelesen")
+_READ = re.compile(rb"(?<=\(Read)%s(?=times\))|(?<=\(Gelesen)%s(?=mal\))" % (_NUMBER, _NUMBER))
+
+_VIEWS = frozenset({"views", "hits", "aufrufe", "zugriffe"})
 """Headings of columns that count the visits of what their rows name."""
 _MAX_HEADING = 40  # characters
 _HEADING_ROWS = 3  # of a table, one of which may have the headings
 _MAX_TEXTS = 60  # of a row with headings
 _MAX_PIECES = 8  # of text in a cell with a heading or a number
 _MAX_ROWS = 5_000  # of all such tables
+_MAX_STATED = 100  # elements of a page
+
+
+def visit_counts(metas: Iterable[etree._Element]) -> Iterator[etree._Element]:
+    """Yield the elements that say how often a page was visited, of which microdata says so, as in Joomla's articles."""
+    stated = (meta for meta in metas if (meta.get("content") or "").startswith("UserPageVisits:"))
+    for meta in islice(stated, _MAX_STATED):
+        parent = meta.getparent()
+        if parent is not None and _text(parent):
+            yield parent
 
 
 def view_cells(tables: Iterable[etree._Element]) -> Iterator[etree._Element]:
@@ -47,7 +61,7 @@ def view_cells(tables: Iterable[etree._Element]) -> Iterator[etree._Element]:
             continue
         for row in islice(rows, remaining):
             remaining -= 1
-            yield from (cell for place, cell in _cells(row) if place == column and _text(cell)[:1].isdigit())
+            yield from (cell for place, cell in _cells(row) if place == column and _is_number(_text(cell)))
 
 
 def _views_column(row: etree._Element) -> int | None:
@@ -68,6 +82,11 @@ def _cells(row: etree._Element) -> Iterator[tuple[int, etree._Element]]:
         column += int(span) if span.isdecimal() and len(span) < 4 else 1
 
 
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number with a word, or an abbreviation: "12", "Hits: 12", "1.2k"."""
+    return text[:1].isdigit() or text[-1:].isdigit()
+
+
 def _text(cell: etree._Element) -> str:
     """Return the text of a cell if it is short."""
     pieces = [str(text) for text in islice(cell.itertext(), _MAX_PIECES)]
@@ -75,9 +94,9 @@ def _text(cell: etree._Element) -> str:
 
 
 def without_visitors(text: bytes) -> bytes:
-    """Return a text without white space and without the numbers of visitors, such as "2 members and 1 guest".
+    """Return a text without white space, and without numbers such as "2 members and 1 guest" and "(Read 40 times)".
 
-    They are known in English and in German, near the beginning and the end, and if guests are among them.
+    They are known in English and in German, near the beginning and the end. Guests are among the visitors.
     """
     if len(text) <= 2 * _END_BYTES:
         return _without_statements(text)
@@ -89,6 +108,8 @@ def without_visitors(text: bytes) -> bytes:
 
 
 def _without_statements(text: bytes) -> bytes:
+    if any(mark in text for mark in _READ_MARKS):
+        text = _READ.sub(b"", text)
     if not any(mark in text for mark in _MARKS):
         return text
     parts: list[bytes] = []

@@ -70,6 +70,7 @@ NOT_CONTENT = [
     "<div class=adsbygoogle>@</div>",
     "<div class=docInfo>guide/tides.txt · Last modified: 2026/10/0@ 14:55 by jo</div>",
     "<div class=post-views>@</div>",
+    "<dl><dt>Details</dt><dd><meta itemprop=interactionCount content='UserPageVisits:@'> Zugriffe: @</dd></dl>",
     "<div class='stat-block online-list'><h3>Who is online</h3><p>Users: Ann @ and 3 guests</p></div>",
     "<div class='stat-block birthday-list'><h3>Birthdays</h3><p>Congratulations: Ann (3@)</p></div>",
     "<div id=whoisviewing>Ann @, and 0 guests are viewing this topic.</div>",

@@ -30,6 +30,8 @@ VISITORS = [
     ("Members: 2, guests: 10, total: 12", "Members: 3, guests: 9, total: 12"),
     ("We have 12 guests and no members online", "We have one guest and 3 members online"),
     ("Aktuell sind 12 Gäste und keine Mitglieder online", "Aktuell sind ein Gast und 2 Mitglieder online"),
+    ("Topic: The harbour (Read 9 times)", "Topic: The harbour (Read 1,210 times)"),
+    ("Thema: Der Hafen (Gelesen 9 mal)", "Thema: Der Hafen (Gelesen 10 mal)"),
     ("0 Mitglieder und 3 Gäste", "1 Mitglied und 1 Gast"),
 ]
 CONTENT = [
@@ -37,6 +39,7 @@ CONTENT = [
     ("We had one guest in 2019", "We had no guest in 2019"),
     ("The team has 12 members", "The team has 13 members"),
     ("Request 5 of 10", "Request 6 of 10"),
+    ("(Read 5 chapters)", "(Read 6 chapters)"),
     ("Members and guests ask question 12", "Members and guests ask question 13"),
 ]
 
@@ -68,6 +71,7 @@ TOPICS = """<table><thead><tr><td colspan=4>Harbour</td></tr></thead>
 def test_the_views_in_a_table_do_not_count() -> None:
     before = of(TOPICS.format(replies=4, views=17, digit=1))
     assert before == of(TOPICS.format(replies=4, views=18, digit=2))
+    assert before == of(TOPICS.format(replies=4, views="Views: 18", digit=1))
     assert before != of(TOPICS.format(replies=5, views=17, digit=1))
     assert before != of(TOPICS.format(replies=4, views="a lot of", digit=1))
     other = TOPICS.replace("Views", "Price")
