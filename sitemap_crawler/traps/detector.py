@@ -154,7 +154,7 @@ class TrapDetector:
         self._endless.update(known.get("endless", ()))
         self._sessions.update(known.get("sessions", ()))
         self._nested.update(known.get("rounds", ()))
-        # What this run has opened again stays open, until the caller has stored that.
+        # A kind that this run has opened again stays open. The caller may not have stored that yet.
         self.yields.refuse(group for group in known.get("repeating", ()) if group not in self.yields.reopened)
         self.yields.earlier_speakers.update(known.get("speaking", ()))
         self.yields.idle.add_known(known.get("idle", {}))

@@ -482,7 +482,7 @@ class Yields:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether some URLs may have been left out. Samples could bring them back, or already have."""
+        """Whether samples may bring back URLs that were left out, or have done so."""
         return bool(self.refused or self._exhausted or self.reopened)
 
     def begin(self, left_out: Iterable[str]) -> None:

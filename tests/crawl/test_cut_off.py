@@ -37,9 +37,8 @@ def proxy(postgres: PostgresServer) -> Iterator[PostgresProxy]:
         yield proxy
 
 
-@pytest.mark.parametrize("helpers", [0, 1])
-def test_a_process_that_is_cut_off_asks_nothing_and_goes_on_later(
-    program: Program, tree: Site, postgres: PostgresServer, proxy: PostgresProxy, helpers: int
+def test_processes_that_are_cut_off_ask_nothing_and_go_on_later(
+    program: Program, tree: Site, postgres: PostgresServer, proxy: PostgresProxy
 ) -> None:
     expected = crawl_alone(program, tree)
     state = postgres.url()
@@ -48,7 +47,7 @@ def test_a_process_that_is_cut_off_asks_nothing_and_goes_on_later(
     quiet: list[float] = []
 
     def cut_off() -> None:
-        wait_for(lambda: postgres.execute(ICU, leases) == [(helpers + 1,)])
+        wait_for(lambda: postgres.execute(ICU, leases) == [(2,)])
         proxy.is_open.clear()
         threading.Thread(target=reopen, args=(time.monotonic(),)).start()
 
@@ -62,25 +61,23 @@ def test_a_process_that_is_cut_off_asks_nothing_and_goes_on_later(
 
     tree.at[60] = cut_off
     lease = ("-s", f"SITEMAP_LEASE={LEASE_SECONDS}")
-    with crawling(program, tree, postgres, proxy.url(state), *lease, helpers=helpers) as processes:
+    with crawling(program, tree, postgres, proxy.url(state), *lease, helpers=1) as processes:
         tree.server.clear_log()
         tree.gate.set()
         ended = [process.end() for process in processes]
-    assert [code for code, _ in ended] == [0] * (helpers + 1), ended
+    assert [code for code, _ in ended] == [0, 0], ended
     tree.assert_none_during(*quiet)
     assert sitemap(program, "main") == expected
     assert set(tree.requested) == tree.expected
-    assert tree.requested.total() <= len(tree.expected) + helpers * HELD
+    assert tree.requested.total() <= len(tree.expected) + HELD
     assert postgres.execute(ICU, f"SELECT count(*) = count(DISTINCT url) FROM {schema}.urls") == [(True,)]
 
 
-@pytest.mark.parametrize(
-    "statement", ["UPDATE processes SET seen", "SELECT 1 FROM runs", "UPDATE frontier", "DELETE FROM frontier"]
-)
+@pytest.mark.parametrize("statement", ["SELECT 1 FROM runs", "DELETE FROM frontier"])
 def test_others_request_what_a_process_has_that_is_cut_off_in_a_transaction(
     program: Program, tree: Site, postgres: PostgresServer, proxy: PostgresProxy, statement: str
 ) -> None:
-    """A heartbeat, the share of a host, a lease, a batch: no lock of the process stays."""
+    """In the share of a host, in a batch: no lock of the process stays."""
     expected = crawl_alone(program, tree)
     state = postgres.url()
     schema = state.rpartition("=")[2]

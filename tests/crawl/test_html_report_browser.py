@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,8 +97,7 @@ def test_nothing_is_loaded_logged_or_thrown(
         assert sections == SECTIONS
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), [*zip(WIDTHS, cycle(SCHEMES), strict=False)])
 def test_axe_finds_no_violation(browser: Browser, report: Path, width: int, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -10,7 +10,6 @@ import pytest
 
 from tests.crawl.test_several_processes import (
     CONCURRENCY,
-    SHORT_LEASE,
     Site,
     crawl_alone,
     crawling,
@@ -94,12 +93,13 @@ def test_processes_ask_nothing_during_a_partition_and_go_on_later(
 def test_a_partition_that_lasts_ends_the_crawl_with_words(
     program: Program, network: NetworkNamespace, tree: Site, postgres: PostgresServer, proxy: PostgresProxy
 ) -> None:
-    """TCP would try for a quarter of an hour. The crawl ends long before."""
+    """TCP would try for a quarter of an hour. The crawl ends after a few leases."""
     expected = crawl_alone(program, tree, *FAST)
     state = postgres.url()
     tree.at[60] = lambda: network.set_link(DATABASE, is_up=False)
     inside = NamespacedProgram(program, network)
-    with crawling(inside, tree, postgres, proxy.url(state), *SHORT_LEASE, *FAST, helpers=0) as [main]:
+    lease = ("-s", "SITEMAP_LEASE=1")
+    with crawling(inside, tree, postgres, proxy.url(state), *lease, *FAST, helpers=0) as [main]:
         tree.gate.set()
         code, words = main.end()
     assert code == 1, words

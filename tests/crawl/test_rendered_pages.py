@@ -217,10 +217,10 @@ ODD = {
 }
 
 
-@both_builds
-def test_odd_pages_end_by_themselves(build: str) -> None:
+@needs(HEADLESS_SHELL)
+def test_odd_pages_end_by_themselves() -> None:
     pages = {name: script(text) for name, text in ODD.items()}
-    rendered, crawler = render_all(build, {**pages, "after": script("m.append('x')")})
+    rendered, crawler = render_all(HEADLESS_SHELL, {**pages, "after": script("m.append('x')")})
     assert {name: page.problem for name, page in rendered.items()} == dict.fromkeys(rendered)
     assert text_of(rendered["after"]) == text_of(rendered["memory"]) == "x"
     assert len(rendered["polling"].requests) == MAX_REQUESTS

@@ -196,7 +196,7 @@ def test_content_that_few_urls_of_a_refused_kind_show_is_found(program: Program,
 def test_a_kill_after_a_refused_kind_has_shown_something_new_loses_no_content(
     program: Program, site: WebServer
 ) -> None:
-    """What the new pages link to is refused as well, and then the crawl is killed."""
+    """The new pages link to another kind, which is refused, too. Then the crawl is killed."""
     numbers = range(600)
     shown = {number: number if number < 20 or (number > 120 and number % 20 == 7) else 0 for number in numbers}
     orders = [f"/list?sort={number}" for number in range(100)]

@@ -206,7 +206,7 @@ def test_an_old_server_is_refused_before_anything_is_asked_of_it(program: Progra
         listener.shutdown(socket.SHUT_RDWR)
 
 
-@pytest.mark.parametrize("name", ["Ab-c.d", "1", "select", "user", "-", ".", "..", "a" * 63, "pgx", "Public"])
+@pytest.mark.parametrize("name", ["Ab-c.d", "1", "user", "..", "a" * 63])
 def test_odd_names_of_schemas(program: Program, small: WebServer, postgres: PostgresServer, name: str) -> None:
     state = postgres.url(schema=name)
     for _ in range(2):

@@ -23,7 +23,7 @@ INPUTS = 40
 """Number of mutations of each target."""
 INPUTS_BY_TARGET = {"commands": 12, "inventory-file": 20}
 """The same, of targets that take longer."""
-MANY, MANY_BY_TARGET = 500, {"commands": 30}
+MANY, MANY_BY_TARGET = 250, {"commands": 15}
 """The same in the slow tests."""
 
 

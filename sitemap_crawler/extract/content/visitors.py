@@ -1,4 +1,4 @@
-"""What forums and content managers say on a page about its visitors and visits: numbers that each request changes."""
+"""Numbers of visitors and of visits on a page. Forums and content managers change them with each request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ _VISITORS = re.compile(
     rb"|g\xc3\xa4ste|gast|mitglied(?:er)?|besucher|benutzer)"
     rb"|(?:guests|members|robots|total|users):%s)" % (_NUMBER, _NUMBER)
 )
-
 
 # "(Read 1,234 times)" beside the title of a topic.
 _READ_MARKS = (b"(Read", b"(Gelesen")

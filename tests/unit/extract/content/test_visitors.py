@@ -10,7 +10,7 @@ from sitemap_crawler.extract.content.visitors import without_visitors
 from tests.support.growth import assert_linear
 from tests.support.reading_page import page
 
-# What stands in one place of a page at two times.
+# The same place of a page at two times.
 VISITORS = [
     ("Users browsing this forum: 1 Guest(s)", "Users browsing this forum: 12 Guest(s)"),
     (
