@@ -70,7 +70,7 @@ _ID_OR_CLASS = """
     cookie-banner cookie-consent cookie-notice cookieconsent
     """
 _KIND_BY_ID = {
-    **_kinds(MAIN + 2, "dokuwiki__content mw-content-text"),
+    **_kinds(MAIN + 2, "dokuwiki__content main_content_section mw-content-text"),
     **_kinds(MAIN + 3, "main-content maincontent"),
     **_kinds(MAIN + 4, "content"),
     **_kinds(MAIN + 5, "main"),
@@ -78,7 +78,7 @@ _KIND_BY_ID = {
     **_kinds(_LINKS, "links menu"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
     **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary whoisviewing"),
-    **_kinds(_NO_CONTENT, "wp-calendar"),
+    **_kinds(_NO_CONTENT, "info_center upper_section wp-calendar"),
 }
 _KIND_BY_CLASS = {
     **_kinds(_CONTENT, "admonition footnote footnote-list"),  # docutils writes these as <aside>
@@ -103,7 +103,7 @@ _KIND_BY_CLASS = {
 
         docinfo entry-views hit-counter page-views pageviews post-views view-count views-count visit-counter
 
-        birthday-list online-list
+        author_statistics birthday-list message-userextras online-list user_info
 
         ad ad-container ad-slot ads adsbygoogle adslot advert advertisement banner-ad newsletter-signup share
         share-buttons sharedaddy sharing social social-links social-share sponsored
