@@ -116,8 +116,8 @@ def test_texts_of_a_hostile_site_are_bounded_and_escaped(program: Program, site:
     path = "/" + "\u2028%1b" * 300
     site.pages["/"] = Answer(status=302, headers={"Location": "http://other.example" + "/x" * 5_000})
     assert program.crawl(site.url(path), *STATE).code == 3
-    ((text, size),) = rows(program, "SELECT totals, length(totals) FROM runs")
-    assert size < 4_000
+    ((text,),) = rows(program, "SELECT totals FROM runs")
+    assert len(text) < 4_000
     assert json.loads(text)["message"].isprintable()
     for (message,) in rows(program, "SELECT message FROM warnings"):
         assert message.isprintable()

@@ -83,81 +83,91 @@ _FILE = "reads or changes the file"
 _COMMAND = "builds a command of its own, with the file"
 _SIZE = "limits the size of files"
 FILE_ONLY = {
-    f"crawl/test_{module}.py::test_{test}": reason
-    for module, tests in {
-        "access": {
-            "files_of_a_run_with_secrets_are_private": _FILE,
-            "the_owner_of_a_private_lock_is_private": _LOCK,
+    f"{room}/test_{module}.py::test_{test}": reason
+    for room, modules in {
+        "crawl": {
+            "access": {
+                "files_of_a_run_with_secrets_are_private": _FILE,
+                "the_owner_of_a_private_lock_is_private": _LOCK,
+            },
+            "anger": {"a_disk_that_is_full_in_a_later_run": _SIZE},
+            "counts": {"cost_of_a_further_page": _STEPS, "a_link_costs_no_statement": _STEPS},
+            "crawl_submit": {"scrapy_and_several_sites_submit_as_well": _FILE},
+            "damaged_inventories": {
+                "crawl_and_commands_on_a_damaged_inventory": _DAMAGE,
+                "a_damaged_url_that_is_due_ends_the_crawl_with_one_line": _DAMAGE,
+            },
+            "endless_sites": {"write_after_an_interruption_names_the_command_that_publishes": _NAMED},
+            "explain": {
+                "a_damaged_inventory": _DAMAGE,
+                "several_inventories": "the order is that of the names of the files",
+                "a_page_made_to_keep_the_comparison_busy": _STEPS,
+                "a_large_inventory_answers_at_once": _STEPS,
+            },
+            "failures": {
+                "a_state_that_can_not_be_written": _NAMED,
+                "a_state_that_is_no_inventory": _NAMED,
+                "a_state_of_another_release": _FILE,
+                "a_full_disk": _SIZE,
+                "scrapy_itself_is_told_in_one_line": _NAMED,
+                "a_report_does_not_replace_what_it_is_about": _NAMED,
+                "what_no_database_takes_ends_the_crawl": _FILE,
+                "a_name_that_is_too_long_is_named": _NAMED,
+            },
+            "html_report": {"no_secret_is_in_the_report": "another test has the rights of a report from a server"},
+            "html_report_hosts": {
+                "a_full_disk_is_one_line_and_leaves_all_old_reports": _SIZE,
+                "a_secret_makes_all_reports_private": "another test has the rights of a report from a server",
+            },
+            "imports": {"a_crawl_imports_nothing_of_tls_that_scrapy_does_not": "the driver imports more"},
+            "interruption": {
+                "another_sitemap_url_in_the_middle_of_a_run_is_refused": _FILE,
+                "the_state_is_one_file_for_each_site": _FILE,
+                "the_pause_of_an_interrupted_run_is_not_among_its_seconds": _FILE,
+            },
+            "monitor": {
+                "offline_needs_no_credentials_and_no_network": _COMMAND,
+                "the_quota_of_the_day_caps_the_inspections": _FILE,
+                "an_end_in_the_midst_of_inspections_loses_those_in_flight_only": _FILE,
+                "explain_shows_the_inspection_of_a_page": _COMMAND,
+            },
+            "owner": {
+                "the_second_site_is_refused_before_its_first_request": _FILE,
+                "a_site_may_always_replace_its_own_files": _FILE,
+            },
+            "page_list": {
+                "a_killed_publication_leaves_whole_files": _STEPS,
+                "the_frame_of_the_site_by_a_site_file": _FILE,
+            },
+            "random_kills": {
+                "ten_random_kills_change_nothing_and_cost_little": "the requests of killed processes count on a server",
+            },
+            "shortage": {
+                "a_user_who_may_start_no_thread_looks_up_no_name": "the heart of a process is a thread, too",
+            },
+            "status": {
+                "a_run_that_could_not_begin": _FILE,
+                "paths_that_the_status_file_cannot_have": _NAMED,
+            },
+            "update": {
+                "a_killed_update_leaves_a_whole_set_and_the_next_command_repairs": "restores the file from a copy",
+                "two_commands_at_once": _LOCK,
+            },
+            "update_submit": {"without_a_service_nobody_is_told": "the site file names the file"},
+            "write": {
+                "a_full_disk_is_reported_in_one_line": _SIZE,
+                "what_cannot_be_used": _NAMED,
+                "a_crawl_under_way_is_left_alone": _LOCK,
+                "no_file_takes_the_place_of_another": "another file has the place of the inventory",
+            },
         },
-        "anger": {"a_disk_that_is_full_in_a_later_run": _SIZE},
-        "counts": {"cost_of_a_further_page": _STEPS, "a_link_costs_no_statement": _STEPS},
-        "crawl_submit": {"scrapy_and_several_sites_submit_as_well": _FILE},
-        "damaged_inventories": {
-            "crawl_and_commands_on_a_damaged_inventory": _DAMAGE,
-            "a_damaged_url_that_is_due_ends_the_crawl_with_one_line": _DAMAGE,
-        },
-        "endless_sites": {"write_after_an_interruption_names_the_command_that_publishes": _NAMED},
-        "explain": {
-            "a_damaged_inventory": _DAMAGE,
-            "several_inventories": "the order is that of the names of the files",
-            "a_page_made_to_keep_the_comparison_busy": _STEPS,
-            "a_large_inventory_answers_at_once": _STEPS,
-        },
-        "failures": {
-            "a_state_that_can_not_be_written": _NAMED,
-            "a_state_that_is_no_inventory": _NAMED,
-            "a_state_of_another_release": _FILE,
-            "a_full_disk": _SIZE,
-            "scrapy_itself_is_told_in_one_line": _NAMED,
-            "a_report_does_not_replace_what_it_is_about": _NAMED,
-            "what_no_database_takes_ends_the_crawl": _FILE,
-        },
-        "html_report": {"no_secret_is_in_the_report": "another test has the rights of a report from a server"},
-        "html_report_hosts": {
-            "a_full_disk_is_one_line_and_leaves_all_old_reports": _SIZE,
-            "a_secret_makes_all_reports_private": "another test has the rights of a report from a server",
-        },
-        "imports": {"a_crawl_imports_nothing_of_tls_that_scrapy_does_not": "the driver imports more"},
-        "interruption": {
-            "another_sitemap_url_in_the_middle_of_a_run_is_refused": _FILE,
-            "the_state_is_one_file_for_each_site": _FILE,
-            "the_pause_of_an_interrupted_run_is_not_among_its_seconds": _FILE,
-        },
-        "monitor": {
-            "offline_needs_no_credentials_and_no_network": _COMMAND,
-            "the_quota_of_the_day_caps_the_inspections": _FILE,
-            "an_end_in_the_midst_of_inspections_loses_those_in_flight_only": _FILE,
-            "explain_shows_the_inspection_of_a_page": _COMMAND,
-        },
-        "owner": {
-            "the_second_site_is_refused_before_its_first_request": _FILE,
-            "a_site_may_always_replace_its_own_files": _FILE,
-        },
-        "page_list": {
-            "a_killed_publication_leaves_whole_files": _STEPS,
-            "the_frame_of_the_site_by_a_site_file": _FILE,
-        },
-        "random_kills": {
-            "ten_random_kills_change_nothing_and_cost_little": "the requests of killed processes count on a server",
-        },
-        "shortage": {
-            "a_user_who_may_start_no_thread_looks_up_no_name": "on a server the heart of the process is a thread, too",
-        },
-        "status": {
-            "a_run_that_could_not_begin": _FILE,
-            "paths_that_the_status_file_cannot_have": _NAMED,
-        },
-        "update": {
-            "a_killed_update_leaves_a_whole_set_and_the_next_command_repairs": "restores the file from a copy",
-            "two_commands_at_once": _LOCK,
-        },
-        "write": {
-            "a_full_disk_is_reported_in_one_line": _SIZE,
-            "what_cannot_be_used": _NAMED,
-            "a_crawl_under_way_is_left_alone": _LOCK,
-            "no_file_takes_the_place_of_another": "another file has the place of the inventory",
+        "unit/crawl": {"reader_identity": {"a_crawl_stores_the_identifier_of_the_readers": _FILE}},
+        "unit/inventory": {
+            "store": {"a_crawl_is_named_while_it_lives_and_taken_over_when_it_was_killed": _LOCK},
+            "unlocked": {"a_commit_before_any_statement_of_a_crawl_breaks_nothing": _FILE},
         },
     }.items()
+    for module, tests in modules.items()
     for test, reason in tests.items()
 }
 """Tests that need the file of an inventory, each with the reason."""
