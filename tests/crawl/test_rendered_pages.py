@@ -228,10 +228,10 @@ def test_odd_pages_end_by_themselves() -> None:
     assert crawler.counts[Stat.RENDER_BROWSERS] == 1
 
 
-@both_builds
-def test_an_endless_loop_costs_only_itself(build: str) -> None:
+@needs(HEADLESS_SHELL)
+def test_an_endless_loop_costs_only_itself() -> None:
     async def run() -> None:
-        async with rendering(build, render_pages=2, render_timeout=3.0) as (renderer, crawler):
+        async with rendering(HEADLESS_SHELL, render_pages=2, render_timeout=3.0) as (renderer, crawler):
             loops = [renderer.render(f"{SITE}/loop", plain(script("for (;;);"))) for _ in range(2)]
             loop, other = await asyncio.gather(*loops)
             assert loop.problem == other.problem == "it takes longer than 3 s to render"
@@ -244,19 +244,21 @@ def test_an_endless_loop_costs_only_itself(build: str) -> None:
     asyncio.run(run())
 
 
-@both_builds
+@needs(HEADLESS_SHELL)
 @pytest.mark.parametrize("target", ["about:blank", "blob"])
-def test_a_page_that_puts_another_document_in_its_place_has_no_dom(build: str, target: str) -> None:
+def test_a_page_that_puts_another_document_in_its_place_has_no_dom(target: str) -> None:
     address = "URL.createObjectURL(new Blob(['<p>x'], {type: 'text/html'}))" if target == "blob" else f"'{target}'"
-    rendered, _ = render_all(build, {"page": script(f"location.href = {address}"), "after": script("m.append('x')")})
+    rendered, _ = render_all(
+        HEADLESS_SHELL, {"page": script(f"location.href = {address}"), "after": script("m.append('x')")}
+    )
     assert rendered["page"].problem == "a script has replaced the page by another document"
     assert rendered["page"].html == ""
     assert text_of(rendered["after"]) == "x"
 
 
-@both_builds
-def test_open_shadow_roots_stand_in_the_place_of_their_hosts(build: str) -> None:
-    rendered, _ = render_all(build, {"page": COMPONENTS})
+@needs(HEADLESS_SHELL)
+def test_open_shadow_roots_stand_in_the_place_of_their_hosts() -> None:
+    rendered, _ = render_all(HEADLESS_SHELL, {"page": COMPONENTS})
     seen = rendered["page"].html
     assert seen.startswith('<!DOCTYPE html>\n<html lang="en"><head><title>t</title></head><body><x-card id="a">')
     assert '<a href="/shadow?a=1&amp;b=2" title="&quot;">1 &lt; 2 &amp; 3</a><a href="/light">light</a>' in seen
@@ -275,11 +277,11 @@ def test_nothing_of_a_page_is_left_for_the_next(build: str) -> None:
     assert [text_of(page) for page in rendered.values()] == [",,,,1"] * 3
 
 
-@both_builds
-def test_the_headers_of_the_page_count(build: str) -> None:
+@needs(HEADLESS_SHELL)
+def test_the_headers_of_the_page_count() -> None:
     async def run() -> None:
         page = "<main id=m></main><script>m.append(document.cookie)</script>"
-        async with rendering(build) as (renderer, _):
+        async with rendering(HEADLESS_SHELL) as (renderer, _):
             seen = await renderer.render(f"{SITE}/a", plain(page, set_cookie="a=b", content_disposition="attachment"))
             assert text_of(seen) == "a=b"
             policy = {"content_security_policy": "script-src 'none'"}

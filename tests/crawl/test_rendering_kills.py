@@ -69,9 +69,9 @@ async def render_while(renderer: Renderer, crawler: Any, victims: Any) -> list[R
     return list(await asyncio.gather(*pages))
 
 
-@both_builds
+@needs(HEADLESS_SHELL)
 @pytest.mark.parametrize("victims", ["renderers", "browser", "everything", "guard"])
-def test_no_page_is_lost_when_processes_are_killed(build: str, victims: str) -> None:
+def test_no_page_is_lost_when_processes_are_killed(victims: str) -> None:
     def chosen(browser: Any) -> list[int]:
         if victims == "guard":
             return [browser._guard.pid]
@@ -80,7 +80,10 @@ def test_no_page_is_lost_when_processes_are_killed(build: str, victims: str) -> 
         return processes(browser.pid)[: 1 if victims == "browser" else None]
 
     async def run() -> None:
-        async with rendering(build, {f"{SITE}/slow": Reply("done", delay=0.5)}, render_pages=2) as (renderer, crawler):
+        async with rendering(HEADLESS_SHELL, {f"{SITE}/slow": Reply("done", delay=0.5)}, render_pages=2) as (
+            renderer,
+            crawler,
+        ):
             pages = await render_while(renderer, crawler, chosen)
             assert [(page.problem, '<main id="m">done</main>' in page.html) for page in pages] == [(None, True)] * PAGES
             assert crawler.counts[Stat.RENDER_BROWSERS] <= 2
@@ -91,16 +94,16 @@ def test_no_page_is_lost_when_processes_are_killed(build: str, victims: str) -> 
     asyncio.run(run())
 
 
-@both_builds
+@needs(HEADLESS_SHELL)
 @pytest.mark.parametrize("kind", ["--type=renderer", "--type=utility"])
 def test_a_page_is_rendered_again_when_a_process_dies_while_it_opens(
-    build: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed: list[int] = []
     on_navigation = Tab._on_navigation
 
     async def run() -> None:
-        async with rendering(build, {f"{SITE}/slow": "done"}, render_pages=1) as (renderer, crawler):
+        async with rendering(HEADLESS_SHELL, {f"{SITE}/slow": "done"}, render_pages=1) as (renderer, crawler):
             # The browser has passed its own test by then.
             await renderer.render(f"{SITE}/first", plain("<p>first"))
 

@@ -98,7 +98,11 @@ def _walk(prefix: str, nodes: list[Any], characters: str) -> Iterator[tuple[str,
                 yield from _walk(prefix, list(value[1]), characters)
             case _:
                 prefix += _sample([(kind, value)], characters)
+                # The end of a run of literal characters is given by what follows it.
+                if kind is c.LITERAL:
+                    continue
         yield prefix, []
+    yield prefix, []
 
 
 def _bodies(nodes: list[Any], characters: str) -> list[str]:
