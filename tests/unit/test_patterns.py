@@ -158,3 +158,10 @@ def test_time_of_pattern_is_linear(name: str) -> None:
     for reader in READERS[name]:
         for text in hostile_texts(reader.pattern):
             assert not grows_faster(reader, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", [r"\s+$", r"x(?:jan|feb)[0-9]*[0-9]*;", r"(?:ab|cd)e[^f]*f", r"\[[^\]]*\]\("])
+def test_a_pattern_that_takes_more_time_is_found(pattern: str) -> None:
+    reader = Reader(re.compile(pattern), "search")
+    assert any(grows_faster(reader, text) for text in hostile_texts(reader.pattern))
