@@ -30,7 +30,7 @@ from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.location import inventory_exists, state_location
 from sitemap_crawler.inventory.processes import RunPhase, Work
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.runs import fetched_in_run, move_run
+from sitemap_crawler.inventory.runs import ProcessTotals, fetched_in_run, move_run
 from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.publish.context import Ending, RunContext
@@ -108,7 +108,7 @@ class Job:
         """What other processes have done in the run since this one began, as of the last heartbeat."""
         self.helped: str | None = None
         """Why a helper has ended its work, if it has."""
-        self.count_further_requests: Callable[[], int] = lambda: 0
+        self.count_done: Callable[[], ProcessTotals] = ProcessTotals
         """Function that returns the number of requests of this process without an observation."""
         self.listable = 0
         """Number of pages of this process whose own directives allow their listing."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -158,16 +159,15 @@ class RunWatch:
         self._timer = loop.call_later(TURN_SECONDS, self._turn, loop)
 
     def _work(self) -> Work:
-        job = self._job
+        job, done = self._job, self._job.count_done()
         return Work(
-            job.done - self._done_before, job.throttles.requests_sent, job.listable, job.count_further_requests()
-        )
+            job.done - self._done_before, job.throttles.requests_sent, job.listable,
+            done.further_requests, done.overloads, done.pauses,
+        )  # fmt: skip
 
     def _beat(self, beat: Beat) -> None:
         job = self._job
-        job.others = Work(
-            beat.others.fetched - self._before.fetched, beat.others.requests, beat.others.listable, beat.others.further
-        )
+        job.others = replace(beat.others, fetched=beat.others.fetched - self._before.fetched)
         for listener in job.beat_listeners:
             listener(beat)
         if not self._membership.is_main:

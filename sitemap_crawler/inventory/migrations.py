@@ -140,7 +140,12 @@ ALTER TABLE frontier SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02
     autovacuum_vacuum_cost_delay = 0)
 """
 """What only PostgreSQL has: the processes of a run, and the numbers of URLs that several of them discover."""
-SERVER_TABLES = ";".join((PROCESSES, HOST_TABLES, RUN_TABLES))
+PROCESS_COUNTS = """
+ALTER TABLE processes ADD COLUMN IF NOT EXISTS overloads bigint NOT NULL DEFAULT 0,
+    ADD COLUMN IF NOT EXISTS pauses bigint NOT NULL DEFAULT 0
+"""
+"""What each process has met of overloads and pauses. The step that adds all tables adds it already."""
+SERVER_TABLES = ";".join((PROCESSES, HOST_TABLES, RUN_TABLES, PROCESS_COUNTS))
 """All of what only PostgreSQL has."""
 _FRONTIER = """
 CREATE TABLE frontier (url_id {id} NOT NULL, depth INTEGER NOT NULL, owner BIGINT, deaths SMALLINT DEFAULT '0' NOT NULL,
@@ -220,6 +225,12 @@ def _keep_page_texts(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+def _add_process_counts(connection: Connection) -> None:
+    """Add what the processes of a run have met, which only PostgreSQL has."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(PROCESS_COUNTS))
+
+
 STEPS: dict[int, Callable[[Connection], None]] = {
     4: _add_named_dates,
     5: _add_supplied,
@@ -231,6 +242,7 @@ STEPS: dict[int, Callable[[Connection], None]] = {
     11: _add_turns,
     12: _keep_page_texts,
     13: write_urls_one_way,
+    14: _add_process_counts,
 }
 """By schema version, the function that makes the next version of it. The caller has begun the transaction."""
 OLDEST_VERSION = 4

@@ -43,9 +43,12 @@ _FENCE = text("SELECT id FROM processes WHERE id = :process AND NOT ended FOR KE
 _JOIN = text("INSERT INTO processes (run, is_main, name) VALUES (:run, :is_main, :name) RETURNING id")
 _BEAT = text(
     "UPDATE processes SET seen = clock_timestamp(), fetched = :fetched, requests = :requests, listable = :listable, "
-    "further = :further WHERE id = :process AND NOT ended RETURNING id"
+    "further = :further, overloads = :overloads, pauses = :pauses WHERE id = :process AND NOT ended RETURNING id"
 )
-_BEAT_OF_NONE = text("UPDATE processes SET fetched = 0, requests = 0, listable = 0, further = 0 WHERE id = :process")
+_BEAT_OF_NONE = text(
+    "UPDATE processes SET fetched = 0, requests = 0, listable = 0, further = 0, overloads = 0, pauses = 0 "
+    "WHERE id = :process"
+)
 _REAP = text(
     "WITH dead AS (UPDATE processes SET ended = true WHERE id IN (SELECT id FROM processes WHERE NOT ended "
     "AND seen < clock_timestamp() - make_interval(secs => :lease) ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id), "
@@ -62,9 +65,10 @@ _LOOK = text(
     "(SELECT count(*) FROM processes WHERE run = :run AND NOT ended) AS processes, "
     "(SELECT count(*) FROM processes WHERE run = :run AND NOT ended AND id < :process) AS rank, "
     "EXISTS (SELECT FROM processes WHERE run = :run AND NOT ended AND is_main) AS has_main, "
-    "o.fetched, o.requests, o.listable, o.further FROM runs r, (SELECT coalesce(sum(fetched), 0)::bigint AS fetched, "
+    "o.* FROM runs r, (SELECT coalesce(sum(fetched), 0)::bigint AS fetched, "
     "coalesce(sum(requests), 0)::bigint AS requests, coalesce(sum(listable), 0)::bigint AS listable, "
-    "coalesce(sum(further), 0)::bigint AS further FROM processes WHERE run = :run AND id <> :process) o "
+    "coalesce(sum(further), 0)::bigint AS further, coalesce(sum(overloads), 0)::bigint AS overloads, "
+    "coalesce(sum(pauses), 0)::bigint AS pauses FROM processes WHERE run = :run AND id <> :process) o "
     "WHERE r.id = :run"
 )
 
@@ -94,6 +98,10 @@ class Work:
     listable: int = 0
     further: int = 0
     """Number of requests without an observation."""
+    overloads: int = 0
+    """Number of answers and failures that showed an overloaded server."""
+    pauses: int = 0
+    """Number of pauses for which a server has asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +259,7 @@ class Membership:
             row = connection.execute(_LOOK, given).one()
         self.beat = Beat(
             row.phase, row.finished, row.same_version, row.processes, row.rank, row.has_main,
-            Work(row.fetched, row.requests, row.listable, row.further),
+            Work(row.fetched, row.requests, row.listable, row.further, row.overloads, row.pauses),
         )  # fmt: skip
         if alive:
             self._answered = began

@@ -38,7 +38,7 @@ _ADDRESS = "is_public"
 
 
 class ProcessTotals(NamedTuple):
-    """Numbers of one or more processes of a run that its observations do not tell. Those of helpers are not counted."""
+    """Numbers of one or more processes of a run that its observations do not tell."""
 
     seconds: float = 0.0
     """Time for which they have worked, without the pauses between them."""
@@ -155,6 +155,9 @@ def _begin_process(connection: Connection, run: int, *, now: float, begun: float
             last = connection.scalar(select(func.max(observations.c.fetched)).where(observations.c.run == run))
             seconds = max(0.0, min(last or 0.0, now) - before["since"])
             earlier = earlier._replace(seconds=earlier.seconds + seconds)
+        if connection.dialect.name == "postgresql":
+            # The rows of the processes have their numbers, and those of helpers.
+            earlier = ProcessTotals(seconds=earlier.seconds)
     _store_process_totals(connection, run, earlier, since=now)
     return earlier
 

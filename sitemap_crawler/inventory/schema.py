@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from sitemap_crawler.traps.detector import Trap
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 
 metadata = MetaData()
 # Only a column declared INTEGER is SQLite's row id, which takes no bytes of its own.

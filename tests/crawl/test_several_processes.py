@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import threading
 import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -66,9 +69,9 @@ class Site:
         self._lock = threading.Lock()
         self.server = server
         server.pages["/robots.txt"] = Answer("User-agent: *\nDisallow: /private/\n", content_type="text/plain")
-        server.pages.update({path_of(number): self._answer for number in range(PAGES)})
+        server.pages.update({path_of(number): self.answer for number in range(PAGES)})
 
-    def _answer(self, request: LoggedRequest) -> Answer:
+    def answer(self, request: LoggedRequest) -> Answer:
         with self._lock:
             self.requested[request.path] += 1
             count = self.requested.total()
@@ -301,6 +304,46 @@ def test_the_main_process_stops_its_helpers_and_a_stopped_helper_gives_back(
     assert owned(postgres, state) == []
     assert again(program, tree, state) == expected
     assert set(tree.requested.values()) == {1}
+
+
+def report(program: Program) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((program.directory / "report.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_requests_of_a_run_that_is_resumed_count_once(
+    program: Program, tree: Site, postgres: PostgresServer
+) -> None:
+    tree.gate.set()
+    command = [tree.server.url(), "--state", postgres.url(), "-o", "main", "--report", "report.json", *CONCURRENCY]
+    for interrupted_at in (60, 160, None):
+        with started(program, *command) as main:
+            if interrupted_at is not None:
+                tree.at[interrupted_at] = partial(main.kill, signal.SIGINT)
+            assert main.end()[0] == (0 if interrupted_at is None else 4)
+        assert report(program)["requests"] == len(tree.server.requests)
+
+
+def test_overloads_and_pauses_of_all_processes_are_in_the_report(
+    program: Program, tree: Site, postgres: PostgresServer
+) -> None:
+    """One of two processes asks for each page that fails once."""
+    answers = [Answer(status=503, headers={"Retry-After": "1"}), Answer(status=429), Answer(status=503)]
+    failures = iter(answers)
+    expected = len(answers)
+    for number in range(10, 10 + 40 * expected, 40):
+        tree.server.pages[path_of(number)] = failing_first(tree, next(failures))
+    options = ("-s", "SITEMAP_MAX_BACK_OFF=0.1", "--report", "report.json")
+    with crawling(program, tree, postgres, postgres.url(), *options, helpers=1) as processes:
+        tree.gate.set()
+        ended = [process.end() for process in processes]
+    assert [code for code, _ in ended] == [0, 0], ended
+    assert (report(program)["overloads"], report(program)["pauses"]) == (expected, 1)
+
+
+def failing_first(tree: Site, failure: Answer) -> Callable[[LoggedRequest], Answer]:
+    asked = count()
+    return lambda request: failure if next(asked) == 0 else tree.answer(request)
 
 
 def test_a_restart_of_the_server_is_waited_for(program: Program, tree: Site) -> None:

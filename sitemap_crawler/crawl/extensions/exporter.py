@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from sitemap_crawler.crawl.job import Job
-    from sitemap_crawler.inventory.processes import Membership
+    from sitemap_crawler.inventory.processes import Membership, Work
     from sitemap_crawler.publish.context import Ending
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Exporter:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._job = job_of(crawler)
-        self._job.count_further_requests = self._count_further_requests
+        self._job.count_done = self._count_done
         path = self._job.options.status
         self._status = None if path is None else StatusFile(path, private=self._job.options.has_secrets)
         self._status_loop = create_looping_call(self._write_status)
@@ -69,11 +69,7 @@ class Exporter:
         ending = job.ending._replace(
             finished=reason == CloseReason.FINISHED,
             saw_everything=not job.shared.is_limited,
-            done=ProcessTotals(
-                further_requests=self._count_further_requests() + job.others.further,
-                overloads=self._stats.get_value(Stat.BACK_PRESSURE, 0),
-                pauses=self._stats.get_value(Stat.PAUSES, 0),
-            ),
+            done=self._count_done().plus(_done_by(job.others)),
         )
         if self._status is not None:
             self._status.write_writing(job)
@@ -97,8 +93,13 @@ class Exporter:
         logger.log(level, "%s: %s (%s)", report.outcome, message, report.numbers())
         job.close()
 
-    def _count_further_requests(self) -> int:
-        return sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS)
+    def _count_done(self) -> ProcessTotals:
+        """Return what this process has done so far."""
+        return ProcessTotals(
+            further_requests=sum(self._stats.get_value(name, 0) for name in FURTHER_REQUESTS),
+            overloads=self._stats.get_value(Stat.BACK_PRESSURE, 0),
+            pauses=self._stats.get_value(Stat.PAUSES, 0),
+        )
 
     def _end_for_others(self, membership: Membership, ending: Ending) -> Ending:
         """Tell the other processes that the run ends. Its conclusion takes the event loop for a while."""
@@ -117,8 +118,9 @@ class Exporter:
         except SQLAlchemyError as error:
             failure = ending.failure or inventory_failure(self._job.store.location, error)
             return ending._replace(failure=failure)
-        further = 0 if membership.beat is None else membership.beat.others.further
-        return ending._replace(done=ending.done._replace(further_requests=self._count_further_requests() + further))
+        if membership.beat is None:
+            return ending
+        return ending._replace(done=self._count_done().plus(_done_by(membership.beat.others)))
 
     def _settle(self, ending: Ending) -> Ending:
         """Have the pages left out that only repeat others, and the address compared with that of the run before."""
@@ -163,3 +165,8 @@ def helper_report(job: Job, ending: Ending) -> Report:
     report.requests = job.throttles.requests_sent
     report.seconds = round((now - job.started).total_seconds(), 1)
     return report
+
+
+def _done_by(others: Work) -> ProcessTotals:
+    """Return what the other processes of the run have told."""
+    return ProcessTotals(further_requests=others.further, overloads=others.overloads, pauses=others.pauses)

@@ -15,7 +15,7 @@ from sqlalchemy import event
 
 from sitemap_crawler.inventory import shared_frontier
 from sitemap_crawler.inventory.postgresql import server_engine
-from sitemap_crawler.inventory.processes import MAX_DEATHS, Membership, RunPhase
+from sitemap_crawler.inventory.processes import MAX_DEATHS, Membership, RunPhase, Work
 from sitemap_crawler.inventory.runs import begin_run
 from sitemap_crawler.inventory.shared_queue import POISONED, SharedQueue
 from sitemap_crawler.inventory.store import Store, open_store
@@ -348,3 +348,15 @@ def test_the_phase_is_set_after_a_restart_of_the_server(begin: Callable[..., Run
     assert run.execute("SELECT phase FROM runs") == [(RunPhase.CONCLUDING,)]
     assert process.membership.beat is not None
     assert process.membership.beat.phase == RunPhase.CONCLUDING
+
+
+def test_each_process_learns_what_the_others_have_done(begin: Callable[..., Run]) -> None:
+    run = begin(3)
+    one, other, gone = (process.membership for process in run.processes)
+    other.work = lambda: Work(fetched=1, requests=20, listable=300, further=4_000, overloads=50_000, pauses=600_000)
+    gone.work = lambda: Work(2, 30, 400, 5_000, 60_000, 700_000)
+    other.beat_once()
+    gone.leave()
+    one.beat_once()
+    assert one.beat is not None
+    assert one.beat.others == Work(3, 50, 700, 9_000, 110_000, 1_300_000)

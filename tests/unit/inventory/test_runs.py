@@ -137,7 +137,9 @@ def test_the_pause_before_a_run_goes_on_is_no_working_time(store: Store) -> None
     end_process(store.connection, first.id, ProcessTotals(working_seconds(first, 10), 4, 3, 2))
     second = begin_at(store, 5_000)
     assert working_seconds(second, 5_003) == 13
-    assert second.earlier == ProcessTotals(10, 4, 3, 2)
+    # On a server the processes have rows with their numbers.
+    counts = (4, 3, 2) if store.connection.dialect.name == "sqlite" else ()
+    assert second.earlier == ProcessTotals(10, *counts)
     end_process(store.connection, second.id, second.earlier._replace(seconds=working_seconds(second, 5_003)))
     finish_run(store.connection, second.id, outcome="published", ended_by="finished", now=NOW)
     third = begin_at(store, 9_000)
