@@ -27,6 +27,8 @@ EMPTY_PAUSE_SECONDS = 0.2
 """Time for which nothing is leased after a lease found nothing."""
 _SUSPECT = MAX_DEATHS - 1
 """Number of deaths from which on a URL is leased alone."""
+MAX_IDS = 10_000
+"""Maximum number of URLs that one statement names."""
 _WAITS = frontier.c.owner.is_(None)
 _ORDER = (frontier.c.turn, frontier.c.depth, frontier.c.url_id)
 
@@ -95,6 +97,12 @@ class SharedFrontier(Frontier):
         self._give_to_budget(self._connection.execute(update(frontier).where(mine).values(owner=None)).rowcount)
         self._floor = None
         self._not_before = 0.0
+
+    def suspect(self, ids: Sequence[int]) -> None:
+        """Count URLs that this process has leased as if it had died while it had them in work."""
+        for start in range(0, len(ids), MAX_IDS):
+            some = (frontier.c.owner == self._process) & frontier.c.url_id.in_(ids[start : start + MAX_IDS])
+            self._connection.execute(update(frontier).where(some).values(deaths=frontier.c.deaths + 1))
 
     def give_back_all_but(self, held: Collection[int]) -> None:
         """Give back what this process has leased by the server, and does not know: an answer was lost."""

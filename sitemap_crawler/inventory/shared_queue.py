@@ -34,7 +34,12 @@ logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 RETRY_LEASES = 2
 """Times of a lease for which an operation is repeated before the crawl ends."""
-POISONED = f"{MAX_DEATHS} processes of the crawl ended while they had it in work; it is not requested any more"
+POISONED = (
+    f"{MAX_DEATHS} processes of the crawl ended while they had it in work, or stored no item of it; it is not "
+    "requested any more"
+)
+MAX_NAMED = 10_000
+"""Maximum number of URLs without an item that the run names. More of them count as suspects."""
 
 
 class SharedQueue(Queue):
@@ -48,6 +53,10 @@ class SharedQueue(Queue):
         self._shared = SharedFrontier(connection, membership, run=run, max_pages=max_pages)
         self._is_unsure = False
         self._held: set[int] = set()
+        self._lost: set[int] = set()
+        """URLs that were leased, and not stored when nothing was left to do here."""
+        self._lost_again: set[int] = set()
+        """Those that were lost once more: a component of the user stores no item of them."""
         self._counted_at = 0.0
         self._count = 0
         membership.limit_idle_time(connection)
@@ -168,8 +177,11 @@ class SharedQueue(Queue):
     def give_back_lost(self) -> None:
         """Let URLs wait again that this process has leased and does not request, and look whether any URL waits.
 
-        Called when nothing is left to do here. To end the run with such URLs would leave pages out.
+        Called when nothing is left to do here. To end the run with such URLs would leave pages out. The main process
+        keeps what it has lost twice, so that the run can end and names it. A helper passes it on as if it had died.
         """
+        self._lost_again |= self._held & self._lost
+        self._lost |= self._held
         self._held.clear()
         self._is_unsure = True
         self.look()
@@ -213,11 +225,18 @@ class SharedQueue(Queue):
                     self._start_anew()
                 if self._is_unsure:
                     with self._connection.begin():
-                        self._shared.give_back_all_but(self._held)
+                        self._give_back_all_but_held()
                     self._is_unsure = False
                 return work()
             except TakenForDeadError:
                 self._membership.is_dead = True
+
+    def _give_back_all_but_held(self) -> None:
+        lost = sorted(self._lost_again)
+        named = lost[:MAX_NAMED] if self._membership.is_main else []
+        self._shared.suspect(lost[len(named) :])
+        self._shared.give_back_all_but(self._held.union(named))
+        self._lost_again = set(named)
 
     def _doubt(self) -> None:
         # What was rolled back may be in the cache of ids.

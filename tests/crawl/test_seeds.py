@@ -427,7 +427,7 @@ def test_a_database_that_fails_ends_the_crawl(program: Program, site: WebServer)
         """
 from sqlalchemy.exc import OperationalError
 from sitemap_crawler.inventory.queue import Queue
-def fail(*_): raise OperationalError("insert", {}, Exception("disk full"))
+def fail(*_, **__): raise OperationalError("insert", {}, Exception("disk full"))
 Queue.add_from_sitemap = fail
 """
     )

@@ -346,6 +346,32 @@ def failing_first(tree: Site, failure: Answer) -> Callable[[LoggedRequest], Answ
     return lambda request: failure if next(asked) == 0 else tree.answer(request)
 
 
+FILTERING = """
+class Filters:
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            if not response.url.endswith("/5"):
+                yield item
+"""
+
+
+@pytest.mark.parametrize("helpers", [0, 1])
+def test_a_page_of_which_a_component_stores_no_item_does_not_keep_the_run_from_its_end(
+    program: Program, tree: Site, postgres: PostgresServer, helpers: int
+) -> None:
+    """It is requested again, as the answer to a lease may be lost, and then no more."""
+    (program.directory / "added.py").write_text(FILTERING)
+    options = ("-s", 'SPIDER_MIDDLEWARES={"added.Filters": 500}', "-s", "SITEMAP_LEASE=60", "--report", "report.json")
+    with crawling(program, tree, postgres, postgres.url(), *options, helpers=helpers) as processes:
+        tree.gate.set()
+        ended = [process.end() for process in processes]
+    assert [code for code, _ in ended] == [0] * (helpers + 1), ended
+    assert 2 <= tree.requested.pop("/5") <= 2 + 2 * helpers
+    assert set(tree.requested.values()) == {1}
+    lost = [warning["url"] for warning in report(program)["warnings"] if warning["kind"] == "lost"]
+    assert helpers or lost == [tree.server.url("/5")]
+
+
 def test_a_restart_of_the_server_is_waited_for(program: Program, tree: Site) -> None:
     expected = crawl_alone(program, tree)
     with PostgresServer() as server:

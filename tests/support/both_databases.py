@@ -139,6 +139,8 @@ FILE_ONLY = {
                 "a_killed_publication_leaves_whole_files": _STEPS,
                 "the_frame_of_the_site_by_a_site_file": _FILE,
             },
+            "postgresql": {"without_the_driver_it_says_what_to_install": "crawls with SQLite, too"},
+            "processes": {"an_inventory_in_a_file_is_refused": _NAMED},
             "random_kills": {
                 "ten_random_kills_change_nothing_and_cost_little": "the requests of killed processes count on a server",
             },
