@@ -113,6 +113,9 @@ class RunWatch:
                 others = others or (beat is not None and beat.has_main)
                 if self.end_as(phase):
                     return False
+            if queue.holds_any and self._find_lost():
+                # Others would wait for what this process has lost, and nothing else is leased beside a suspect.
+                return True
             if not waits and not others:
                 return self._find_lost() or self._settle_depths() or self._sample_refused()
             self._are_depths_settled = False

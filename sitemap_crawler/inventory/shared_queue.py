@@ -180,6 +180,8 @@ class SharedQueue(Queue):
         Called when nothing is left to do here. To end the run with such URLs would leave pages out. The main process
         keeps what it has lost twice, so that the run can end and names it. A helper passes it on as if it had died.
         """
+        if self._buffer:
+            self.flush()
         self._lost_again |= self._held & self._lost
         self._lost |= self._held
         self._held.clear()
