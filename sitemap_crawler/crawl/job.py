@@ -109,7 +109,7 @@ class Job:
         self.helped: str | None = None
         """Why a helper has ended its work, if it has."""
         self.count_done: Callable[[], ProcessTotals] = ProcessTotals
-        """Function that returns the number of requests of this process without an observation."""
+        """Function that returns the totals of this process."""
         self.listable = 0
         """Number of pages of this process whose own directives allow their listing."""
         self._is_open = self._is_closed = False

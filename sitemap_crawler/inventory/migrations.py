@@ -141,11 +141,11 @@ ALTER TABLE frontier SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02
 """
 """What only PostgreSQL has: the processes of a run, and the numbers of URLs that several of them discover."""
 PROCESS_COUNTS = """
-ALTER TABLE processes ADD COLUMN IF NOT EXISTS overloads bigint NOT NULL DEFAULT 0,
-    ADD COLUMN IF NOT EXISTS pauses bigint NOT NULL DEFAULT 0
+ALTER TABLE processes ADD COLUMN overloads bigint NOT NULL DEFAULT 0, ADD COLUMN pauses bigint NOT NULL DEFAULT 0
 """
-"""What each process has met of overloads and pauses. The step that adds all tables adds it already."""
-SERVER_TABLES = ";".join((PROCESSES, HOST_TABLES, RUN_TABLES, PROCESS_COUNTS))
+"""The numbers of overloads and pauses of each process."""
+_SERVER_TABLES_10 = ";".join((PROCESSES, HOST_TABLES, RUN_TABLES))
+SERVER_TABLES = f"{_SERVER_TABLES_10};{PROCESS_COUNTS}"
 """All of what only PostgreSQL has."""
 _FRONTIER = """
 CREATE TABLE frontier (url_id {id} NOT NULL, depth INTEGER NOT NULL, owner BIGINT, deaths SMALLINT DEFAULT '0' NOT NULL,
@@ -163,7 +163,7 @@ ALTER TABLE runs ADD COLUMN leased {id}
 def _add_frontier(connection: Connection) -> None:
     """Move the queue from the states of URLs to a table of its own, and add what several processes share."""
     on_server = connection.dialect.name == "postgresql"
-    statements = _FRONTIER.format(id="BIGINT" if on_server else "INTEGER") + (f";{SERVER_TABLES}" if on_server else "")
+    statements = _FRONTIER.format(id="BIGINT" if on_server else "INTEGER") + (f";{_SERVER_TABLES_10}" if on_server else "")
     for statement in statements.split(";"):
         connection.execute(text(statement))
     if on_server:
@@ -226,7 +226,7 @@ def _keep_page_texts(connection: Connection) -> None:
 
 
 def _add_process_counts(connection: Connection) -> None:
-    """Add what the processes of a run have met, which only PostgreSQL has."""
+    """Add the numbers of overloads and pauses of each process, which only PostgreSQL has."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(PROCESS_COUNTS))
 

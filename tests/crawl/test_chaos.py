@@ -42,7 +42,7 @@ def tree(site: WebServer) -> Site:
 
 
 def decisions(program: Program, state: str) -> list[tuple[Any, ...]]:
-    """What was decided of each URL, and by what."""
+    """The decision on each URL, and its cause."""
     result = program.run("pages", "--state", state, "--format", "jsonl")
     assert result.code == 0, result.err
     names = ("url", "decision", "reason", "evidence", "status", "depth", "lastmod", "lastmod_source")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -331,7 +330,7 @@ def test_memory_does_not_grow_from_page_to_page() -> None:
             for number in range(60):
                 assert (await renderer.render(f"{SITE}/{number}", plain(page))).problem is None
                 sizes.append(resident_bytes(processes(browser_of(renderer).pid)))
-            # The browser frees memory, and starts and ends processes, when it likes: one size says nothing.
-            assert median(sizes[45:]) < 1.5 * median(sizes[5:20])
+            # The browser frees memory, and ends processes, when it likes: what it keeps is the least of many sizes.
+            assert min(sizes[40:]) < 1.5 * min(sizes[:20])
 
     asyncio.run(run())

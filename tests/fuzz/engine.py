@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.fuzz.mutation import Mutator
+from tests.fuzz.mutation import Mutator, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,8 +34,8 @@ class Target:
     name: str
     check: Callable[[bytes], Any]
     """Function that reads an input, checks its properties and returns what was read. It may not have a memory."""
-    words: tuple[bytes, ...] = ()
-    """Words that the reader knows."""
+    modules: str | None = None
+    """Pattern of the paths of its modules in the package, whose words are put into inputs."""
     made: Callable[[], list[bytes]] = list
     """Function that returns further inputs, such as compressed ones, which are no files."""
     max_calls: tuple[int, int] = (50_000, 500)
@@ -54,7 +54,7 @@ class Target:
         """Yield mutated inputs without end. The same seed and corpus give the same inputs."""
         random = Random(f"{self.name} {seed}")
         corpus = self.corpus()
-        mutator = Mutator(random, corpus, self.words)
+        mutator = Mutator(random, corpus, words_of(self.modules) if self.modules is not None else ())
         while True:
             yield mutator.mutated(random.choice(corpus))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tests.support.paths import PACKAGE
@@ -49,6 +50,7 @@ VALUES = (
 )  # fmt: skip
 
 
+@cache
 def words_of(pattern: str) -> tuple[bytes, ...]:
     """Return the words in the constants of the modules that match: the words that readers know."""
     found: dict[bytes, None] = {}

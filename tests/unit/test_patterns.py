@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import _lru_cache_wrapper
+from functools import _lru_cache_wrapper, cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -76,6 +76,7 @@ def test_patterns_are_constants(path: Path) -> None:
     assert list(uses_of_re(ast.parse(path.read_text()), allowed)) == []
 
 
+@cache
 def methods_used() -> dict[Path, list[ast.Attribute]]:
     """Return the uses of methods that patterns have, by module."""
     return {
@@ -88,10 +89,11 @@ def methods_used() -> dict[Path, list[ast.Attribute]]:
     }
 
 
-def methods_by_name(used: dict[Path, list[ast.Attribute]]) -> dict[str, set[str]]:
+@cache
+def methods_by_name() -> dict[str, set[str]]:
     """Return the methods that the package calls, by the name of the pattern."""
     found: dict[str, set[str]] = {}
-    for nodes in used.values():
+    for nodes in methods_used().values():
         for node in nodes:
             # The value of a cached function is called as `_pattern().fullmatch`.
             subject = node.value.func if isinstance(node.value, ast.Call) else node.value
@@ -110,54 +112,70 @@ def patterns_in(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
             yield from patterns_in(one, depth + 1)
 
 
-def readers() -> dict[str, list[Reader]]:
-    """Return the patterns of the package with their methods, by module and name."""
-    used = methods_used()
-    methods = methods_by_name(used)
-    found: dict[str, list[Reader]] = {}
-    seen: set[re.Pattern[Any]] = set()
+class Place(NamedTuple):
+    """A module that has a pattern, and the name of the constant or of the cached function there."""
+
+    source: Path
+    name: str
+
+
+def patterns_of_package() -> dict[re.Pattern[Any], list[Place]]:
+    """Return the patterns of the package with all places of each."""
+    files = set(sources())
+    found: dict[re.Pattern[Any], list[Place]] = {}
     for module in package_modules():
         source = ROOT / (module.replace(".", "/") + ".py")
-        if source not in used:
+        if source not in files:
             continue
-        others = {node.attr for node in used[source]} & PATTERN_METHODS
         for name, value in vars(import_module(module)).items():
             if isinstance(value, _lru_cache_wrapper) and value.__module__ == module:
                 if value.__annotations__.get("return") != "re.Pattern[str]":
                     continue
                 value = value()
-            for number, pattern in enumerate(patterns_in(value)):
-                called = methods.get(name)
-                for method in sorted(called or others or PATTERN_METHODS):
-                    reader = Reader(pattern, method)
-                    if reader not in seen:
-                        seen.add(reader)
-                        found.setdefault(f"{module.removeprefix('sitemap_crawler.')}.{name}.{number}", []).append(
-                            reader
-                        )
+            for pattern in patterns_in(value):
+                found.setdefault(pattern, []).append(Place(source, name))
     return found
 
 
-READERS = readers() | {
-    "urls.normalise.Resolver": [
-        Reader(pattern, method)
-        for resolver in (Resolver(), Resolver(("a*", "*", "sid")))
-        for pattern in (resolver._parameter, resolver._path_parameters)
-        for method in ("search", "sub")
-    ]
-}
+def readers_of(pattern: re.Pattern[Any], places: list[Place]) -> Iterator[Reader]:
+    """Give a pattern with each method that is called, or may be, where the pattern is."""
+    methods: set[str] = set()
+    for source, name in places:
+        others = {node.attr for node in methods_used()[source]} & PATTERN_METHODS
+        methods |= methods_by_name().get(name) or others or PATTERN_METHODS
+    return (Reader(pattern, method) for method in sorted(methods))
+
+
+PATTERNS = patterns_of_package()
+
+
+def name_of(value: object) -> str | None:
+    """Return the name of a pattern for the name of a test."""
+    if not isinstance(value, re.Pattern):
+        return None
+    source, name = PATTERNS[value][0]
+    return f"{source.relative_to(PACKAGE).with_suffix('')}.{name}"
 
 
 def test_collector_finds_patterns_everywhere() -> None:
-    assert len(READERS) > 120
+    assert len(PATTERNS) > 120
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", READERS)
-def test_time_of_pattern_is_linear(name: str) -> None:
-    for reader in READERS[name]:
-        for text in hostile_texts(reader.pattern):
+@pytest.mark.parametrize("pattern", PATTERNS, ids=name_of)
+def test_time_of_pattern_is_linear(pattern: re.Pattern[Any]) -> None:
+    for reader in readers_of(pattern, PATTERNS[pattern]):
+        for text in hostile_texts(pattern):
             assert not grows_faster(reader, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("resolver", [Resolver(), Resolver(("a*", "*", "sid"))], ids=["default", "own"])
+@pytest.mark.parametrize("method", ["search", "sub"])
+def test_time_of_patterns_of_parameters_is_linear(resolver: Resolver, method: str) -> None:
+    for pattern in (resolver._parameter, resolver._path_parameters):
+        for text in hostile_texts(pattern):
+            assert not grows_faster(Reader(pattern, method), text)
 
 
 @pytest.mark.slow
