@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sitemap_crawler.utils.shortage import Shortage
-from tests.support.inventories import change
+from tests.support.inventories import change, state_beside
 from tests.support.made_inventory import make_inventory
 from tests.support.paths import ROOT
 from tests.support.program import TIMEOUT
@@ -325,7 +325,8 @@ def test_several_sites_get_a_report_each_and_an_index(program: Program, site: We
     sites = program.directory / "sites"
     sites.mkdir()
     for name in ("one", "two", "three"):
-        values = f'start_url = "{site.url(f"/{name}/")}"\noutput = "../out/{name}"\nstate = "../{name}.sqlite"\n'
+        state = state_beside(program.directory / f"{name}.sqlite", sites)
+        values = f'start_url = "{site.url(f"/{name}/")}"\noutput = "../out/{name}"\nstate = "{state}"\n'
         (sites / f"{name}.toml").write_text(values)
         if name != "three":
             assert program.run("crawl", "--config", f"sites/{name}.toml", "-q").code == 0

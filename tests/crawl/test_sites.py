@@ -19,6 +19,7 @@ import pytest
 from sitemap_crawler.cli.main import run
 from sitemap_crawler.cli.sites.plan import worst
 from sitemap_crawler.validation.entries import read_entries
+from tests.support.inventories import state_beside
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def site_file(
     directory = program.directory / "sites"
     directory.mkdir(exist_ok=True)
     url = sites.url(path or f"/{name}/").replace("127.0.0.1", host)
-    text = f'start_url = "{url}"\noutput = "../out/{name}"\nstate = "../{name}.sqlite"\n{more}\n'
+    state = state_beside(program.directory / f"{name}.sqlite", directory)
+    text = f'start_url = "{url}"\noutput = "../out/{name}"\nstate = "{state}"\n{more}\n'
     (directory / f"{name}.toml").write_text(text, encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ import json
 import signal
 import subprocess
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -159,9 +160,8 @@ def hour_after_the_last_run(program: Program) -> str:
     """Move all runs back by a day, and return a moment one hour after the last one."""
     with closing(connect(program.directory / "state.sqlite")) as database, database:
         database.execute("UPDATE runs SET started = started - 86400, finished = finished - 86400")
-        query = "SELECT strftime('%Y-%m-%dT%H:%M:%S', max(finished) + 3600, 'unixepoch') FROM runs"
-        (moment,) = database.execute(query).fetchone()
-    return str(moment)
+        (finished,) = database.execute("SELECT max(finished) FROM runs").fetchone()
+    return datetime.fromtimestamp(finished + 3600, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def test_the_dates_of_the_page_win_over_the_lists_and_these_over_sitemaps(program: Program, site: WebServer) -> None:

@@ -6,7 +6,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from tests.support.inventories import connect
+from tests.support.inventories import connect, state_beside
 from tests.support.search_engines import INDEXNOW_KEY
 from tests.support.webserver import Answer, WebServer, page
 
@@ -32,7 +32,8 @@ class AnnouncedSite:
         self.server = server
         self.origin = origin or server.url("")
         self._prefix = origin or ""
-        self.options: dict[str, Any] = {"start_url": f"{self.origin}/", "state": "state.sqlite", **options}
+        state = state_beside(program.directory / "state.sqlite", program.directory)
+        self.options: dict[str, Any] = {"start_url": f"{self.origin}/", "state": state, **options}
         self.host = self.origin.split("/")[2]
         self.state = program.directory / "state.sqlite"
         if origin is not None:
@@ -113,7 +114,7 @@ class AnnouncedSite:
     def add_listed(self, count: int) -> None:
         """Publish pages that no crawl has seen, more than a test can crawl."""
         [(run, url_id)] = self.rows("SELECT max(run), (SELECT max(id) FROM urls) FROM changes")
-        with_ids = "WITH RECURSIVE n(id) AS (SELECT ? UNION ALL SELECT id + 1 FROM n WHERE id < ?)"
+        with_ids = "WITH RECURSIVE n(id) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT id + 1 FROM n WHERE id < ?)"
         span = (url_id + 1, url_id + count)
         self.change(
             f"{with_ids} INSERT INTO urls (id, key, url, state, depth, first_seen) "

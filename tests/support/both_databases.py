@@ -79,6 +79,7 @@ _DAMAGE = "damages the file"
 _NAMED = "its message names the file"
 _LOCK = "takes the lock of the file"
 _STEPS = "counts the steps or statements of SQLite"
+_COMMITS = "counts the commits of SQLite"
 _FILE = "reads or changes the file"
 _COMMAND = "builds a command of its own, with the file"
 _SIZE = "limits the size of files"
@@ -114,7 +115,10 @@ FILE_ONLY = {
                 "what_no_database_takes_ends_the_crawl": _FILE,
                 "a_name_that_is_too_long_is_named": _NAMED,
             },
-            "html_report": {"no_secret_is_in_the_report": "another test has the rights of a report from a server"},
+            "html_report": {
+                "no_secret_is_in_the_report": "another test has the rights of a report from a server",
+                "an_inventory_is_not_replaced_by_a_file_with_its_name": _NAMED,
+            },
             "html_report_hosts": {
                 "a_full_disk_is_one_line_and_leaves_all_old_reports": _SIZE,
                 "a_secret_makes_all_reports_private": "another test has the rights of a report from a server",
@@ -146,16 +150,34 @@ FILE_ONLY = {
             },
             "shortage": {
                 "a_user_who_may_start_no_thread_looks_up_no_name": "the heart of a process is a thread, too",
+                "a_limit_of_the_size_of_files_is_named": _SIZE,
             },
+            "several_processes": {"helpers_that_cannot_take_part_are_refused": _NAMED},
+            "sites": {"what_two_sites_must_not_share": _NAMED},
             "status": {
                 "a_run_that_could_not_begin": _FILE,
                 "paths_that_the_status_file_cannot_have": _NAMED,
+            },
+            "submit_interrupted": {
+                "a_kill_repeats_one_batch_at_most_and_not_within_ten_minutes": _COMMITS,
+                "an_inventory_that_cannot_be_written_is_one_line": _FILE,
+                "no_secret_gets_anywhere": _FILE,
+            },
+            "submit_sitemaps": {
+                "a_kill_sends_no_file_again_within_ten_minutes": _COMMITS,
+                "a_dry_run_asks_the_own_site_only_and_writes_nothing": _FILE,
+                "a_dry_run_after_a_submission_plans_only_what_would_be_sent": _FILE,
+            },
+            "submit_urls": {
+                "a_dry_run_counts_what_would_be_sent_at_this_moment": _FILE,
+                "a_million_urls_would_take_nine_megabytes": _FILE,
             },
             "update": {
                 "a_killed_update_leaves_a_whole_set_and_the_next_command_repairs": "restores the file from a copy",
                 "two_commands_at_once": _LOCK,
             },
             "update_submit": {"without_a_service_nobody_is_told": "the site file names the file"},
+            "validate_live": {"options_that_do_not_fit_are_one_line": _NAMED},
             "write": {
                 "a_full_disk_is_reported_in_one_line": _SIZE,
                 "what_cannot_be_used": _NAMED,

@@ -75,6 +75,11 @@ def state_value(path: Path | str) -> str:
     return f"{database_url()}&schema=t_{digest}"
 
 
+def state_beside(path: Path, directory: Path) -> str:
+    """Return the value of `state` in a site file of a directory for the inventory that a test calls `path`."""
+    return state_value(path) if on_server() else os.path.relpath(path, directory)
+
+
 def translated(arguments: Sequence[str], directory: Path) -> list[str]:
     """Return arguments of the program, run in a directory, with the places of the inventories that they name."""
     if not on_server():

@@ -28,9 +28,14 @@ def arm(number: int) -> None:
         replace(source, target, **directories)
 
     def committed(connection: Connection) -> None:
-        driver: Any = connection.connection.driver_connection
-        if driver.in_transaction:
+        if _has_written(connection.connection.driver_connection, connection.dialect.name):
             count()
 
     os.replace = counted  # type: ignore[assignment]
     event.listen(Engine, "commit", committed)
+
+
+def _has_written(driver: Any, database: str) -> bool:
+    if database == "sqlite":
+        return bool(driver.in_transaction)
+    return driver.execute("SELECT pg_current_xact_id_if_assigned()").fetchone() != (None,)
