@@ -140,7 +140,6 @@ FILE_ONLY = {
                 "a_site_may_always_replace_its_own_files": _FILE,
             },
             "page_list": {
-                "a_killed_publication_leaves_whole_files": _STEPS,
                 "the_frame_of_the_site_by_a_site_file": _FILE,
             },
             "postgresql": {"without_the_driver_it_says_what_to_install": "crawls with SQLite, too"},
