@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -327,23 +326,30 @@ def test_the_requests_of_a_run_that_is_resumed_count_once(
 def test_overloads_and_pauses_of_all_processes_are_in_the_report(
     program: Program, tree: Site, postgres: PostgresServer
 ) -> None:
-    """One of two processes asks for each page that fails once."""
-    answers = [Answer(status=503, headers={"Retry-After": "1"}), Answer(status=429), Answer(status=503)]
-    failures = iter(answers)
-    expected = len(answers)
-    for number in range(10, 10 + 40 * expected, 40):
-        tree.server.pages[path_of(number)] = failing_first(tree, next(failures))
+    """The helper alone gets failures."""
+    failures = [Answer(status=503, headers={"Retry-After": "1"}), Answer(status=429), Answer(status=503)]
+    failed: dict[str, Answer] = {}
+    state = postgres.url()
+    schema = state.rpartition("=")[2]
+    lock = threading.Lock()
+
+    def answer(request: LoggedRequest) -> Answer:
+        asks = f"SELECT NOT is_main FROM {schema}.processes JOIN {schema}.frontier ON processes.id = owner"
+        page = f"JOIN {schema}.urls ON url_id = urls.id WHERE url = '{tree.server.url(request.path)}'"
+        with lock:
+            is_failing = len(failed) < len(failures) and request.path not in failed
+            if is_failing and postgres.execute(ICU, f"{asks} {page}") == [(True,)]:
+                failed[request.path] = failures[len(failed)]
+                return failed[request.path]
+        return tree.answer(request)
+
+    tree.server.pages |= {path_of(number): answer for number in range(10, 300)}
     options = ("-s", "SITEMAP_MAX_BACK_OFF=0.1", "--report", "report.json")
-    with crawling(program, tree, postgres, postgres.url(), *options, helpers=1) as processes:
+    with crawling(program, tree, postgres, state, *options, helpers=1) as processes:
         tree.gate.set()
         ended = [process.end() for process in processes]
     assert [code for code, _ in ended] == [0, 0], ended
-    assert (report(program)["overloads"], report(program)["pauses"]) == (expected, 1)
-
-
-def failing_first(tree: Site, failure: Answer) -> Callable[[LoggedRequest], Answer]:
-    asked = count()
-    return lambda request: failure if next(asked) == 0 else tree.answer(request)
+    assert (report(program)["overloads"], report(program)["pauses"]) == (len(failures), 1)
 
 
 FILTERING = """
