@@ -163,8 +163,8 @@ ALTER TABLE runs ADD COLUMN leased {id}
 def _add_frontier(connection: Connection) -> None:
     """Move the queue from the states of URLs to a table of its own, and add what several processes share."""
     on_server = connection.dialect.name == "postgresql"
-    statements = _FRONTIER.format(id="BIGINT" if on_server else "INTEGER") + (f";{_SERVER_TABLES_10}" if on_server else "")
-    for statement in statements.split(";"):
+    statements = f"{_FRONTIER};{_SERVER_TABLES_10}" if on_server else _FRONTIER
+    for statement in statements.format(id="BIGINT" if on_server else "INTEGER").split(";"):
         connection.execute(text(statement))
     if on_server:
         connection.execute(text("SELECT setval('url_ids', (SELECT coalesce(max(id), 0) + 1 FROM urls), false)"))
