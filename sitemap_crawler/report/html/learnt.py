@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
@@ -12,6 +13,7 @@ from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.report.html.texts import clean
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
+from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -39,6 +41,8 @@ class LearntTrap(NamedTuple):
     """The shortest of them."""
     exclude: str | None
     """Value of --exclude that matches the URLs; None if it would match all pages of the site."""
+    listed: int = 0
+    """Number of listed pages that it matches, too; an estimate if only a part was read."""
 
 
 class LearntTraps(NamedTuple):
@@ -56,7 +60,9 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     found = connection.execute(query.order_by(number.desc(), decisions.c.evidence)).all()
     counts: dict[str, int] = {row.evidence: row.number for row in found[:MAX_TRAPS]}
     groups = _groups_of(connection, counts, prefix)
-    return LearntTraps([_trap(name, counts[name], groups[name], texts, prefix) for name in counts], len(found))
+    traps = [_trap(name, counts[name], groups[name], texts, prefix) for name in counts]
+    listed = _listed_by_option(connection, {trap.exclude for trap in traps if trap.exclude is not None})
+    return LearntTraps([trap._replace(listed=listed[trap.exclude]) for trap in traps], len(found))
 
 
 def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> dict[str, UrlGroups]:
@@ -69,6 +75,21 @@ def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> d
         for row in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
             groups[row.evidence].add(row.url)
     return groups
+
+
+def _listed_by_option(connection: Connection, options: set[str]) -> Counter[str | None]:
+    """Return the number of listed pages that each value of --exclude matches."""
+    found: Counter[str | None] = Counter()
+    if options:
+        patterns = [UserPattern(option) for option in options]
+        is_listed = decisions.c.decision == "listed"
+        number = connection.execute(select(func.count()).select_from(decisions).where(is_listed)).scalar_one()
+        every = max(1, -(-number // MAX_COUNTED))
+        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
+        query = query.where(is_listed, one_in(every, urls.c.id))
+        for url in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}).scalars():
+            found.update({pattern.text: every for pattern in patterns if pattern.found_in(url)})
+    return found
 
 
 def _trap(evidence: str, number: int, groups: UrlGroups, texts: PageTexts, prefix: str) -> LearntTrap:

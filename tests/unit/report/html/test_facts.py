@@ -254,6 +254,19 @@ def test_the_kinds_of_urls_that_were_left_out_have_examples_and_an_option(invent
         assert f"--exclude {shlex.quote(one.exclude or '')}" in html.unescape(page)
 
 
+def test_the_listed_pages_are_counted_that_the_option_of_a_kind_leaves_out_too(inventory: Path) -> None:
+    trap(inventory, 100, [f"{SITE}day?at={day}" for day in range(40)], state=UrlState.ENDLESS, evidence="trap: endless")
+    trap(inventory, 200, [f"{SITE}list?sort={key}" for key in "abc"], state=UrlState.REPEATS, evidence="trap: sort")
+    assert [one.listed for one in facts_of(inventory).learnt.traps] == [0, 0]
+    assert "listed pages, too" not in make_page(inventory).text
+    kept = [(300 + day, f"{SITE}day?at={day}", 200, None) for day in range(90, 93)]
+    add_pages(inventory, [*kept, (400, f"{SITE}day", 200, None)])
+    assert [(one.evidence, one.listed) for one in facts_of(inventory).learnt.traps] == [
+        ("trap: endless", 3), ("trap: sort", 0)
+    ]  # fmt: skip
+    assert make_page(inventory).text.count("It leaves out 3 listed pages, too.") == 1
+
+
 def test_only_the_largest_kinds_are_shown(inventory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemap_crawler.report.html.learnt.MAX_TRAPS", 2)
     for number in range(1, 5):
