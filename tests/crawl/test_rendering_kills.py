@@ -256,3 +256,20 @@ def test_a_page_that_is_rendered_when_the_crawl_ends_is_abandoned() -> None:
                     await page
 
     asyncio.run(run())
+
+
+@needs(HEADLESS_SHELL)
+def test_a_browser_in_which_no_timer_fires_ends_the_crawl_with_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = plain("<p id=a>no</p><script>setTimeout(() => { a.textContent = 'it works' }, 36e5)</script>")
+    monkeypatch.setattr("sitemap_crawler.crawl.rendering.renderer.SELF_TEST", late)
+
+    async def run() -> Any:
+        async with rendering(HEADLESS_SHELL) as (renderer, crawler):
+            with pytest.raises(RenderingAbandonedError):
+                await renderer.render(f"{SITE}/", plain("<p>x"))
+            return crawler
+
+    crawler = asyncio.run(run())
+    assert crawler.counts[Stat.RENDER_BROWSERS] == 3
+    [message] = crawler.spider.job.lacks
+    assert " cannot be used as a browser (it does not render a page with a timer): " in message
