@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 4
 """Exit code of an interrupted command, as in `exceptions.py`."""
+_noted: set[int] = set()
+"""Signals that have arrived during the block of `noting_signals`."""
 MESSAGE = "interrupted; run the same command to continue"
 
 
@@ -43,14 +45,41 @@ def ignore_signals() -> None:
 
 
 @contextmanager
+def noting_signals() -> Iterator[None]:
+    """Have `interruptible` know of signals that arrived earlier in a block, beside what their handlers do.
+
+    The handlers of an event loop only leave a word for the loop, which does not turn before the block has ended.
+    """
+    replaced = {}
+    for number in SIGNALS if _is_main_thread() else ():
+        handler = signal.getsignal(number)
+        if callable(handler):
+            replaced[number] = (noting := _noting(handler)), handler
+            signal.signal(number, noting)
+    try:
+        yield
+    finally:
+        _noted.clear()
+        for number, (noting, handler) in replaced.items():
+            # The handler may have put another one in its place.
+            if signal.getsignal(number) is noting:
+                signal.signal(number, handler)
+
+
+@contextmanager
 def interruptible() -> Iterator[None]:
-    """Have a signal raise KeyboardInterrupt during a block that waits, whatever it does before and after."""
-    if threading.current_thread() is not threading.main_thread():
+    """Have a signal raise KeyboardInterrupt during a block that waits, whatever it does before and after.
+
+    Within `noting_signals` one that arrived earlier raises it, too.
+    """
+    if not _is_main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
     interrupt_at_signals()
     try:
+        if _noted:
+            raise KeyboardInterrupt
         yield
     finally:
         for number, handler in before.items():
@@ -63,6 +92,18 @@ def _handle(handler: Callable[[int, Any], None] | signal.Handlers) -> None:
         # nohup ignores SIGHUP, and a shell without job control ignores SIGINT for jobs in the background.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _noting(handler: Callable[[int, Any], Any]) -> Callable[[int, Any], None]:
+    def note(number: int, frame: Any) -> None:
+        _noted.add(number)
+        handler(number, frame)
+
+    return note
 
 
 def _exit(_number: int, _frame: Any) -> NoReturn:

@@ -98,6 +98,46 @@ def test_a_signal_ends_the_wait_for_the_lock_of_the_output(program: Program, sit
     assert (result.code, result.listed()) == (0, [site.url()])
 
 
+SIGNALLED = """
+import fcntl, os, signal, stat
+
+lock = fcntl.flock
+
+def signalled(descriptor, operation):
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        fcntl.flock = lock
+        os.kill(os.getpid(), signal.SIGTERM)
+    return lock(descriptor, operation)
+
+fcntl.flock = signalled
+"""
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_signal_just_before_the_wait_for_the_lock_of_the_output_ends_it(
+    program: Program, site: WebServer, *, is_locked: bool
+) -> None:
+    site.pages["/"] = page()
+    program.output.mkdir()
+    program.patch(SIGNALLED)
+    descriptor = os.open(program.output, os.O_RDONLY)
+    if is_locked:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        process = begin(program, site.url())
+        try:
+            _, errors = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    finally:
+        os.close(descriptor)
+    # Where nothing has to be waited for, the run is published.
+    assert process.returncode == (4 if is_locked else 0), errors
+    program.hook = None
+    result = program.crawl(site.url())
+    assert (result.code, result.listed()) == (0, [site.url()])
+
+
 def has_open(pid: int, path: Path) -> bool:
     for link in Path(f"/proc/{pid}/fd").iterdir():
         # Files are opened and closed meanwhile.

@@ -17,6 +17,7 @@ from sitemap_crawler.exceptions import FAILED
 from sitemap_crawler.inventory.runs import ProcessTotals
 from sitemap_crawler.report.report import Outcome, Report, failure_report
 from sitemap_crawler.utils.shortage import shortage_of
+from sitemap_crawler.utils.stopping import noting_signals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -63,6 +64,10 @@ class Exporter:
             self._status.write_crawling(self._job)
 
     def _spider_closed(self, reason: str) -> None:
+        with noting_signals():
+            self._end(reason)
+
+    def _end(self, reason: str) -> None:
         if self._status_loop.running:
             self._status_loop.stop()
         job = self._job
