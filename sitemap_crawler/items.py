@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,6 +57,8 @@ class NoteKind(StrEnum):
     """1: the start page looks like a shell that scripts fill."""
     SOFT_404 = "soft-404"
     """Evidence that the page equals the answer to an address that cannot exist."""
+    REFUSED_REQUEST = "refused-request"
+    """URL that the scripts of a page that stays empty have asked for, and why it was not fetched."""
     UNSENT_POST = "unsent-post"
     """URL to which the scripts of a page that stays empty have tried to send a POST."""
     WORDPRESS_API = "wordpress-api"
@@ -107,6 +109,36 @@ class RenderCause(StrEnum):
     """By the option `--render always`."""
 
 
+PLAIN_HEADERS = (("accept", "*/*"),)
+"""Headers of most requests of scripts."""
+
+
+class StoredRequest(NamedTuple):
+    """A request of the scripts of a page, as the inventory stores it."""
+
+    url: str
+    kind: str
+    """One of `crawl/rendering/rendered.py`."""
+    etag: str | None
+    last_modified: str | None
+    """The header as received."""
+    body_hash: str
+    """Hash of the answer as hexadecimal digits."""
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = PLAIN_HEADERS
+    """Those that were sent for the page, in lower case and sorted."""
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> StoredRequest:
+        request = cls(*values)
+        return request._replace(headers=tuple((name, value) for name, value in request.headers))
+
+    def to_json(self) -> tuple[Any, ...]:
+        """Return the values without those at the end that most requests have."""
+        values: tuple[Any, ...] = tuple(self)
+        return values[:-2] if values[-2:] == ("GET", PLAIN_HEADERS) else values
+
+
 @dataclass(frozen=True, slots=True)
 class PageRendering:
     """The rendering of a page, or why there is none."""
@@ -127,8 +159,7 @@ class PageRendering:
     """Why the rendering failed."""
     plain_hash: str | None = None
     """Hash of the plain page as hexadecimal digits."""
-    requests: tuple[tuple[str, str, str | None, str | None, str], ...] = ()
-    """The requests of the scripts: URL, kind, ETag, Last-Modified, and hash of the answer as hexadecimal digits."""
+    requests: tuple[StoredRequest, ...] = ()
 
     @property
     def is_scripted(self) -> bool:
@@ -137,7 +168,10 @@ class PageRendering:
 
     def to_json(self) -> dict[str, Any]:
         """Return the values that the inventory stores next to the state."""
-        return {name: value for name in _STORED if (value := getattr(self, name))}
+        values = {name: value for name in _STORED if (value := getattr(self, name))}
+        if self.requests:
+            values["requests"] = [request.to_json() for request in self.requests]
+        return values
 
     @classmethod
     def from_stored(cls, state: int | None, values: dict[str, Any] | None) -> PageRendering | None:
@@ -146,8 +180,8 @@ class PageRendering:
             return None
         known = {name: values[name] for name in _STORED if name in values}
         known["cause"] = RenderCause(known["cause"])
-        for name in ("gains", "requests"):
-            known[name] = tuple(tuple(value) if isinstance(value, list) else value for value in known.get(name, ()))
+        known["gains"] = tuple(known.get("gains", ()))
+        known["requests"] = tuple(StoredRequest.from_json(values) for values in known.get("requests", ()))
         return cls(RenderState(state), **known)
 
 
@@ -217,6 +251,8 @@ class Observation:
     """Date of modification that the page states."""
     last_modified: datetime | None = None
     """Date of the `Last-Modified` header, if it is credible by itself."""
+    made_by_scripts: bool = False
+    """Whether scripts decide what the page shows. `Last-Modified` is then the date of something else."""
     modified_header: str | None = None
     """`Last-Modified` as received, for the next conditional request."""
     etag: str | None = None

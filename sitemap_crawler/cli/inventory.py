@@ -83,7 +83,7 @@ def _explanation_lines(explanation: Explanation) -> Iterator[str]:
         "listed URL": explanation.listed_url,
         "linked from": explanation.linked,
         "links": explanation.links,
-        "scripts": rendering_words(explanation.rendering) if explanation.rendering else scripts,
+        "scripts": (rendering_words(explanation.rendering, explanation.missed) if explanation.rendering else scripts),
         "depth": _depth(facts),
         "lastmod": facts["lastmod"] and facts["lastmod"] + source,
         "first seen": facts["first_seen"],

@@ -113,6 +113,8 @@ def decide_date(before: PreviousFetch | None, observed: Observation) -> Dated:
     if observed.fingerprint is None:
         return UNDATED
     claims = _claims(observed)
+    if before is not None and before.dated.source == LAST_MODIFIED and observed.made_by_scripts:
+        before = before._replace(dated=UNDATED)
     if before is None or before.fingerprint is None:
         return claims[0] if claims else UNDATED
     if not before.comparable or before.fingerprint == observed.fingerprint:
@@ -146,7 +148,7 @@ def _claims(observed: Observation) -> list[Dated]:
         claims.append(
             Dated(observed.page_date.moment.timestamp(), observed.page_date.source, not observed.page_date.has_time)
         )
-    if observed.last_modified is not None:
+    if observed.last_modified is not None and not observed.made_by_scripts:
         claims.append(Dated(observed.last_modified.timestamp(), LAST_MODIFIED))
     return claims
 

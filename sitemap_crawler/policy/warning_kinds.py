@@ -367,6 +367,18 @@ class WarningKind(StrEnum):
             "Have the scripts ask by GET, as GraphQL servers allow for queries, or have the server send the content.",
         ),
     )
+    REFUSED_REQUEST = (
+        "refused-request",
+        _Traits(
+            "Pages whose content may not be fetched",
+            Severity.MEDIUM,
+            "A listed page stays nearly empty although its scripts have run (`--render`): something that they ask for "
+            "may not be fetched, or gives no answer.",
+            "The page is decided without its content and its links, so pages may be missing. Search engines that obey "
+            "the same rules see it empty, too.",
+            "Allow the address in robots.txt, or by the option that the message names.",
+        ),
+    )
     LONG_BODY = (
         "long-body",
         _Traits(

@@ -16,7 +16,7 @@ from sitemap_crawler.inventory.traps import compared_pages
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules, learnt_trap_refusal
-from sitemap_crawler.report.renderings import rendering_json
+from sitemap_crawler.report.renderings import missed_words, rendering_json
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, directory_of
 from sitemap_crawler.urls.spelling import directories_above, spellings, variants
 
@@ -61,6 +61,8 @@ class Explanation:
     """What Google says of the page; None if it was not inspected."""
     rendering: PageRendering | None = None
     """How the page was rendered, or why it was not; None if it was read without `--render`, or is no page."""
+    missed: str | None = None
+    """What the scripts of the page ask for in vain, if the page stays empty."""
     renders: bool = False
     """Whether the latest run used a browser."""
     listed_url: str | None = None
@@ -69,7 +71,7 @@ class Explanation:
     def to_json(self) -> dict[str, Any]:
         """Return the facts, with the submissions, the inspection and the rendering of a known URL."""
         rows = [{**sent._asdict(), "at": w3c_datetime(sent.at)} for sent in self.submissions]
-        rendering = rendering_json(self.rendering)
+        rendering = rendering_json(self.rendering, self.missed)
         more = {"submissions": rows, "google": self.google, "rendering": rendering, "listed_url": self.listed_url}
         return {**self.facts, **more}
 
@@ -97,6 +99,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
             submissions=sent,
             google=google,
             rendering=rendering,
+            missed=missed_words(inventory.notes_of(record.id)),
             renders=run.options.get("render", RenderMode.NEVER) != RenderMode.NEVER,
             listed_url=inventory.simplest_listed(record.url.partition("?")[0]) if is_repeated else None,
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.items import RenderCause, RenderState
+from sitemap_crawler.items import NoteKind, RenderCause, RenderState
 
 if TYPE_CHECKING:
-    from sitemap_crawler.items import PageRendering
+    from collections.abc import Mapping
+
+    from sitemap_crawler.items import Note, PageRendering
 
 _WHY = {
     RenderCause.SAMPLE: "as one of the first of its kind",
@@ -33,8 +35,23 @@ _GAINS = {
 """Words for the gains of `crawl/rendering/gains.py`, other than links and another address."""
 
 
-def rendering_words(rendering: PageRendering) -> str:
-    """Return in words whether a page was rendered, why, and what came of it."""
+def missed_words(notes: Mapping[NoteKind, Note] | Mapping[str, Note]) -> str | None:
+    """Return in words what the scripts of a page that stays empty ask for in vain; None if there is no such thing."""
+    if url := notes.get(NoteKind.UNSENT_POST):
+        return f"{url} by POST, which is not sent"
+    if isinstance(refused := notes.get(NoteKind.REFUSED_REQUEST), list):
+        url, reason = refused
+        return f"{url}, which is not fetched: {reason}"
+    return None
+
+
+def rendering_words(rendering: PageRendering, missed: str | None = None) -> str:
+    """Return in words whether a page was rendered, why, and what came of it; also what it missed."""
+    words = _rendering_words(rendering)
+    return words if missed is None else f"{words}; its scripts ask for {missed}"
+
+
+def _rendering_words(rendering: PageRendering) -> str:
     why = _WHY.get(rendering.cause, "")
     if rendering.state is RenderState.LEFT:
         return f"not rendered: {_WHY_NOT.get(rendering.cause) or _samples(rendering)}"
@@ -59,16 +76,16 @@ def _gains(rendering: PageRendering) -> str:
     return f"adds {', '.join(gains)}" if gains else "adds nothing new"
 
 
-def rendering_json(rendering: PageRendering | None) -> dict[str, Any] | None:
-    """Return a rendering for JSON; None for a page that was read without `--render`."""
+def rendering_json(rendering: PageRendering | None, missed: str | None = None) -> dict[str, Any] | None:
+    """Return a rendering for JSON, with what the page missed; None for a page that was read without `--render`."""
     if rendering is None:
         return None
     return {
         "state": rendering.state.name.lower().replace("_", "-"),
         "cause": str(rendering.cause),
-        "sentence": rendering_words(rendering),
+        "sentence": rendering_words(rendering, missed),
         "gains": list(rendering.gains),
         "links": rendering.links,
         "problem": rendering.problem,
-        "requests": [request[0] for request in rendering.requests],
+        "requests": list(dict.fromkeys(request.url for request in rendering.requests)),
     }

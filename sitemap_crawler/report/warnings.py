@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
+from sitemap_crawler.report.renderings import missed_words
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
@@ -145,7 +146,12 @@ _NOTE_RULES = {
     ),
     NoteKind.UNSENT_POST: _NoteRule(
         WarningKind.UNSENT_POST,
-        lambda note: [f"stays nearly empty, as its scripts ask for {note} by POST, which is not sent"],
+        lambda note: [f"stays nearly empty, as its scripts ask for {missed_words({NoteKind.UNSENT_POST: note})}"],
+        listed_only=True,
+    ),
+    NoteKind.REFUSED_REQUEST: _NoteRule(
+        WarningKind.REFUSED_REQUEST,
+        lambda note: [f"stays nearly empty, as its scripts ask for {missed_words({NoteKind.REFUSED_REQUEST: note})}"],
         listed_only=True,
     ),
     NoteKind.LONG_BODY: _NoteRule(

@@ -482,7 +482,7 @@ class Yields:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether URLs were left out that samples may bring back or have brought back."""
+        """Whether samples may bring back, or have brought back, URLs that were left out."""
         return bool(self.refused or self._exhausted or self.reopened)
 
     def begin(self, left_out: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -108,7 +109,9 @@ def _noting(handler: Callable[[int, Any], Any]) -> Callable[[int, Any], None]:
 
 def _exit(_number: int, _frame: Any) -> NoReturn:
     try:
-        os.write(2, f"sitemap-crawler: {MESSAGE}\n".encode())
+        # A helper of a crawl is ended by the crawl, which tells of itself.
+        if sys.argv[1:2] != ["helper"]:
+            os.write(2, f"sitemap-crawler: {MESSAGE}\n".encode())
     except OSError:
         # Standard error is closed or full.
         pass

@@ -190,6 +190,12 @@ def test_a_second_signal_in_the_first_second_changes_nothing(program: Program, s
     assert (done.returncode, done.stdout, done.stderr) == (4, "", INTERRUPTED)
 
 
+def test_a_helper_that_the_crawl_ends_before_it_has_begun_says_nothing(program: Program) -> None:
+    """The crawl may have succeeded without it."""
+    done = run_stopped_at_import(program, "helper", module="sitemap_crawler.crawl.helpers", stop=signal.SIGTERM)
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", "")
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_during_another_command_is_one_line(program: Program, site: WebServer, stop: signal.Signals) -> None:
     site.pages["/"] = page()

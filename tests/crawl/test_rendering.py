@@ -199,6 +199,36 @@ def test_the_date_of_a_shell_is_not_that_of_its_content(program: Program, site: 
 
 
 @pytest.mark.parametrize("is_conditional", [True, False])
+@pytest.mark.parametrize("mode", ["auto", "always"])
+@pytest.mark.parametrize("orders", [{"fetch": ["/data"]}, {"moved_by": "/data"}], ids=["adds", "moves"])
+def test_the_date_of_a_shell_is_not_that_of_what_its_data_made_of_it_once(
+    program: Program, site: WebServer, orders: dict[str, Any], mode: str, is_conditional: bool
+) -> None:
+    """The first run sees nothing but the shell. It may also have been that of an old version, without --render."""
+    answer = validated if is_conditional else _dated
+    data = [""]
+    full = site.url("/b") if "moved_by" in orders else "<p>The first thing</p>"
+    site.pages["/"] = answer(page("/a", "/b", title="start", body=TEXT))
+    site.pages["/a"] = answer(shell(**orders))
+    site.pages["/b"] = answer(page(title="b"))
+    site.pages["/data"] = answer(lambda: data[0])
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    dates = [lastmods(program, site).get("/a")]
+    for data[0] in ("", full, full, "", "", full):
+        crawl(program, site, *NOT_DUE, mode=mode)
+        dates.append(lastmods(program, site).get("/a"))
+    shell_date = "2026-07-06T05:00:00+00:00"
+    assert dates[:2] == [shell_date, None]
+    # A run may have seen a change.
+    assert all(date is None or date > shell_date for date in dates[2:])
+
+
+def _dated(body: str | Callable[[], str]) -> Page:
+    headers = {"Last-Modified": "Mon, 06 Jul 2026 05:00:00 GMT"}
+    return lambda _: Answer(body if isinstance(body, str) else body(), headers=headers)
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
 def test_an_unchanged_site_is_not_rendered_again(program: Program, site: WebServer, is_conditional: bool) -> None:
     """With validators the second run gets 304; without them it compares what it gets."""
     Shop(site, is_conditional=is_conditional)
@@ -385,6 +415,25 @@ def test_a_page_that_stays_empty_without_a_post_is_named(program: Program, site:
         {"kind": "unsent-post", "url": site.url("/empty"), "message": message}
     ]
     assert "/graphql" not in site.paths()
+
+
+def test_a_page_that_stays_empty_without_data_that_may_not_be_fetched_is_named(
+    program: Program, site: WebServer
+) -> None:
+    site.pages["/"] = page("/empty", "/filled")
+    site.pages["/empty"] = shell(refuse=["http://cdn.example/a.png"], forbidden=["http://cdn.example/x", "/api/a"])
+    site.pages["/filled"] = shell(append=TEXT, forbidden=["/api/b"])
+    result = crawl(program, site)
+    missed = f"its scripts ask for {site.url('/api/a')}, which is not fetched: robots.txt forbids it"
+    assert [warning for warning in result.report["warnings"] if warning["kind"] == "refused-request"] == [
+        {"kind": "refused-request", "url": site.url("/empty"), "message": f"stays nearly empty, as {missed}"}
+    ]
+    host = site.url("").removeprefix("http://")
+    assert result.report["rendering"]["refused"] == {"cdn.example": 2, host: 2}
+    assert explained(program, site, "/empty")["rendering"]["sentence"].endswith(f"; {missed}")
+    told = program.run("explain", site.url("/empty"), "--state", "state.db").out
+    assert f"; {missed}" in " ".join(told.split())
+    assert "its scripts" not in explained(program, site, "/filled")["rendering"]["sentence"]
 
 
 def test_without_render_the_report_says_nothing_of_it(program: Program, site: WebServer) -> None:

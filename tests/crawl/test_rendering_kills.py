@@ -138,7 +138,7 @@ def test_a_page_at_which_its_tab_dies_twice_counts_as_the_cause() -> None:
             for requests in (1, 2):
                 await until(lambda: len(crawler.engine.requests) == requests)  # noqa: B023 - awaited in the loop
                 kill(processes(browser_of(renderer).pid, kind="--type=renderer"))
-            assert (await rendered).problem == "the browser crashes on it"
+            assert (await rendered).problem == "the process of the browser that shows it has ended"
 
     asyncio.run(run())
 

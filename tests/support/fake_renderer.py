@@ -3,10 +3,11 @@
     <script>//fake {"append": "<a href=/b>b</a>"}</script>
 
 appends markup to the body. Further orders: `fetch` (paths whose answers are appended), `title`, `add_head`, `moved_to`,
-`history`, `problem`, `refuse` (URLs), `post` (URLs to which a POST is refused), `blank` (the body is emptied first),
-and `routes` (further orders by path, those of "*" for all other paths). Each rendering is written to the file that
-FAKE_RENDERER_LOG names. With FAKE_RENDERER_FAILS all renderings fail, and with FAKE_RENDERER_KILLS the rendering with
-this number kills the process.
+`moved_by` (a path whose answer is the address to move to, if it is not empty), `history`, `problem`, `refuse` (URLs),
+`post` (URLs to which a POST is refused), `forbidden` (URLs that robots.txt forbids), `blank` (the body is emptied
+first), and `routes` (further orders by path, those of "*" for all other paths). Each rendering is written to the file
+that FAKE_RENDERER_LOG names. With FAKE_RENDERER_FAILS all renderings fail, and with FAKE_RENDERER_KILLS the rendering
+with this number kills the process.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request
 
 from sitemap_crawler.crawl.keys import Meta
-from sitemap_crawler.crawl.rendering.rendered import Rendered, ResourceKind, ScriptRequest
+from sitemap_crawler.crawl.rendering.rendered import Refusal, Rendered, ResourceKind, ScriptRequest
+from sitemap_crawler.items import PLAIN_HEADERS
 from tests.support.webserver import page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from scrapy.crawler import Crawler
 
@@ -71,19 +73,24 @@ class FakeRenderer:
         if "title" in orders:
             html = re.sub("<title>.*?</title>", "", html).replace("<head>", f"<head><title>{orders['title']}</title>")
         html = html.replace("<head>", f"<head>{orders.get('add_head', '')}").replace("</body>", f"{added}</body>")
+        moved_to = orders.get("moved_to")
+        if path := orders.get("moved_by"):
+            requests.append(await self._request(urljoin(url, path)))
+            moved_to = self._bodies[requests[-1].url] or None
         return Rendered(
             html=html,
-            moved_to=orders.get("moved_to"),
+            moved_to=moved_to,
             moved_by_history=bool(orders.get("history")),
             requests=tuple(requests),
             refused=(
-                *((refused, "a picture") for refused in orders.get("refuse", ())),
-                *((urljoin(url, refused), "POST requests are not sent") for refused in orders.get("post", ())),
+                *(Refusal(refused, "a picture") for refused in orders.get("refuse", ())),
+                *_refused(url, orders.get("post", ()), "POST requests are not sent"),
+                *_refused(url, orders.get("forbidden", ()), "robots.txt forbids it"),
             ),
             seconds=0.5,
         )
 
-    async def unchanged(self, requests: Sequence[ScriptRequest], *, page_url: str) -> bool:
+    async def unchanged(self, requests: Sequence[ScriptRequest]) -> bool:
         return all([(await self._request(old.url, old)).body_hash == old.body_hash for old in requests])
 
     async def close(self) -> None:
@@ -101,8 +108,14 @@ class FakeRenderer:
             etag = response.headers.get("ETag")
             self._bodies[url] = response.body.decode()
             digest = blake2b(response.body, digest_size=16, key=str(response.status).encode()).digest()
-            self._answers[url] = ScriptRequest(url, ResourceKind.DATA, etag and etag.decode(), None, digest)
+            self._answers[url] = ScriptRequest(
+                url, ResourceKind.DATA, etag and etag.decode(), None, digest, headers=PLAIN_HEADERS
+            )
         return self._answers[url]
+
+
+def _refused(page_url: str, urls: Iterable[str], reason: str) -> list[Refusal]:
+    return [Refusal(urljoin(page_url, url), reason, ResourceKind.DATA) for url in urls]
 
 
 def ordered(*links: str, title: str = "", text: str = "", head: str = "", app: str = "/app.js", **orders: Any) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
@@ -23,8 +24,9 @@ from sitemap_crawler.crawl.pipelines.transfer import UnreadPage, apply_values
 from sitemap_crawler.crawl.rendering.gains import Gain, Gains, gains_of
 from sitemap_crawler.crawl.rendering.policy import Verdict
 from sitemap_crawler.crawl.rendering.record import RenderingRecord
-from sitemap_crawler.crawl.rendering.rendered import PlainPage, Rendered, ResourceKind, ScriptRequest
-from sitemap_crawler.items import NoteKind, Page, PageRendering, QueuedUrl, RenderCause, RenderState
+from sitemap_crawler.crawl.rendering.rendered import UNSENT_POST, PlainPage, Rendered, ResourceKind, ScriptRequest
+from sitemap_crawler.items import NoteKind, Page, PageRendering, QueuedUrl, RenderCause, RenderState, StoredRequest
+from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.shortage import shortage_of
 from sitemap_crawler.utils.text import one_line
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.crawl.rendering.policy import Judgement
     from sitemap_crawler.crawl.rendering.renderer import Renderer
     from sitemap_crawler.extract.document import Document
-    from sitemap_crawler.items import Observation
+    from sitemap_crawler.items import Note, Observation
 
     _T = TypeVar("_T")
 
@@ -48,12 +50,16 @@ logger = logging.getLogger(__name__)
 CLOSING_CHECK_SECONDS = 0.2
 """Time between two checks whether the crawl is interrupted while a page is rendered or waits."""
 MAX_PROBLEM = 200
-"""Maximum number of characters that are kept of the reason why a rendering failed."""
+"""Maximum number of characters that are kept of the reason why a rendering failed, or a request was refused."""
 MAX_REQUESTS_LENGTH = 20_000
-"""Maximum number of characters of the requests that are kept with a page. A page with more is rendered in each run."""
+"""Maximum number of characters of URLs and headers that are kept of the requests of a page.
+
+A page with more is rendered in each run.
+"""
 HASH_BYTES = 16
 _NEEDS_SCRIPTS = (RenderCause.SHELL, RenderCause.TEMPLATE, RenderCause.GAINED_BEFORE)
-"""Causes for which scripts make the content, so that the date of the plain page says nothing about it."""
+"""Causes for which scripts make the content."""
+_CONTENT = (ResourceKind.DATA, ResourceKind.FRAME)
 
 
 class ReadPage(NamedTuple):
@@ -109,7 +115,7 @@ class RenderingStage:
         may_stand = is_same and page.queued.id not in self._asked_again and not self._is_due(page)
         self._asked_again.discard(page.queued.id)
         if before is not None and may_stand and before.is_scripted:
-            stands = await self._unless_closing(self._stands(page, before))
+            stands = await self._unless_closing(self._stands(before))
             if stands is None:
                 return False
             if stands:
@@ -192,7 +198,7 @@ class RenderingStage:
         if before.is_scripted or (before.state is RenderState.NO_GAIN and before.cause is RenderCause.SHELL):
             stands: bool | None = False
             if not self._is_due(page):
-                stands = await self._unless_closing(self._stands(page, before))
+                stands = await self._unless_closing(self._stands(before))
             if stands is None:
                 return False
         elif before.state is RenderState.FAILED:
@@ -232,15 +238,15 @@ class RenderingStage:
         every, age = options.revisit_excluded, run - before.run
         return age >= every or (2 * age > every and (page.queued.id + run) % every == 0)
 
-    async def _stands(self, page: Page, before: PageRendering) -> bool:
+    async def _stands(self, before: PageRendering) -> bool:
         """Return whether nothing has changed of what the scripts of a page ask for."""
         if before.plain_hash is None:
             return False
         requests = [
-            ScriptRequest(url, ResourceKind(kind), etag, modified, bytes.fromhex(body_hash))
-            for url, kind, etag, modified, body_hash in before.requests
+            ScriptRequest(url, ResourceKind(kind), etag, modified, bytes.fromhex(body_hash), method, headers)
+            for url, kind, etag, modified, body_hash, method, headers in before.requests
         ]
-        return not requests or await self._renderer.unchanged(requests, page_url=page.queued.url)
+        return not requests or await self._renderer.unchanged(requests)
 
     async def _judge(self, page: Page) -> Judgement | None:
         """Return the verdict on a plain page; None if it is stored as it is, WAIT if the crawl is interrupted."""
@@ -302,28 +308,28 @@ class RenderingStage:
         target = self._target(page, rendered, read)
         if target is not None:
             gains = Gains((Gain.ADDRESS,))
-            observation.location = target
+            observation.location, observation.made_by_scripts = target, True
             rendering = replace(rendering, state=RenderState.MOVED, gains=gains.kinds, requests=requests or ())
             observation.rendering = rendering
             self._record.counts["useful"] += 1
             return gains
         gains = gains_of(page, read, follows=self._follows)
         if gains.kinds or self._always:
-            last_modified = None if gains.kinds else observation.last_modified
             for name in ("is_document", "links", "nofollow_links", "resources", "likeness", "document"):
                 setattr(page, name, getattr(read, name))
             page.observation = observation = read.observation
-            # The date of the shell says nothing about what scripts have put into it.
-            observation.last_modified = last_modified
+            observation.made_by_scripts = bool(gains.kinds) or _depends_on_scripts(page, rendering, rendered)
             rendering = replace(
                 rendering, state=RenderState.RENDERED, gains=gains.kinds, links=gains.links, requests=requests or ()
             )
             if words := _only_rendered(gains):
                 observation.notes[NoteKind.ONLY_RENDERED] = words
-        elif rendering.cause is RenderCause.SHELL:
-            rendering = replace(rendering, requests=requests or ())
-        if read.scripts is not None and read.scripts.is_shell and (url := rendered.unsent_post):
-            observation.notes[NoteKind.UNSENT_POST] = url
+        else:
+            observation.made_by_scripts = _depends_on_scripts(page, rendering, rendered)
+            if rendering.cause is RenderCause.SHELL:
+                rendering = replace(rendering, requests=requests or ())
+        if read.scripts is not None and read.scripts.is_shell:
+            observation.notes.update(_missed(rendered, page.queued.url))
         self._record.counts["useful"] += bool(gains.kinds)
         observation.rendering = rendering
         return gains
@@ -349,8 +355,7 @@ class RenderingStage:
         if before is not None and before.is_scripted and keeps:
             self._keep(page)
             return
-        if rendering.cause in _NEEDS_SCRIPTS:
-            page.observation.last_modified = None
+        page.observation.made_by_scripts = rendering.cause in _NEEDS_SCRIPTS
         problem = one_line(problem, MAX_PROBLEM)
         page.observation.rendering = replace(rendering, state=RenderState.FAILED, problem=problem)
 
@@ -374,6 +379,25 @@ class RenderingStage:
             task.cancel()
 
 
+def _depends_on_scripts(page: Page, rendering: PageRendering, rendered: Rendered) -> bool:
+    """Return whether scripts decide on a page to which they add nothing now: they did, or may when data change."""
+    before, facts = page.queued.rendered, page.scripts
+    if before is not None and before.gains:
+        return True
+    needs_them = rendering.cause in _NEEDS_SCRIPTS or (facts is not None and facts.is_shell)
+    return needs_them and any(request.kind in _CONTENT for request in rendered.requests)
+
+
+def _missed(rendered: Rendered, url: str) -> dict[NoteKind, Note]:
+    """Return the note on what a page that stays empty lacks, if it lacks anything."""
+    missed = rendered.missed(origin_of(url))
+    if missed is None:
+        return {}
+    if missed.reason == UNSENT_POST:
+        return {NoteKind.UNSENT_POST: missed.url}
+    return {NoteKind.REFUSED_REQUEST: [missed.url, one_line(missed.reason, MAX_PROBLEM)]}
+
+
 def _only_rendered(gains: Gains) -> str | None:
     """Return in words what a page has only after its scripts have run, if other search engines may miss it."""
     words = []
@@ -384,11 +408,20 @@ def _only_rendered(gains: Gains) -> str | None:
     return " and ".join(words) or None
 
 
-def _stored_requests(rendered: Rendered) -> tuple[tuple[str, str, str | None, str | None, str], ...] | None:
+def _stored_requests(rendered: Rendered) -> tuple[StoredRequest, ...] | None:
     """Return the requests of the scripts as they are stored; None if they are too long for that."""
-    if sum(len(request.url) for request in rendered.requests) > MAX_REQUESTS_LENGTH:
+    lengths = (len(request.url) + sum(map(len, chain(*request.headers))) for request in rendered.requests)
+    if sum(lengths) > MAX_REQUESTS_LENGTH:
         return None
     return tuple(
-        (request.url, str(request.kind), request.etag, request.last_modified, request.body_hash.hex())
+        StoredRequest(
+            request.url,
+            str(request.kind),
+            request.etag,
+            request.last_modified,
+            request.body_hash.hex(),
+            request.method,
+            request.headers,
+        )
         for request in rendered.requests
     )

@@ -22,7 +22,7 @@ from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH, describe_fai
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta, Stat
-from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest, unsent
+from sitemap_crawler.crawl.rendering.rendered import Refusal, ResourceKind, ScriptRequest, unsent
 from sitemap_crawler.exceptions import AddressError, SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
@@ -83,6 +83,11 @@ class Wanted(NamedTuple):
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = ()
     """Those that are sent, in lower case and sorted."""
+
+    @property
+    def name(self) -> str:
+        """What is sent, as a key of mappings."""
+        return repr((self.method, self.url, self.headers))
 
     @classmethod
     def from_browser(
@@ -149,15 +154,13 @@ class Network:
         self._hosts = self._job.options.subresource_hosts
         self._cache: OrderedDict[Wanted, Resource] = OrderedDict()
         self._cached_bytes = 0
-        self._by_url: dict[str, Wanted] = {}
-        """The request that was answered last, by URL."""
         self._fetches: dict[Wanted, _Fetch] = {}
         self._conditional: dict[Wanted, _Fetch] = {}
         """Requests with conditions. A 304 is no answer for a page."""
         self._failures: Recent[tuple[int, str]] = Recent(MAX_REMEMBERED)
         """Number of failures and the last reason, by URL."""
         self._confirmed: Recent[bytes] = Recent(MAX_REMEMBERED)
-        """Hash of the content of resources that a 304 has confirmed in this run, by URL."""
+        """Hash of the content of resources that a 304 has confirmed in this run, by the name of the request."""
 
     def refusal_of(self, wanted: Wanted) -> str | None:
         """Return why a resource may not be fetched; None if it may be. robots.txt is asked later."""
@@ -211,13 +214,12 @@ class Network:
         fetch = self._fetches.get(wanted) or self._conditional.get(wanted)
         return fetch is not None and fetch.is_waiting
 
-    async def unchanged(self, earlier: ScriptRequest, *, page_url: str) -> bool:
+    async def unchanged(self, earlier: ScriptRequest) -> bool:
         """Return whether a resource is the same as in an earlier run. It is requested conditionally, once a run."""
-        headers = {"accept": "*/*"} if earlier.kind is not ResourceKind.FRAME else {}
-        wanted = Wanted.from_browser(earlier.url, earlier.kind, method="GET", headers=headers, page_url=page_url)
-        if (resource := self._cached(earlier.url)) is not None:
+        wanted = Wanted(earlier.url, earlier.kind, earlier.method, earlier.headers)
+        if (resource := self._cache.get(wanted)) is not None:
             return resource.content_hash == earlier.body_hash
-        if (confirmed := self._confirmed.get(earlier.url)) is not None:
+        if (confirmed := self._confirmed.get(wanted.name)) is not None:
             return confirmed == earlier.body_hash
         if self.refusal_of(wanted) is not None:
             return False
@@ -227,12 +229,8 @@ class Network:
             return False
         if resource.status == NOT_MODIFIED:
             # The conditions may have been those of another page, which got another answer in the earlier run.
-            return self._confirmed.get(earlier.url) == earlier.body_hash
+            return self._confirmed.get(wanted.name) == earlier.body_hash
         return resource.content_hash == earlier.body_hash
-
-    def _cached(self, url: str) -> Resource | None:
-        wanted = self._by_url.get(url)
-        return None if wanted is None else self._cache.get(wanted)
 
     def _fetch_of(self, wanted: Wanted, earlier: ScriptRequest | None = None) -> _Fetch:
         kept = self._fetches if earlier is None or wanted in self._fetches else self._conditional
@@ -270,7 +268,7 @@ class Network:
                 self._keep(wanted, resource)
             elif earlier is not None:
                 # Noted before the fetch ends: a page that asks between its end and the next turn makes no request.
-                self._confirmed.put(earlier.url, earlier.body_hash)
+                self._confirmed.put(wanted.name, earlier.body_hash)
             return resource
         except ResourceRefusedError:
             raise
@@ -285,13 +283,11 @@ class Network:
         self._failures.put(url, (count + 1, reason))
 
     def _keep(self, wanted: Wanted, resource: Resource) -> None:
-        self._cache[wanted], self._by_url[wanted.url] = resource, wanted
+        self._cache[wanted] = resource
         self._cached_bytes += resource.size_bytes
         while self._cached_bytes > MAX_CACHE_BYTES:
-            old, dropped = self._cache.popitem(last=False)
+            _, dropped = self._cache.popitem(last=False)
             self._cached_bytes -= dropped.size_bytes
-            if self._by_url.get(old.url) == old:
-                del self._by_url[old.url]
 
     async def close(self) -> None:
         """End the requests that are left."""
@@ -311,15 +307,16 @@ class PageRequests:
         self._bytes = 0
         self._open: list[Wanted] = []
         self._answered: dict[str, ScriptRequest] = {}
-        self._refused: dict[str, str] = {}
+        """By the name of the request."""
+        self._refused: dict[str, Refusal] = {}
 
     @property
     def answered(self) -> tuple[ScriptRequest, ...]:
         return tuple(self._answered.values())
 
     @property
-    def refused(self) -> tuple[tuple[str, str], ...]:
-        return tuple(self._refused.items())
+    def refused(self) -> tuple[Refusal, ...]:
+        return tuple(self._refused.values())
 
     @property
     def are_pending(self) -> bool:
@@ -330,17 +327,18 @@ class PageRequests:
         """Whether a request of the page has to wait for its turn."""
         return any(map(self._network.is_waiting, self._open))
 
-    def refuse(self, url: str, reason: str) -> None:
-        """Note a request that is not made."""
+    def refuse(self, url: str, reason: str, kind: ResourceKind | None = None) -> None:
+        """Note a request that is not made. `kind` is None for what is no content."""
+        url = url[:MAX_STORED_URL]
         if len(self._refused) < MAX_REFUSED:
-            self._refused.setdefault(url[:MAX_STORED_URL], reason)
+            self._refused.setdefault(url, Refusal(url, reason, kind))
 
     async def fetch(self, wanted: Wanted) -> Resource:
         """Return the answer for the page. Raises ResourceRefusedError, and notes it."""
         try:
             return await self._fetch(wanted)
         except ResourceRefusedError as error:
-            self.refuse(wanted.url, str(error))
+            self.refuse(wanted.url, str(error), wanted.kind)
             raise
 
     async def _fetch(self, wanted: Wanted) -> Resource:
@@ -357,10 +355,11 @@ class PageRequests:
         self._bytes += len(resource.body)
         if self._bytes > MAX_PAGE_BYTES:
             raise ResourceRefusedError(f"the page has got more than {MAX_PAGE_BYTES:,} bytes")
-        if wanted.url not in self._answered:
-            self._answered[wanted.url] = ScriptRequest(
-                wanted.url, wanted.kind, resource.etag, resource.last_modified, resource.content_hash
-            )
+        if wanted.name not in self._answered:
+            self._answered[wanted.name] = ScriptRequest(
+                wanted.url, wanted.kind, resource.etag, resource.last_modified, resource.content_hash,
+                wanted.method, wanted.headers,
+            )  # fmt: skip
         return resource
 
 

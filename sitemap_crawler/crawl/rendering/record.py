@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.rendering.policy import RenderingPolicy, TemplateCounts
 from sitemap_crawler.inventory.renderings import REFUSED, load_templates, store_renderings
-from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
     from sitemap_crawler.crawl.job import Job
@@ -18,8 +18,8 @@ STORE_SECONDS = 3.0
 """Maximum age of results that are not stored yet, while no page is rendered."""
 MAX_REFUSED_HOSTS = 50
 """Maximum number of hosts by which refused requests are counted. Further ones count together."""
-MAX_HOST = 253
-"""Maximum number of characters of such a host: the longest name that DNS knows."""
+MAX_HOST = 259
+"""Maximum number of characters of such a host: the longest name that DNS knows, and a port."""
 OTHER_HOSTS = "(others)"
 
 
@@ -39,8 +39,8 @@ class RenderingRecord:
         """Count a rendering, whatever it has shown."""
         self.counts["rendered"] += 1
         self.counts["milliseconds"] += round(rendered.seconds * 1000)
-        for url, _ in rendered.refused:
-            self.counts[REFUSED + self._counted_host(url)] += 1
+        for refusal in rendered.refused:
+            self.counts[REFUSED + self._counted_host(refusal.url)] += 1
 
     def store_if_due(self) -> None:
         if time.monotonic() - self._stored > STORE_SECONDS:
@@ -57,7 +57,7 @@ class RenderingRecord:
                 job.inventory_failed(error)
 
     def _counted_host(self, url: str) -> str:
-        host = host_of(url)[:MAX_HOST]
+        host = origin_of(url).partition("://")[2][:MAX_HOST]
         if host not in self._refused_hosts and len(self._refused_hosts) >= MAX_REFUSED_HOSTS:
             return OTHER_HOSTS
         self._refused_hosts.add(host)

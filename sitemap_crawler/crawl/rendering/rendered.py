@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.text import printable
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ MAX_METHOD = 20
 def unsent(method: str) -> str:
     """Return the reason for which a request with another method than GET or HEAD is refused."""
     return f"{printable(method)[:MAX_METHOD]} requests are not sent"
+
+
+UNSENT_POST = unsent("POST")
 
 
 class PlainPage(NamedTuple):
@@ -40,6 +44,18 @@ class ResourceKind(StrEnum):
     """Document of a frame."""
 
 
+_ORDER: dict[ResourceKind | None, int] = {ResourceKind.DATA: 0, ResourceKind.SCRIPT: 1, ResourceKind.FRAME: 2}
+
+
+class Refusal(NamedTuple):
+    """A request of a page that was not made, or had no answer."""
+
+    url: str
+    reason: str
+    kind: ResourceKind | None = None
+    """None for what is no content, such as a socket."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptRequest:
     """A request that the page has made and that was answered, with what tells whether the answer has changed."""
@@ -51,6 +67,9 @@ class ScriptRequest:
     """The header as received."""
     body_hash: bytes
     """Hash of status and body, 16 bytes."""
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    """Those that were sent for the page, in lower case and sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +83,18 @@ class Rendered:
     moved_by_history: bool = False
     """Whether a script gave the page that address with the History API. Otherwise it went there."""
     requests: tuple[ScriptRequest, ...] = ()
-    """In the order of the first request, each URL once."""
-    refused: tuple[tuple[str, str], ...] = ()
-    """URL and reason of requests that were not made, the first ones."""
+    """In their order, the same one once."""
+    refused: tuple[Refusal, ...] = ()
+    """The first requests that were not made, each URL once."""
     seconds: float = 0.0
     """Wall-clock time, without the time for which requests waited for their turn."""
     problem: str | None = None
     """Why there is no DOM: the plain page counts."""
 
-    @property
-    def unsent_post(self) -> str | None:
-        """The first URL to which a POST was not sent; None if there is none."""
-        return next((url for url, reason in self.refused if reason == unsent("POST")), None)
+    def missed(self, origin: str) -> Refusal | None:
+        """Return the refused request that most likely was for the content of a page of this origin, if any was."""
+
+        def rank(refusal: Refusal) -> tuple[int, bool, bool]:
+            return _ORDER[refusal.kind], origin_of(refusal.url) != origin, refusal.reason == UNSENT_POST
+
+        return min((refusal for refusal in self.refused if refusal.kind in _ORDER), key=rank, default=None)

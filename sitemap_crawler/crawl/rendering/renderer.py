@@ -86,13 +86,13 @@ class Renderer:
                     self._engine.close(CloseReason.SHORTAGE)
                 raise RenderingAbandonedError(str(error)) from error
 
-    async def unchanged(self, requests: Sequence[ScriptRequest], *, page_url: str) -> bool:
+    async def unchanged(self, requests: Sequence[ScriptRequest]) -> bool:
         """Return whether all that a page asked for in an earlier run is the same now.
 
-        Each URL is requested once a run, with its validators. What has changed is kept for the rendering that follows.
+        Each request is made once a run, with its validators. What has changed is kept for the rendering that follows.
         """
         for request in requests:
-            if not await self._network.unchanged(request, page_url=page_url):
+            if not await self._network.unchanged(request):
                 return False
         return True
 

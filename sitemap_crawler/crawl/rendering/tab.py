@@ -346,7 +346,7 @@ class Tab:
 
     def _on_lost(self, params: dict[str, Any]) -> None:
         if not self._lost.done():
-            self._lost.set_exception(BrowserError("the browser crashes on it"))
+            self._lost.set_exception(BrowserError("the process of the browser that shows it has ended"))
 
     def _on_dialog(self, params: dict[str, Any]) -> None:
         self._send("Page.handleJavaScriptDialog", {"accept": params.get("type") == "beforeunload"})

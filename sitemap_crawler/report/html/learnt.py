@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from sitemap_crawler.report.html.texts import PageTexts
+    from sitemap_crawler.report.url_groups.exclusion import UrlShape
 
 MAX_TRAPS = 10
 """Maximum number of traps that are shown."""
@@ -41,8 +42,8 @@ class LearntTrap(NamedTuple):
     """The shortest of them."""
     exclude: str | None
     """Value of --exclude that matches the URLs; None if it would match all pages of the site."""
-    listed: int = 0
-    """Number of listed pages that it matches, too; an estimate if only a part was read."""
+    listed: int
+    """Number of listed pages that it matches, too."""
 
 
 class LearntTraps(NamedTuple):
@@ -50,6 +51,8 @@ class LearntTraps(NamedTuple):
     """Those with the most URLs."""
     total: int
     """Number of all traps."""
+    is_estimated: bool
+    """Whether the numbers of listed pages are estimates, because only a part of the pages was read."""
 
 
 def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> LearntTraps:
@@ -60,9 +63,11 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     found = connection.execute(query.order_by(number.desc(), decisions.c.evidence)).all()
     counts: dict[str, int] = {row.evidence: row.number for row in found[:MAX_TRAPS]}
     groups = _groups_of(connection, counts, prefix)
-    traps = [_trap(name, counts[name], groups[name], texts, prefix) for name in counts]
-    listed = _listed_by_option(connection, {trap.exclude for trap in traps if trap.exclude is not None})
-    return LearntTraps([trap._replace(listed=listed[trap.exclude]) for trap in traps], len(found))
+    shapes = {name: _shape_of(groups[name], prefix) for name in counts}
+    options = {shape.exclude for shape in shapes.values() if shape is not None and shape.exclude is not None}
+    listed, every = _listed_by_option(connection, options)
+    traps = [_trap(name, counts[name], shapes[name], texts, listed) for name in counts]
+    return LearntTraps(traps, len(found), is_estimated=every > 1)
 
 
 def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> dict[str, UrlGroups]:
@@ -77,9 +82,15 @@ def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> d
     return groups
 
 
-def _listed_by_option(connection: Connection, options: set[str]) -> Counter[str | None]:
-    """Return the number of listed pages that each value of --exclude matches."""
+def _shape_of(groups: UrlGroups, prefix: str) -> UrlShape | None:
+    """Return the shape that most of the URLs have."""
+    return next((shape_of_group(group, prefix) for group in groups.top(1) if group.urls), None)
+
+
+def _listed_by_option(connection: Connection, options: set[str]) -> tuple[Counter[str | None], int]:
+    """Return the number of listed pages that each value of --exclude matches, and the number for which each stands."""
     found: Counter[str | None] = Counter()
+    every = 1
     if options:
         patterns = [UserPattern(option) for option in options]
         is_listed = decisions.c.decision == "listed"
@@ -89,11 +100,12 @@ def _listed_by_option(connection: Connection, options: set[str]) -> Counter[str 
         query = query.where(is_listed, one_in(every, urls.c.id))
         for url in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}).scalars():
             found.update({pattern.text: every for pattern in patterns if pattern.found_in(url)})
-    return found
+    return found, every
 
 
-def _trap(evidence: str, number: int, groups: UrlGroups, texts: PageTexts, prefix: str) -> LearntTrap:
-    shapes = [shape_of_group(group, prefix) for group in groups.top(1) if group.urls]
-    examples = [texts.url(url) for shape in shapes for url in shape.examples]
-    exclude = next((shape.exclude for shape in shapes), None)
-    return LearntTrap(clean(evidence, MAX_EVIDENCE), number, examples, exclude)
+def _trap(
+    evidence: str, number: int, shape: UrlShape | None, texts: PageTexts, listed: Counter[str | None]
+) -> LearntTrap:
+    examples = [] if shape is None else [texts.url(url) for url in shape.examples]
+    exclude = None if shape is None else shape.exclude
+    return LearntTrap(clean(evidence, MAX_EVIDENCE), number, examples, exclude, listed[exclude])

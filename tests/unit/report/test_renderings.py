@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sitemap_crawler.items import PageRendering, RenderCause, RenderState
+from sitemap_crawler.items import PageRendering, RenderCause, RenderState, StoredRequest
 from sitemap_crawler.report.renderings import rendering_json, rendering_words
 
 SAMPLE = "(rendered as one of the first of its kind)"
@@ -56,10 +56,14 @@ def test_every_cause_has_words(state: RenderState, cause: RenderCause) -> None:
 def test_what_is_stored_comes_back() -> None:
     rendering = PageRendering(
         RenderState.RENDERED, RenderCause.SHELL, 3, 7, gains=("links",), links=2, plain_hash="ab",
-        requests=(("https://example.com/a", "data", '"1"', None, "cd"),),
+        requests=(
+            StoredRequest("https://example.com/a", "data", '"1"', None, "cd"),
+            StoredRequest("https://example.com/a", "data", None, None, "ef", "HEAD", (("accept", "a/b"), ("x-a", "b"))),
+        ),
     )  # fmt: skip
     stored = json.loads(json.dumps(rendering.to_json()))
     assert PageRendering.from_stored(3, stored) == rendering
+    assert stored["requests"][0] == ["https://example.com/a", "data", '"1"', None, "cd"]
     assert rendering_json(rendering) == {
         "state": "rendered", "cause": "shell", "gains": ["links"], "links": 2, "problem": None,
         "requests": ["https://example.com/a"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ from sitemap_crawler.crawl.rendering.network import (
     seen_headers,
 )
 from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest
+from sitemap_crawler.items import PLAIN_HEADERS
 from tests.support.rendering_crawl import SITE, Reply, rendering_crawler
 
 if TYPE_CHECKING:
@@ -211,6 +213,7 @@ def test_a_page_gets_so_many_answers_and_no_more() -> None:
     assert page.refused[0] == (
         f"{SITE}/{MAX_REQUESTS}",
         f"it is request number {MAX_REQUESTS + 1} or later of the page",
+        ResourceKind.DATA,
     )
 
 
@@ -224,7 +227,7 @@ def test_a_page_gets_so_many_bytes_and_no_more() -> None:
 
     page = run_page(crawler, visit)
     assert [request.url for request in page.answered] == [f"{SITE}/0", f"{SITE}/1"]
-    assert {reason for _, reason in page.refused} == {f"the page has got more than {MAX_PAGE_BYTES:,} bytes"}
+    assert {reason for _, reason, _ in page.refused} == {f"the page has got more than {MAX_PAGE_BYTES:,} bytes"}
 
 
 def test_a_request_takes_along_what_a_server_needs_and_nothing_else() -> None:
@@ -311,7 +314,7 @@ def test_waiting_for_a_turn_is_told_from_waiting_for_an_answer() -> None:
 
 def earlier(url: str, body: str, *, etag: str | None = '"1"') -> ScriptRequest:
     content_hash = Resource(200, (), body.encode(), None, None).content_hash
-    return ScriptRequest(url, ResourceKind.DATA, etag, None, content_hash)
+    return ScriptRequest(url, ResourceKind.DATA, etag, None, content_hash, headers=PLAIN_HEADERS)
 
 
 def test_unchanged_resources_are_asked_for_once_a_run() -> None:
@@ -327,11 +330,11 @@ def test_unchanged_resources_are_asked_for_once_a_run() -> None:
     async def visit(page: PageRequests) -> None:
         network = page._network
         for _ in range(3):
-            assert await network.unchanged(earlier(f"{SITE}/same", "old"), page_url=PAGE)
-            assert await network.unchanged(earlier(f"{SITE}/hash", "old", etag=None), page_url=PAGE)
-            assert not await network.unchanged(earlier(f"{SITE}/new", "old"), page_url=PAGE)
-        assert not await network.unchanged(earlier(f"{SITE}/down", "old"), page_url=PAGE)
-        assert not await network.unchanged(earlier("http://10.0.0.1/x", "old"), page_url=PAGE)
+            assert await network.unchanged(earlier(f"{SITE}/same", "old"))
+            assert await network.unchanged(earlier(f"{SITE}/hash", "old", etag=None))
+            assert not await network.unchanged(earlier(f"{SITE}/new", "old"))
+        assert not await network.unchanged(earlier(f"{SITE}/down", "old"))
+        assert not await network.unchanged(earlier("http://10.0.0.1/x", "old"))
         # What has changed is there for the rendering that follows.
         assert (await page.fetch(Wanted(f"{SITE}/new", ResourceKind.DATA, "GET", (("accept", "*/*"),)))).body == b"new"
 
@@ -339,6 +342,37 @@ def test_unchanged_resources_are_asked_for_once_a_run() -> None:
     assert crawler.engine.urls() == [f"{SITE}/{name}" for name in ("same", "hash", "new", "down")]
     assert crawler.engine.requests[0].headers["If-None-Match"] == b'"1"'
     assert "If-None-Match" not in crawler.engine.requests[1].headers
+
+
+@pytest.mark.parametrize(
+    "other", [{"method": "HEAD"}, {"headers": (("accept", "text/x-part"),)}], ids=["method", "header"]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_another_request_for_the_same_url_changes_nothing_for_the_others(other: dict[str, Any], is_first: bool) -> None:
+    def answer(request: Any) -> Reply:
+        is_part = request.method == "HEAD" or request.headers["Accept"] == b"text/x-part"
+        return Reply(status=304) if "If-None-Match" in request.headers else Reply("" if is_part else "whole")
+
+    whole = Wanted(f"{SITE}/x", ResourceKind.DATA, headers=PLAIN_HEADERS)
+    requests = [whole._replace(**other), whole] if is_first else [whole, whole._replace(**other)]
+    answered: list[ScriptRequest] = []
+
+    async def fetch(page: PageRequests) -> None:
+        crawler.engine.answer = answer
+        for request in requests:
+            await page.fetch(request)
+        answered.extend(page.answered)
+
+    async def ask_again(page: PageRequests) -> None:
+        crawler.engine.answer = answer
+        for request in answered * 2:
+            assert await page._network.unchanged(replace(request, etag='"1"'))
+
+    for visit in (fetch, ask_again):
+        crawler = rendering_crawler()
+        run_page(crawler, visit)
+        sent = [(request.method, request.headers["Accept"].decode()) for request in crawler.engine.requests]
+        assert sent == [(request.method, request.headers[0][1]) for request in requests]
 
 
 def test_pages_that_ask_while_an_answer_comes_in_make_no_further_request() -> None:
@@ -349,7 +383,7 @@ def test_pages_that_ask_while_an_answer_comes_in_make_no_further_request() -> No
         asking: list[asyncio.Future[bool]] = []
         while not asking or not asking[0].done():
             given = earlier(f"{SITE}/x", "old" if len(asking) % 2 == 0 else "of another page")
-            asking.append(asyncio.ensure_future(page._network.unchanged(given, page_url=PAGE)))
+            asking.append(asyncio.ensure_future(page._network.unchanged(given)))
             await asyncio.sleep(0)
         found = await asyncio.gather(*asking)
         # The answer is to the conditions of the first page: it confirms nothing else.
@@ -386,7 +420,7 @@ def test_a_page_gets_no_304_that_another_page_has_asked_for() -> None:
 
     async def visit(page: PageRequests) -> None:
         crawler.engine.answer = answer
-        asking = asyncio.ensure_future(page._network.unchanged(earlier(url, "whole"), page_url=PAGE))
+        asking = asyncio.ensure_future(page._network.unchanged(earlier(url, "whole")))
         await asyncio.sleep(0)
         assert (await page.fetch(asked)).body == b"whole"
         assert await asking

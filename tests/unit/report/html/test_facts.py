@@ -226,7 +226,7 @@ def trap(path: Path, first: int, urls: list[str], *, state: UrlState, evidence: 
 
 
 def test_the_kinds_of_urls_that_were_left_out_have_examples_and_an_option(inventory: Path) -> None:
-    assert facts_of(inventory).learnt == ([], 0)
+    assert facts_of(inventory).learnt == ([], 0, False)
     assert 'class="learnt"' not in make_page(inventory).text
     sorted_urls = [f"{SITE}list?sort={key}" for key in ("ab", "a", "abc", "abcd", "b")]
     views = [f"{SITE}page/{number}?view=print" for number in range(40, 48)]
@@ -254,7 +254,9 @@ def test_the_kinds_of_urls_that_were_left_out_have_examples_and_an_option(invent
         assert f"--exclude {shlex.quote(one.exclude or '')}" in html.unescape(page)
 
 
-def test_the_listed_pages_are_counted_that_the_option_of_a_kind_leaves_out_too(inventory: Path) -> None:
+def test_the_listed_pages_are_counted_that_the_option_of_a_kind_leaves_out_too(
+    inventory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trap(inventory, 100, [f"{SITE}day?at={day}" for day in range(40)], state=UrlState.ENDLESS, evidence="trap: endless")
     trap(inventory, 200, [f"{SITE}list?sort={key}" for key in "abc"], state=UrlState.REPEATS, evidence="trap: sort")
     assert [one.listed for one in facts_of(inventory).learnt.traps] == [0, 0]
@@ -265,6 +267,11 @@ def test_the_listed_pages_are_counted_that_the_option_of_a_kind_leaves_out_too(i
         ("trap: endless", 3), ("trap: sort", 0)
     ]  # fmt: skip
     assert make_page(inventory).text.count("It leaves out 3 listed pages, too.") == 1
+    # A part of the listed pages is read if they are many.
+    monkeypatch.setattr("sitemap_crawler.report.html.learnt.MAX_COUNTED", facts_of(inventory).scan.listed // 2)
+    listed = facts_of(inventory).learnt.traps[0].listed
+    assert 0 < listed < 10
+    assert f"It leaves out about {listed} listed pages, too." in make_page(inventory).text
 
 
 def test_only_the_largest_kinds_are_shown(inventory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
