@@ -123,7 +123,7 @@ class StoredRequest(NamedTuple):
     last_modified: str | None
     """The header as received."""
     body_hash: str
-    """Hash of the answer as hexadecimal digits."""
+    """Hash of the answer as hexadecimal digits, empty if there was none."""
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = PLAIN_HEADERS
     """Those that were sent for the page, in lower case and sorted."""
@@ -158,13 +158,18 @@ class PageRendering:
     problem: str | None = None
     """Why the rendering failed."""
     plain_hash: str | None = None
-    """Hash of the plain page as hexadecimal digits."""
+    """Hash of the plain page and of the headers that decide on it, as hexadecimal digits."""
     requests: tuple[StoredRequest, ...] = ()
 
     @property
     def is_scripted(self) -> bool:
         """Whether the observation holds what scripts have made."""
         return self.state in (RenderState.RENDERED, RenderState.MOVED)
+
+    @property
+    def follows_scripts(self) -> bool:
+        """Whether the page may show something else as soon as its scripts get other answers."""
+        return self.is_scripted or (self.state is RenderState.NO_GAIN and self.cause is RenderCause.SHELL)
 
     def to_json(self) -> dict[str, Any]:
         """Return the values that the inventory stores next to the state."""

@@ -567,3 +567,27 @@ def test_an_interruption_waits_for_no_rendering(program: Program, site: WebServe
     result = crawl(program, site)
     assert listed(program, site, result) == {"/", *paths}
     assert len(rendered(program)) == 3
+
+
+@pytest.mark.parametrize(
+    ("now", "reason"),
+    [
+        ({"headers": {"X-Robots-Tag": "noindex"}}, "noindex"),
+        ({"headers": {"Link": '</b>; rel="canonical"'}}, "canonical-elsewhere"),
+        ({"headers": {"Refresh": "0; url=/b"}}, "redirect"),
+        ({"content_type": "text/plain"}, "not-a-page"),
+        ({"status": 404}, "client-error"),
+    ],
+)
+def test_another_answer_with_the_same_body_is_another_page(
+    program: Program, site: WebServer, now: dict[str, Any], reason: str
+) -> None:
+    text = shell(append=TEXT)
+    site.pages["/"] = page("/a", "/b", title="start", body=TEXT)
+    site.pages["/a"] = Answer(text)
+    site.pages["/b"] = page(title="b")
+    crawl(program, site, *NOT_DUE)
+    assert explained(program, site, "/a")["reason"] == "listed"
+    site.pages["/a"] = Answer(text, **now)
+    crawl(program, site, *NOT_DUE)
+    assert explained(program, site, "/a")["reason"] == reason

@@ -106,6 +106,24 @@ def test_the_requests_of_scripts_obey_robots_txt_and_log_in(program: Program, si
 
 
 @needs(HEADLESS_SHELL)
+def test_a_page_whose_data_may_be_fetched_now_is_rendered_again(program: Program, site: WebServer) -> None:
+    serve_shop(site)
+    arguments = [site.url(), *options(), "--render", "auto", "--state", "state.db"]
+    arguments += ["-s", "SITEMAP_REVISIT_EXCLUDED=1000000"]
+    site.pages["/robots.txt"] = Answer("User-agent: *\nDisallow: /api/\n", content_type="text/plain")
+    numbers = []
+    for _ in range(2):
+        result = program.crawl(*arguments)
+        assert (result.code, result.listed()) == (0, [site.url()]), result.err
+        numbers.append((result.report["rendering"] or {"rendered": 0})["rendered"])
+    assert numbers == [1, 0]
+    del site.pages["/robots.txt"]
+    result = program.crawl(*arguments)
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url(path) for path in sorted(LINKS)]
+
+
+@needs(HEADLESS_SHELL)
 def test_a_page_reaches_no_other_server(program: Program, site: WebServer) -> None:
     with WebServer({"/": Answer("{}", headers={"Access-Control-Allow-Origin": "*"})}) as neighbour:
         way = f"fetch('{neighbour.url()}').catch(() => 0); new Image().src = '{neighbour.url('/image')}'"

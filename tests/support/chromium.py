@@ -67,12 +67,12 @@ def processes(group: int, *, kind: str = "") -> list[int]:
 
 
 def resident_bytes(pids: list[int]) -> int:
-    """Return the memory of processes that is theirs alone."""
+    """Return the memory of the processes of a browser. What they share counts once, also when one of them ends."""
     total = 0
     for pid in pids:
         with suppress(OSError):
             for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
-                if line.startswith(("Private_Clean", "Private_Dirty")):
+                if line.startswith("Pss_Anon"):
                     total += int(line.split()[1]) * 1024
     return total
 

@@ -17,6 +17,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 
 from sitemap_crawler.config.types import RenderMode
+from sitemap_crawler.crawl.download.conditional import header_mark
 from sitemap_crawler.crawl.engine import EngineControl
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta, Stat
@@ -60,6 +61,8 @@ HASH_BYTES = 16
 _NEEDS_SCRIPTS = (RenderCause.SHELL, RenderCause.TEMPLATE, RenderCause.GAINED_BEFORE)
 """Causes for which scripts make the content."""
 _CONTENT = (ResourceKind.DATA, ResourceKind.FRAME)
+_DECIDING_HEADERS = ("content-type", "refresh")
+"""Headers that belong to the plain page, with those of `header_mark`."""
 
 
 class ReadPage(NamedTuple):
@@ -110,11 +113,11 @@ class RenderingStage:
         if page.body is None:
             return await self._confirm(page)
         before, body, run = page.queued.rendered, page.body, self._job.run.id
-        body_hash = blake2b(body, digest_size=HASH_BYTES).hexdigest()
-        is_same = before is not None and before.plain_hash == body_hash
+        plain_hash = _plain_hash(page, body)
+        is_same = before is not None and before.plain_hash == plain_hash
         may_stand = is_same and page.queued.id not in self._asked_again and not self._is_due(page)
         self._asked_again.discard(page.queued.id)
-        if before is not None and may_stand and before.is_scripted:
+        if before is not None and may_stand and before.follows_scripts:
             stands = await self._unless_closing(self._stands(before))
             if stands is None:
                 return False
@@ -134,11 +137,11 @@ class RenderingStage:
         if judgement.verdict is Verdict.LEAVE:
             samples = self._policy.idle_of(judgement)
             page.observation.rendering = PageRendering(
-                RenderState.LEFT, judgement.cause, run, judgement.template, samples=samples, plain_hash=body_hash
+                RenderState.LEFT, judgement.cause, run, judgement.template, samples=samples, plain_hash=plain_hash
             )
             self._record.store_if_due()
             return True
-        rendering = PageRendering(RenderState.NO_GAIN, judgement.cause, run, judgement.template, plain_hash=body_hash)
+        rendering = PageRendering(RenderState.NO_GAIN, judgement.cause, run, judgement.template, plain_hash=plain_hash)
         has_result = False
         try:
             rendered = await self._unless_closing(self._render(page.queued.url, plain))
@@ -195,7 +198,7 @@ class RenderingStage:
         before = page.queued.rendered
         if before is None:
             return True
-        if before.is_scripted or (before.state is RenderState.NO_GAIN and before.cause is RenderCause.SHELL):
+        if before.follows_scripts:
             stands: bool | None = False
             if not self._is_due(page):
                 stands = await self._unless_closing(self._stands(before))
@@ -377,6 +380,16 @@ class RenderingStage:
             return task.result()
         finally:
             task.cancel()
+
+
+def _plain_hash(page: Page, body: bytes) -> str:
+    """Return the hash of what the server sends: the body, and the headers that decide what it means."""
+    digest = blake2b(body, digest_size=HASH_BYTES)
+    for name in _DECIDING_HEADERS:
+        for value in page.headers.get(name, ()):
+            digest.update(f"\n{name}: {value}".encode())
+    digest.update(header_mark(page.headers) or b"")
+    return digest.hexdigest()
 
 
 def _depends_on_scripts(page: Page, rendering: PageRendering, rendered: Rendered) -> bool:

@@ -22,7 +22,7 @@ from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH, describe_fai
 from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta, Stat
-from sitemap_crawler.crawl.rendering.rendered import Refusal, ResourceKind, ScriptRequest, unsent
+from sitemap_crawler.crawl.rendering.rendered import MISSED, Refusal, ResourceKind, ScriptRequest, unsent
 from sitemap_crawler.exceptions import AddressError, SitemapCrawlerError
 from sitemap_crawler.items import is_transient
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
@@ -45,6 +45,8 @@ MAX_ATTEMPTS = 3
 """Number of failures in a run after which a resource is not requested any more."""
 MAX_REMEMBERED = 10_000
 """Number of resources of which it is remembered that they fail, or that a 304 has confirmed them, twice at most."""
+MAX_NOTED = MAX_REQUESTS + 20
+"""Maximum number of requests of a page that are kept for the next run."""
 MAX_REFUSED = 20
 """Maximum number of refused requests of a page that are told."""
 MAX_HEADERS, MAX_HEADER_LENGTH = 20, 4_000
@@ -222,11 +224,11 @@ class Network:
         if (confirmed := self._confirmed.get(wanted.name)) is not None:
             return confirmed == earlier.body_hash
         if self.refusal_of(wanted) is not None:
-            return False
+            return earlier.body_hash == MISSED
         try:
             resource = await asyncio.shield(self._fetch_of(wanted, earlier).task)
         except ResourceRefusedError:
-            return False
+            return earlier.body_hash == MISSED
         if resource.status == NOT_MODIFIED:
             # The conditions may have been those of another page, which got another answer in the earlier run.
             return self._confirmed.get(wanted.name) == earlier.body_hash
@@ -306,13 +308,14 @@ class PageRequests:
         self._count = 0
         self._bytes = 0
         self._open: list[Wanted] = []
-        self._answered: dict[str, ScriptRequest] = {}
+        self._noted: dict[str, ScriptRequest] = {}
         """By the name of the request."""
         self._refused: dict[str, Refusal] = {}
 
     @property
-    def answered(self) -> tuple[ScriptRequest, ...]:
-        return tuple(self._answered.values())
+    def noted(self) -> tuple[ScriptRequest, ...]:
+        """The requests that were answered, and those without whose answer the page may lack content."""
+        return tuple(self._noted.values())
 
     @property
     def refused(self) -> tuple[Refusal, ...]:
@@ -343,6 +346,7 @@ class PageRequests:
 
     async def _fetch(self, wanted: Wanted) -> Resource:
         if (refusal := self._network.refusal_of(wanted)) is not None:
+            self._note(wanted, None)
             raise ResourceRefusedError(refusal)
         self._count += 1
         if self._count > MAX_REQUESTS:
@@ -350,17 +354,32 @@ class PageRequests:
         self._open.append(wanted)
         try:
             resource = await self._network.fetch(wanted)
+        except ResourceRefusedError:
+            self._note(wanted, None)
+            raise
         finally:
             self._open.remove(wanted)
         self._bytes += len(resource.body)
         if self._bytes > MAX_PAGE_BYTES:
             raise ResourceRefusedError(f"the page has got more than {MAX_PAGE_BYTES:,} bytes")
-        if wanted.name not in self._answered:
-            self._answered[wanted.name] = ScriptRequest(
-                wanted.url, wanted.kind, resource.etag, resource.last_modified, resource.content_hash,
-                wanted.method, wanted.headers,
-            )  # fmt: skip
+        self._note(wanted, resource)
         return resource
+
+    def _note(self, wanted: Wanted, resource: Resource | None) -> None:
+        """Note a request with its answer, for a later run. Without one, note what the page may lack."""
+        if wanted.name in self._noted:
+            return
+        validators: tuple[str | None, str | None, bytes] = (None, None, MISSED)
+        if resource is not None:
+            validators = resource.etag, resource.last_modified, resource.content_hash
+        elif len(self._noted) >= MAX_NOTED or not self._may_be_content(wanted):
+            return
+        self._noted[wanted.name] = ScriptRequest(wanted.url, wanted.kind, *validators, wanted.method, wanted.headers)
+
+    def _may_be_content(self, wanted: Wanted) -> bool:
+        """Return whether a page without the resource may lack content. Scripts of other sites mostly count visitors."""
+        is_own = origin_of(wanted.url) == origin_of(self.url)
+        return wanted.method in METHODS and (is_own or wanted.kind is not ResourceKind.SCRIPT)
 
 
 def _take_exception(task: asyncio.Task[Resource]) -> None:

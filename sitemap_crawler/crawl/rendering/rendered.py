@@ -22,6 +22,8 @@ def unsent(method: str) -> str:
 
 
 UNSENT_POST = unsent("POST")
+MISSED = b""
+"""Stands for the hash of an answer that there was not."""
 
 
 class PlainPage(NamedTuple):
@@ -58,7 +60,7 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScriptRequest:
-    """A request that the page has made and that was answered, with what tells whether the answer has changed."""
+    """A request that the page has made, with what tells whether the answer has changed."""
 
     url: str
     kind: ResourceKind
@@ -66,7 +68,7 @@ class ScriptRequest:
     last_modified: str | None
     """The header as received."""
     body_hash: bytes
-    """Hash of status and body, 16 bytes."""
+    """Hash of status and body, 16 bytes. MISSED if the request was refused or got no answer."""
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = ()
     """Those that were sent for the page, in lower case and sorted."""

@@ -122,11 +122,11 @@ class Renderer:
                 html=shown.html,
                 moved_to=shown.moved_to,
                 moved_by_history=shown.moved_by_history,
-                requests=requests.answered,
+                requests=requests.noted,
                 refused=requests.refused,
                 seconds=watch.seconds,
             )
-        return Rendered(requests=requests.answered, refused=requests.refused, seconds=watch.seconds, problem=problem)
+        return Rendered(requests=requests.noted, refused=requests.refused, seconds=watch.seconds, problem=problem)
 
     async def _show(self, url: str, plain: PlainPage, requests: PageRequests, watch: _Stopwatch) -> Shown:
         options = self._options

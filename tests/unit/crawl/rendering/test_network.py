@@ -197,7 +197,7 @@ def test_a_missing_resource_is_an_answer_like_any_other() -> None:
 
     page = run_page(crawler, visit)
     assert len(crawler.engine.requests) == 1
-    assert [request.url for request in page.answered] == [f"{SITE}/x"]
+    assert [request.url for request in page.noted] == [f"{SITE}/x"]
 
 
 def test_a_page_gets_so_many_answers_and_no_more() -> None:
@@ -208,7 +208,7 @@ def test_a_page_gets_so_many_answers_and_no_more() -> None:
             await try_to_fetch(page, f"{SITE}/{number}")
 
     page = run_page(crawler, visit)
-    assert len(crawler.engine.requests) == len(page.answered) == MAX_REQUESTS
+    assert len(crawler.engine.requests) == len(page.noted) == MAX_REQUESTS
     assert len(page.refused) == MAX_REFUSED
     assert page.refused[0] == (
         f"{SITE}/{MAX_REQUESTS}",
@@ -226,7 +226,7 @@ def test_a_page_gets_so_many_bytes_and_no_more() -> None:
             await try_to_fetch(page, f"{SITE}/{number}")
 
     page = run_page(crawler, visit)
-    assert [request.url for request in page.answered] == [f"{SITE}/0", f"{SITE}/1"]
+    assert [request.url for request in page.noted] == [f"{SITE}/0", f"{SITE}/1"]
     assert {reason for _, reason, _ in page.refused} == {f"the page has got more than {MAX_PAGE_BYTES:,} bytes"}
 
 
@@ -287,7 +287,7 @@ def test_what_was_asked_tells_whether_it_has_changed() -> None:
         for name in "abca":
             await page.fetch(wanted(f"{SITE}/{name}"))
 
-    first, second, third = run_page(crawler, visit).answered
+    first, second, third = run_page(crawler, visit).noted
     assert (first.etag, first.last_modified) == ('"1"', validators["Last-Modified"])
     assert (second.etag, second.last_modified) == (None, None)
     assert first.body_hash == second.body_hash != third.body_hash
@@ -344,6 +344,33 @@ def test_unchanged_resources_are_asked_for_once_a_run() -> None:
     assert "If-None-Match" not in crawler.engine.requests[1].headers
 
 
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_what_a_page_has_missed_is_asked_for_again(comes_back: bool) -> None:
+    """Failures and rules of a run say nothing about the next one. Scripts of other sites are no content."""
+    lost = Reply(error=OSError("no route"))
+    urls = [f"{SITE}/data", f"{SITE}/app.js", "http://api.example.net/data", "http://stats.example.net/count.js"]
+    kinds = [ResourceKind.SCRIPT if url.endswith(".js") else ResourceKind.DATA for url in urls]
+    noted: list[ScriptRequest] = []
+
+    async def fetch(page: PageRequests) -> None:
+        for url, kind in zip(urls, kinds, strict=True):
+            await try_to_fetch(page, url, kind=kind)
+        await try_to_fetch(page, f"{SITE}/post", method="POST")
+        await try_to_fetch(page, "http://10.0.0.1/private")
+        noted.extend(page.noted)
+
+    async def ask_again(page: PageRequests) -> None:
+        for request in noted:
+            is_back = comes_back and request.url in urls
+            assert await page._network.unchanged(request) is not is_back
+
+    run_page(rendering_crawler(dict.fromkeys(urls, lost)), fetch)
+    assert [request.url for request in noted] == [*urls[:3], "http://10.0.0.1/private"]
+    crawler = rendering_crawler(dict.fromkeys(urls, Reply("back") if comes_back else lost))
+    run_page(crawler, ask_again)
+    assert crawler.engine.urls() == urls[:3]
+
+
 @pytest.mark.parametrize(
     "other", [{"method": "HEAD"}, {"headers": (("accept", "text/x-part"),)}], ids=["method", "header"]
 )
@@ -361,7 +388,7 @@ def test_another_request_for_the_same_url_changes_nothing_for_the_others(other: 
         crawler.engine.answer = answer
         for request in requests:
             await page.fetch(request)
-        answered.extend(page.answered)
+        answered.extend(page.noted)
 
     async def ask_again(page: PageRequests) -> None:
         crawler.engine.answer = answer
