@@ -59,8 +59,6 @@ class NoteKind(StrEnum):
     """Evidence that the page equals the answer to an address that cannot exist."""
     REFUSED_REQUEST = "refused-request"
     """URL that the scripts of a page that stays empty have asked for, and why it was not fetched."""
-    UNSENT_POST = "unsent-post"
-    """URL to which the scripts of a page that stays empty have tried to send a POST."""
     WORDPRESS_API = "wordpress-api"
     """URL of the API of WordPress, on one of the pages that name it."""
     WORDPRESS_LIST = "wordpress-list"

@@ -356,27 +356,16 @@ class WarningKind(StrEnum):
             "Have the server send the content: render it there, or when the site is built.",
         ),
     )
-    UNSENT_POST = (
-        "unsent-post",
-        _Traits(
-            "Pages that ask for their content by POST",
-            Severity.MEDIUM,
-            "A listed page stays nearly empty although its scripts have run (`--render`): they ask for something by "
-            "POST, which is not sent.",
-            "The page is decided without its content and its links, so pages may be missing.",
-            "Have the scripts ask by GET, as GraphQL servers allow for queries, or have the server send the content.",
-        ),
-    )
     REFUSED_REQUEST = (
         "refused-request",
         _Traits(
-            "Pages whose content may not be fetched",
+            "Pages whose content is not fetched",
             Severity.MEDIUM,
-            "A listed page stays nearly empty although its scripts have run (`--render`): something that they ask for "
-            "may not be fetched, or gives no answer.",
-            "The page is decided without its content and its links, so pages may be missing. Search engines that obey "
-            "the same rules see it empty, too.",
-            "Allow the address in robots.txt, or by the option that the message names.",
+            "A listed page stays nearly empty although its scripts have run (`--render`): what they ask for is not "
+            "fetched, or gives no answer.",
+            "The page is decided without its content and its links, so pages may be missing.",
+            "Allow the address in robots.txt or by the option that the message names. Have the scripts ask by GET, as "
+            "GraphQL servers allow for queries.",
         ),
     )
     LONG_BODY = (

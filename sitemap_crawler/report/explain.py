@@ -13,6 +13,7 @@ from sitemap_crawler.inventory.inspections import inspection_of
 from sitemap_crawler.inventory.schema import TRAPPED
 from sitemap_crawler.inventory.submissions import submissions_of
 from sitemap_crawler.inventory.traps import compared_pages
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.lastmod import w3c_datetime
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, Rules, learnt_trap_refusal
@@ -99,7 +100,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
             submissions=sent,
             google=google,
             rendering=rendering,
-            missed=missed_words(inventory.notes_of(record.id)),
+            missed=missed_words(inventory.notes_of(record.id).get(NoteKind.REFUSED_REQUEST)),
             renders=run.options.get("render", RenderMode.NEVER) != RenderMode.NEVER,
             listed_url=inventory.simplest_listed(record.url.partition("?")[0]) if is_repeated else None,
         )

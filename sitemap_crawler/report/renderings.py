@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.items import NoteKind, RenderCause, RenderState
+from sitemap_crawler.items import RenderCause, RenderState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sitemap_crawler.items import Note, PageRendering
 
 _WHY = {
@@ -35,14 +33,12 @@ _GAINS = {
 """Words for the gains of `crawl/rendering/gains.py`, other than links and another address."""
 
 
-def missed_words(notes: Mapping[NoteKind, Note] | Mapping[str, Note]) -> str | None:
-    """Return in words what the scripts of a page that stays empty ask for in vain; None if there is no such thing."""
-    if url := notes.get(NoteKind.UNSENT_POST):
-        return f"{url} by POST, which is not sent"
-    if isinstance(refused := notes.get(NoteKind.REFUSED_REQUEST), list):
-        url, reason = refused
-        return f"{url}, which is not fetched: {reason}"
-    return None
+def missed_words(note: Note | None) -> str | None:
+    """Return in words what the scripts of a page that stays empty ask for in vain. `note` is that of the page."""
+    if not isinstance(note, list):
+        return None
+    url, reason = note
+    return f"{url}, which is not fetched: {reason}"
 
 
 def rendering_words(rendering: PageRendering, missed: str | None = None) -> str:

@@ -144,14 +144,9 @@ _NOTE_RULES = {
         lambda note: [f"has {note} only after its scripts have run: other search engines may not see that"],
         listed_only=True,
     ),
-    NoteKind.UNSENT_POST: _NoteRule(
-        WarningKind.UNSENT_POST,
-        lambda note: [f"stays nearly empty, as its scripts ask for {missed_words({NoteKind.UNSENT_POST: note})}"],
-        listed_only=True,
-    ),
     NoteKind.REFUSED_REQUEST: _NoteRule(
         WarningKind.REFUSED_REQUEST,
-        lambda note: [f"stays nearly empty, as its scripts ask for {missed_words({NoteKind.REFUSED_REQUEST: note})}"],
+        lambda note: [f"stays nearly empty, as its scripts ask for {missed_words(note)}"],
         listed_only=True,
     ),
     NoteKind.LONG_BODY: _NoteRule(

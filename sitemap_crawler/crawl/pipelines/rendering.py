@@ -25,7 +25,7 @@ from sitemap_crawler.crawl.pipelines.transfer import UnreadPage, apply_values
 from sitemap_crawler.crawl.rendering.gains import Gain, Gains, gains_of
 from sitemap_crawler.crawl.rendering.policy import Verdict
 from sitemap_crawler.crawl.rendering.record import RenderingRecord
-from sitemap_crawler.crawl.rendering.rendered import UNSENT_POST, PlainPage, Rendered, ResourceKind, ScriptRequest
+from sitemap_crawler.crawl.rendering.rendered import PlainPage, Rendered, ResourceKind, ScriptRequest
 from sitemap_crawler.items import NoteKind, Page, PageRendering, QueuedUrl, RenderCause, RenderState, StoredRequest
 from sitemap_crawler.urls.normalise import origin_of
 from sitemap_crawler.utils.shortage import shortage_of
@@ -406,8 +406,6 @@ def _missed(rendered: Rendered, url: str) -> dict[NoteKind, Note]:
     missed = rendered.missed(origin_of(url))
     if missed is None:
         return {}
-    if missed.reason == UNSENT_POST:
-        return {NoteKind.UNSENT_POST: missed.url}
     return {NoteKind.REFUSED_REQUEST: [missed.url, one_line(missed.reason, MAX_PROBLEM)]}
 
 

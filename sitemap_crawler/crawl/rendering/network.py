@@ -367,7 +367,8 @@ class PageRequests:
 
     def _note(self, wanted: Wanted, resource: Resource | None) -> None:
         """Note a request with its answer, for a later run. Without one, note what the page may lack."""
-        if wanted.name in self._noted:
+        noted = self._noted.get(wanted.name)
+        if noted is not None and (resource is None or noted.body_hash != MISSED):
             return
         validators: tuple[str | None, str | None, bytes] = (None, None, MISSED)
         if resource is not None:

@@ -21,7 +21,7 @@ def unsent(method: str) -> str:
     return f"{printable(method)[:MAX_METHOD]} requests are not sent"
 
 
-UNSENT_POST = unsent("POST")
+_UNSENT_POST = unsent("POST")
 MISSED = b""
 """Stands for the hash of an answer that there was not."""
 
@@ -97,6 +97,6 @@ class Rendered:
         """Return the refused request that most likely was for the content of a page of this origin, if any was."""
 
         def rank(refusal: Refusal) -> tuple[int, bool, bool]:
-            return _ORDER[refusal.kind], origin_of(refusal.url) != origin, refusal.reason == UNSENT_POST
+            return _ORDER[refusal.kind], origin_of(refusal.url) != origin, refusal.reason == _UNSENT_POST
 
         return min((refusal for refusal in self.refused if refusal.kind in _ORDER), key=rank, default=None)

@@ -344,6 +344,18 @@ def test_unchanged_resources_are_asked_for_once_a_run() -> None:
     assert "If-None-Match" not in crawler.engine.requests[1].headers
 
 
+def test_what_a_page_gets_at_its_second_attempt_is_not_missed() -> None:
+    crawler = rendering_crawler({f"{SITE}/data": Reply(error=OSError("no route"))})
+
+    async def visit(page: PageRequests) -> None:
+        await try_to_fetch(page, f"{SITE}/data")
+        crawler.engine.replies[f"{SITE}/data"] = Reply("back")
+        await try_to_fetch(page, f"{SITE}/data")
+        assert [request.body_hash for request in page.noted] == [earlier(f"{SITE}/data", "back").body_hash]
+
+    run_page(crawler, visit)
+
+
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_what_a_page_has_missed_is_asked_for_again(comes_back: bool) -> None:
     """Failures and rules of a run say nothing about the next one. Scripts of other sites are no content."""
