@@ -126,6 +126,11 @@ class StoredRequest(NamedTuple):
     headers: tuple[tuple[str, str], ...] = PLAIN_HEADERS
     """Those that were sent for the page, in lower case and sorted."""
 
+    @property
+    def name(self) -> tuple[Any, ...]:
+        """What is sent."""
+        return self.method, self.url, self.headers
+
     @classmethod
     def from_json(cls, values: list[Any]) -> StoredRequest:
         request = cls(*values)
@@ -165,9 +170,22 @@ class PageRendering:
         return self.state in (RenderState.RENDERED, RenderState.MOVED)
 
     @property
+    def is_known(self) -> bool:
+        """Whether the rendering has shown what scripts make of the page."""
+        return self.is_scripted or self.state is RenderState.NO_GAIN
+
+    @property
     def follows_scripts(self) -> bool:
-        """Whether the page may show something else as soon as its scripts get other answers."""
-        return self.is_scripted or (self.state is RenderState.NO_GAIN and self.cause is RenderCause.SHELL)
+        """Whether other answers to its scripts have the page rendered again.
+
+        Not for checks: their number grows with each run.
+        """
+        return self.is_scripted or (self.is_known and self.cause is not RenderCause.CHECK)
+
+    @property
+    def is_renewed(self) -> bool:
+        """Whether the page is rendered again at times, whatever is known of its template."""
+        return self.is_scripted or (self.is_known and self.cause in (RenderCause.SHELL, RenderCause.SAMPLE))
 
     def to_json(self) -> dict[str, Any]:
         """Return the values that the inventory stores next to the state."""
@@ -255,7 +273,9 @@ class Observation:
     last_modified: datetime | None = None
     """Date of the `Last-Modified` header, if it is credible by itself."""
     made_by_scripts: bool = False
-    """Whether scripts decide what the page shows. `Last-Modified` is then the date of something else."""
+    """Whether scripts decide what the page shows. `Last-Modified` then says nothing about it."""
+    comparable: bool = True
+    """Whether a difference to the last observation is a change: not if scripts lacked other answers then."""
     modified_header: str | None = None
     """`Last-Modified` as received, for the next conditional request."""
     etag: str | None = None

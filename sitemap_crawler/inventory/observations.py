@@ -197,8 +197,9 @@ class ObservationWriter:
 
         expiry = observation.unavailable_after
         before = known.before if known is not None else None
-        if known is not None and before is not None and known.is_scripted is not _is_scripted(observation):
-            before = before._replace(comparable=False)
+        if known is not None and before is not None:
+            is_alike = known.is_scripted is _is_scripted(observation) and observation.comparable
+            before = before._replace(comparable=before.comparable and is_alike)
         dated = decide_date(before, observation)
         return {
             "url_id": observation.url_id,

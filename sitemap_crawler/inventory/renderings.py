@@ -65,15 +65,18 @@ class RenderingTotals(NamedTuple):
         return self._asdict()
 
 
-def load_templates(connection: Connection, run: int) -> Iterator[tuple[int, ...]]:
+def load_templates(connection: Connection, run: int, *, of_run_only: bool = False) -> Iterator[tuple[int, ...]]:
     """Yield the stored templates in the order of TemplateCounts, those of the latest runs first.
 
-    Templates that no page has had for KEPT_RUNS runs, and the numbers of earlier runs, are deleted.
+    With `of_run_only` what earlier runs have seen does not count. Templates that no page has had for KEPT_RUNS runs are
+    deleted, and the numbers of earlier runs.
     """
     with connection.begin():
         connection.execute(delete(page_templates).where(page_templates.c.run < run - KEPT_RUNS))
         connection.execute(delete(rendering_counts).where(rendering_counts.c.run < run))
         query = select(*(page_templates.c[name] for name in _NAMES))
+        if of_run_only:
+            query = query.where(page_templates.c.run == run)
         query = query.order_by(page_templates.c.run.desc(), page_templates.c.key).limit(MAX_TEMPLATES)
         rows = connection.execute(query).all()
     yield from map(tuple, rows)

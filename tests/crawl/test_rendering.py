@@ -315,6 +315,124 @@ def test_pages_that_answer_304_are_requested_again_once_pages_of_their_kind_gain
     assert rendered(program) == []
 
 
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_samples_that_showed_nothing_are_asked_for_news(
+    program: Program, site: WebServer, is_conditional: bool
+) -> None:
+    """Their kind is rendered as soon as one of them shows something."""
+    answer = validated if is_conditional else _plain
+    paths, data = [f"/p/{number}" for number in range(6)], [" "]
+    site.pages["/"] = answer(page(*paths, title="start"))
+    site.pages |= {path: answer(ordered(title=path, fetch=["/data"], text=TEXT)) for path in paths}
+    site.pages["/data"] = answer(lambda: data[0])
+    crawl(program, site, *NOT_DUE)
+    samples = rendered(program)
+    assert len(samples) == 3
+    for _ in range(2):
+        crawl(program, site, *NOT_DUE)
+        assert rendered(program) == []
+    data[0] = "  "
+    crawl(program, site, *NOT_DUE)
+    assert sorted(rendered(program)) == sorted(samples)
+    crawl(program, site, *NOT_DUE)
+    assert rendered(program) == []
+    data[0] = "<script type=application/ld+json>1</script><meta name=robots content=noindex>"
+    for _ in range(2):
+        result = crawl(program, site, *NOT_DUE, "--allow-shrink")
+    assert sorted(set(rendered(program))) == paths
+    assert listed(program, site, result) == {"/"}
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_samples_are_rendered_again_at_times(program: Program, site: WebServer, is_conditional: bool) -> None:
+    answer = validated if is_conditional else _plain
+    paths = [f"/p/{number}" for number in range(6)]
+    site.pages["/"] = answer(page(*paths, title="start"))
+    site.pages |= {path: answer(ordered(title=path, text=TEXT)) for path in paths}
+    options = ("-s", "SITEMAP_REVISIT_EXCLUDED=3")
+    crawl(program, site, *options)
+    samples = rendered(program)
+    for _ in range(2):
+        again = []
+        for _ in range(3):
+            crawl(program, site, *options)
+            again += rendered(program)
+        assert sorted(set(again)) == sorted(samples)
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_a_small_kind_is_checked_over_the_runs(program: Program, site: WebServer, is_conditional: bool) -> None:
+    """One of 25 pages that were left is rendered, whether they answer 304 or not."""
+    answer = validated if is_conditional else _plain
+    paths = [f"/p/{number}" for number in range(13)]
+    site.pages["/"] = answer(page(*paths, title="start"))
+    site.pages |= {path: answer(ordered(title=path, text=TEXT)) for path in paths}
+    numbers = []
+    for _ in range(5):
+        crawl(program, site, *NOT_DUE)
+        numbers.append(len(rendered(program)))
+    assert numbers == [3, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_a_full_crawl_forgets_what_samples_have_shown(program: Program, site: WebServer, is_conditional: bool) -> None:
+    answer = validated if is_conditional else _plain
+    paths, data = [f"/p/{number}" for number in range(8)], [" "]
+    site.pages["/"] = answer(page(*paths, title="start"))
+    site.pages |= {path: answer(ordered(title=path, fetch=["/data" + path], text=TEXT)) for path in paths}
+    site.pages |= {"/data" + path: answer(lambda: data[0]) for path in paths}
+    crawl(program, site, *NOT_DUE)
+    assert len(rendered(program)) == 3
+    data[0] = "<meta name=robots content=noindex>"
+    result = crawl(program, site, "--full", "--allow-shrink")
+    assert sorted(rendered(program)) == paths
+    assert listed(program, site, result) == {"/"}
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_data_that_fail_for_now_leave_what_is_known(
+    program: Program, site: WebServer, status: int, is_conditional: bool
+) -> None:
+    shop = Shop(site, is_conditional=is_conditional)
+    crawl(program, site, *NOT_DUE)
+    dates = lastmods(program, site)
+    data, site.pages["/data/b"] = site.pages["/data/b"], Answer("<p>Sorry", status=status)
+    for number in (1, 1):
+        result = crawl(program, site, *NOT_DUE)
+        assert lastmods(program, site) == dates
+        assert result.report["rendering"]["failed"] == number
+    site.pages["/data/b"] = data
+    crawl(program, site, *NOT_DUE)
+    assert lastmods(program, site) == dates
+    shop.data["/data/b"] = "<p>Something else</p>"
+    crawl(program, site, *NOT_DUE)
+    assert lastmods(program, site)["/b"] is not None
+
+
+def test_data_that_fail_for_long_count(program: Program, site: WebServer) -> None:
+    Shop(site)
+    options = ("-s", "SITEMAP_REVISIT_EXCLUDED=1")
+    crawl(program, site, *options)
+    dates = lastmods(program, site)
+    site.pages["/data/a"] = Answer('<a href="/sorry">Sorry</a>', status=500)
+    found = ["/sorry" in site.paths() for _ in range(3) if crawl(program, site, *options)]
+    assert found == [False, False, True]
+    assert lastmods(program, site)["/a"] == dates["/a"]
+
+
+def test_data_that_could_not_be_fetched_at_first_are_no_change_later(program: Program, site: WebServer) -> None:
+    Shop(site)
+    data, site.pages["/data/b"] = site.pages["/data/b"], Answer("<p>Sorry", status=503)
+    crawl(program, site, *NOT_DUE)
+    dates = lastmods(program, site)
+    rendered(program)
+    site.pages["/data/b"] = data
+    crawl(program, site, *NOT_DUE)
+    assert rendered(program) == ["/b"]
+    assert lastmods(program, site) == dates
+
+
 def test_a_rendering_that_fails_later_leaves_what_is_known(program: Program, site: WebServer) -> None:
     """The shell is the same, and only its data has changed: the links of its last rendering stay."""
     shop = Shop(site)

@@ -17,6 +17,7 @@ import json
 import os
 import re
 import signal
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ from urllib.parse import urljoin, urlsplit
 from scrapy import Request
 
 from sitemap_crawler.crawl.keys import Meta
-from sitemap_crawler.crawl.rendering.rendered import Refusal, Rendered, ResourceKind, ScriptRequest
-from sitemap_crawler.items import PLAIN_HEADERS
+from sitemap_crawler.crawl.rendering.rendered import MISSED, Refusal, Rendered, ResourceKind, ScriptRequest
+from sitemap_crawler.items import PLAIN_HEADERS, is_transient
 from tests.support.webserver import page
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class FakeRenderer:
 
     async def _request(self, url: str, old: ScriptRequest | None = None) -> ScriptRequest:
         """Ask once a run; with the answer of an earlier run, for a change of it."""
-        if url not in self._answers:
+        if url not in self._answers or (old is None and url not in self._bodies):
             headers = {} if old is None or old.etag is None else {"If-None-Match": old.etag}
             request = Request(url, headers=headers, meta={Meta.VERBATIM_URL: True})
             response = await self._crawler.engine.download_async(request)  # type: ignore[union-attr]
@@ -108,9 +109,10 @@ class FakeRenderer:
             etag = response.headers.get("ETag")
             self._bodies[url] = response.body.decode()
             digest = blake2b(response.body, digest_size=16, key=str(response.status).encode()).digest()
-            self._answers[url] = ScriptRequest(
-                url, ResourceKind.DATA, etag and etag.decode(), None, digest, headers=PLAIN_HEADERS
-            )
+            answer = ScriptRequest(url, ResourceKind.DATA, etag and etag.decode(), None, digest, headers=PLAIN_HEADERS)
+            if is_transient(response.status):
+                answer = replace(answer, etag=None, body_hash=MISSED, problem=f"status {response.status}")
+            self._answers[url] = answer
         return self._answers[url]
 
 

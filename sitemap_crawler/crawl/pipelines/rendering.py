@@ -57,6 +57,8 @@ MAX_REQUESTS_LENGTH = 20_000
 
 A page with more is rendered in each run.
 """
+MAX_LOST = 2
+"""Number of times `revisit_excluded`, in runs, for which a known rendering stays while requests of the page fail."""
 HASH_BYTES = 16
 _NEEDS_SCRIPTS = (RenderCause.SHELL, RenderCause.TEMPLATE, RenderCause.GAINED_BEFORE)
 """Causes for which scripts make the content."""
@@ -89,8 +91,8 @@ class RenderingStage:
         self._renderer: Renderer = load_object(crawler.settings["PAGE_RENDERER"])(crawler)
         self._record = RenderingRecord(job, always=self._always)
         self._policy = self._record.policy
-        self._asked_again: set[int] = set()
-        """Ids of pages that were requested again because their last rendering does not stand."""
+        self._asked_again: dict[int, RenderCause | None] = {}
+        """Ids of pages that were requested again to render them, each with the cause that counts for it in any case."""
         job.read_probe = self.read_probe
         self._news = asyncio.Event()
         """Set at the next result of a rendering, for the pages that wait for it."""
@@ -115,8 +117,9 @@ class RenderingStage:
         before, body, run = page.queued.rendered, page.body, self._job.run.id
         plain_hash = _plain_hash(page, body)
         is_same = before is not None and before.plain_hash == plain_hash
-        may_stand = is_same and page.queued.id not in self._asked_again and not self._is_due(page)
-        self._asked_again.discard(page.queued.id)
+        is_second = page.queued.id in self._asked_again
+        again = self._asked_again.pop(page.queued.id) if is_second else self._sample(before)
+        may_stand = is_same and not is_second and not self._is_due(page)
         if before is not None and may_stand and before.follows_scripts:
             stands = await self._unless_closing(self._stands(before))
             if stands is None:
@@ -124,6 +127,7 @@ class RenderingStage:
             if stands:
                 self._keep(page)
                 return True
+            again = again or RenderCause.CHECK
         notes = dict(page.observation.notes)
         plain = PlainPage(page.observation.status or 0, page.headers, body)
         unread = UnreadPage.from_page(page)._replace(notes=dict(notes))
@@ -131,7 +135,7 @@ class RenderingStage:
         if content is None:
             return False
         content.apply_to(page)
-        judgement = await self._judge(page)
+        judgement = await self._judge(page, again)
         if judgement is None or judgement.verdict is Verdict.WAIT:
             return judgement is None
         if judgement.verdict is Verdict.LEAVE:
@@ -147,7 +151,8 @@ class RenderingStage:
             rendered = await self._unless_closing(self._render(page.queued.url, plain))
             if rendered is None:
                 return False
-            if rendered.problem is None:
+            problem = rendered.problem or self._lost(page, rendered)
+            if problem is None:
                 read = await self._unless_closing(self._read_rendered(page, unread, notes, rendered))
                 if read is None:
                     return False
@@ -155,7 +160,7 @@ class RenderingStage:
                 self._policy.gained(judgement, useful=bool(gains.kinds))
             else:
                 self._policy.failed(judgement)
-                self._take_failure(page, rendering, rendered.problem, keeps=is_same)
+                self._take_failure(page, rendering, problem, keeps=is_same)
             has_result = True
         except IgnoreRequest:
             # The crawl ends.
@@ -195,36 +200,46 @@ class RenderingStage:
 
     async def _confirm(self, page: Page) -> bool:
         """Keep the last rendering of a page that a 304 confirms, or request the page again to render it."""
-        before = page.queued.rendered
+        before, is_due = page.queued.rendered, self._is_due(page)
         if before is None:
             return True
-        if before.follows_scripts:
-            stands: bool | None = False
-            if not self._is_due(page):
-                stands = await self._unless_closing(self._stands(before))
+        again = self._sample(before)
+        if before.follows_scripts and not is_due:
+            stands = await self._unless_closing(self._stands(before))
             if stands is None:
                 return False
+            again = again or RenderCause.CHECK
+        elif before.is_renewed:
+            stands = False
         elif before.state is RenderState.FAILED:
             stands = not self._policy.tries(before.template)
+        elif self._policy.renders_all_of(before.template):
+            stands = False
         else:
-            stands = before.template is None or not self._policy.renders_all_of(before.template)
+            stands, again = not self._policy.checks(before.template), RenderCause.CHECK
         if stands:
             self._keep(page)
+            self._record.store_if_due()
         else:
-            self._request_again(page)
+            self._request_again(page, again)
         return stands
+
+    def _sample(self, before: PageRendering | None) -> RenderCause | None:
+        """Return SAMPLE for a sample that has shown nothing: it goes on to stand for the pages of its template."""
+        is_sample = before is not None and before.state is RenderState.NO_GAIN and before.cause is RenderCause.SAMPLE
+        return RenderCause.SAMPLE if is_sample and not self._job.options.full else None
 
     def _keep(self, page: Page) -> None:
         """Let the stored observation stand."""
         page.body, page.observation.not_modified = None, True
         if page.queued.rendered is not None and page.queued.rendered.is_scripted:
             self._record.counts["confirmed"] += 1
-            self._record.store_if_due()
+        self._record.store_if_due()
 
-    def _request_again(self, page: Page) -> None:
+    def _request_again(self, page: Page, again: RenderCause | None) -> None:
         """Request a page without conditions: a 304 has no body to render."""
         queued = replace(page.queued, etag=None, modified_header=None)
-        self._asked_again.add(queued.id)
+        self._asked_again[queued.id] = again
         # The 304 has no observation of its own.
         self._crawler.stats.inc_value(Stat.RENDER_REQUESTS)
         spider: Any = self._crawler.spider
@@ -251,7 +266,7 @@ class RenderingStage:
         ]
         return not requests or await self._renderer.unchanged(requests)
 
-    async def _judge(self, page: Page) -> Judgement | None:
+    async def _judge(self, page: Page, again: RenderCause | None) -> Judgement | None:
         """Return the verdict on a plain page; None if it is stored as it is, WAIT if the crawl is interrupted."""
         facts, observation = page.scripts, page.observation
         is_candidate = page.is_document and observation.status == 200 and observation.refresh is None
@@ -267,7 +282,7 @@ class RenderingStage:
             return None
         gained_before = page.queued.rendered is not None and page.queued.rendered.is_scripted
         while True:
-            judgement = self._policy.judge(page.queued.url, facts, gained_before=gained_before)
+            judgement = self._policy.judge(page.queued.url, facts, gained_before=gained_before, again=again)
             if judgement.verdict is not Verdict.WAIT:
                 return judgement
             if await self._unless_closing(self._news.wait()) is None:
@@ -325,17 +340,30 @@ class RenderingStage:
             rendering = replace(
                 rendering, state=RenderState.RENDERED, gains=gains.kinds, links=gains.links, requests=requests or ()
             )
+            before = page.queued.rendered
+            observation.comparable = before is None or _missing(before) == _missing(rendering)
             if words := _only_rendered(gains):
                 observation.notes[NoteKind.ONLY_RENDERED] = words
         else:
             observation.made_by_scripts = _depends_on_scripts(page, rendering, rendered)
-            if rendering.cause is RenderCause.SHELL:
-                rendering = replace(rendering, requests=requests or ())
+            rendering = replace(rendering, requests=requests or ())
         if read.scripts is not None and read.scripts.is_shell:
             observation.notes.update(_missed(rendered, page.queued.url))
         self._record.counts["useful"] += bool(gains.kinds)
         observation.rendering = rendering
         return gains
+
+    def _lost(self, page: Page, rendered: Rendered) -> str | None:
+        """Return why the page lacks for now what its last rendering had; None if it lacks nothing, or for long."""
+        before = page.queued.rendered
+        if before is None or self._job.run.id - before.run > MAX_LOST * self._job.options.revisit_excluded:
+            return None
+        answered = {request.name for request in before.requests if request.body_hash}
+        for request in rendered.requests:
+            is_foreign = self._job.gate.is_resource_host(origin_of(request.url))
+            if request.problem is not None and not is_foreign and _stored_request(request).name in answered:
+                return f"{request.url} has no answer: {request.problem}"
+        return None
 
     def _target(self, page: Page, rendered: Rendered, read: Page) -> str | None:
         """Return the URL to which a script has moved the page; None if the page is at its own URL."""
@@ -355,7 +383,7 @@ class RenderingStage:
         self._record.counts["failed"] += 1
         logger.info("cannot render %s: %s", page.queued.url, one_line(problem, MAX_PROBLEM))
         before = page.queued.rendered
-        if before is not None and before.is_scripted and keeps:
+        if before is not None and before.is_known and keeps:
             self._keep(page)
             return
         page.observation.made_by_scripts = rendering.cause in _NEEDS_SCRIPTS
@@ -424,15 +452,21 @@ def _stored_requests(rendered: Rendered) -> tuple[StoredRequest, ...] | None:
     lengths = (len(request.url) + sum(map(len, chain(*request.headers))) for request in rendered.requests)
     if sum(lengths) > MAX_REQUESTS_LENGTH:
         return None
-    return tuple(
-        StoredRequest(
-            request.url,
-            str(request.kind),
-            request.etag,
-            request.last_modified,
-            request.body_hash.hex(),
-            request.method,
-            request.headers,
-        )
-        for request in rendered.requests
+    return tuple(map(_stored_request, rendered.requests))
+
+
+def _stored_request(request: ScriptRequest) -> StoredRequest:
+    return StoredRequest(
+        request.url,
+        str(request.kind),
+        request.etag,
+        request.last_modified,
+        request.body_hash.hex(),
+        request.method,
+        request.headers,
     )
+
+
+def _missing(rendering: PageRendering) -> set[tuple[Any, ...]]:
+    """Return the requests of a page that got no answer."""
+    return {request.name for request in rendering.requests if not request.body_hash}

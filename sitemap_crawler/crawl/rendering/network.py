@@ -19,9 +19,10 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemap_crawler.config.types import SubresourceHosts
 from sitemap_crawler.crawl.download.errors import MAX_ERROR_LENGTH, describe_failure
-from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED
+from sitemap_crawler.crawl.download.handler import BOMB, TRUNCATED, RequestRefusedError
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import Meta, Stat
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError
 from sitemap_crawler.crawl.rendering.rendered import MISSED, Refusal, ResourceKind, ScriptRequest, unsent
 from sitemap_crawler.exceptions import AddressError, SitemapCrawlerError
 from sitemap_crawler.items import is_transient
@@ -77,6 +78,10 @@ class ResourceRefusedError(SitemapCrawlerError):
     """The resource is not fetched, or cannot be; the message says why."""
 
 
+class ResourceFailedError(ResourceRefusedError):
+    """There is no answer for now."""
+
+
 class Wanted(NamedTuple):
     """A request of a page."""
 
@@ -88,7 +93,7 @@ class Wanted(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What is sent, as a key of mappings."""
+        """A key for mappings: method, URL and headers."""
         return repr((self.method, self.url, self.headers))
 
     @classmethod
@@ -159,8 +164,8 @@ class Network:
         self._fetches: dict[Wanted, _Fetch] = {}
         self._conditional: dict[Wanted, _Fetch] = {}
         """Requests with conditions. A 304 is no answer for a page."""
-        self._failures: Recent[tuple[int, str]] = Recent(MAX_REMEMBERED)
-        """Number of failures and the last reason, by URL."""
+        self._failures: Recent[tuple[int, ResourceRefusedError]] = Recent(MAX_REMEMBERED)
+        """Number of failures and the last one, by URL."""
         self._confirmed: Recent[bytes] = Recent(MAX_REMEMBERED)
         """Hash of the content of resources that a 304 has confirmed in this run, by the name of the request."""
 
@@ -232,6 +237,8 @@ class Network:
         if resource.status == NOT_MODIFIED:
             # The conditions may have been those of another page, which got another answer in the earlier run.
             return self._confirmed.get(wanted.name) == earlier.body_hash
+        if is_transient(resource.status):
+            return earlier.body_hash == MISSED
         return resource.content_hash == earlier.body_hash
 
     def _fetch_of(self, wanted: Wanted, earlier: ScriptRequest | None = None) -> _Fetch:
@@ -255,17 +262,17 @@ class Network:
     async def _download(
         self, wanted: Wanted, request: Request, kept: dict[Wanted, _Fetch], earlier: ScriptRequest | None
     ) -> Resource:
-        count, reason = self._failures.get(wanted.url) or (0, "")
+        count, last = self._failures.get(wanted.url) or (0, ResourceRefusedError())
         try:
             if count >= MAX_ATTEMPTS:
-                raise ResourceRefusedError(reason)
+                raise type(last)(str(last))
             response = await self._crawler.engine.download_async(request)
             self._crawler.stats.inc_value(Stat.RENDER_REQUESTS)
             if BOMB in response.flags or TRUNCATED in response.flags:
                 raise ResourceRefusedError(f"it is longer than {MAX_PAGE_BYTES:,} bytes")
             resource = _resource_of(response)
             if is_transient(resource.status):
-                self._note_failure(wanted.url, count, f"status {resource.status}")
+                self._failures.put(wanted.url, (count + 1, ResourceFailedError(_status(resource))))
             elif resource.status != NOT_MODIFIED:
                 self._keep(wanted, resource)
             elif earlier is not None:
@@ -275,14 +282,13 @@ class Network:
         except ResourceRefusedError:
             raise
         except Exception as error:
+            is_lasting = isinstance(error, (BlockedByRobotsError, RequestRefusedError))
             reason = printable(describe_failure(error))[:MAX_ERROR_LENGTH]
-            self._note_failure(wanted.url, count, reason)
-            raise ResourceRefusedError(reason) from error
+            failure = ResourceRefusedError(reason) if is_lasting else ResourceFailedError(reason)
+            self._failures.put(wanted.url, (count + 1, failure))
+            raise failure from error
         finally:
             kept.pop(wanted, None)
-
-    def _note_failure(self, url: str, count: int, reason: str) -> None:
-        self._failures.put(url, (count + 1, reason))
 
     def _keep(self, wanted: Wanted, resource: Resource) -> None:
         self._cache[wanted] = resource
@@ -346,7 +352,7 @@ class PageRequests:
 
     async def _fetch(self, wanted: Wanted) -> Resource:
         if (refusal := self._network.refusal_of(wanted)) is not None:
-            self._note(wanted, None)
+            self._note_missed(wanted)
             raise ResourceRefusedError(refusal)
         self._count += 1
         if self._count > MAX_REQUESTS:
@@ -354,33 +360,44 @@ class PageRequests:
         self._open.append(wanted)
         try:
             resource = await self._network.fetch(wanted)
-        except ResourceRefusedError:
-            self._note(wanted, None)
+        except ResourceRefusedError as error:
+            self._note_missed(wanted, problem=str(error) if isinstance(error, ResourceFailedError) else None)
             raise
         finally:
             self._open.remove(wanted)
         self._bytes += len(resource.body)
         if self._bytes > MAX_PAGE_BYTES:
             raise ResourceRefusedError(f"the page has got more than {MAX_PAGE_BYTES:,} bytes")
-        self._note(wanted, resource)
+        if is_transient(resource.status):
+            self._note_missed(wanted, problem=_status(resource))
+        else:
+            self._note(wanted, resource)
         return resource
 
-    def _note(self, wanted: Wanted, resource: Resource | None) -> None:
-        """Note a request with its answer, for a later run. Without one, note what the page may lack."""
+    def _note(self, wanted: Wanted, resource: Resource) -> None:
+        """Note a request with its first answer, for a later run."""
         noted = self._noted.get(wanted.name)
-        if noted is not None and (resource is None or noted.body_hash != MISSED):
-            return
-        validators: tuple[str | None, str | None, bytes] = (None, None, MISSED)
-        if resource is not None:
+        if noted is None or noted.body_hash == MISSED:
             validators = resource.etag, resource.last_modified, resource.content_hash
-        elif len(self._noted) >= MAX_NOTED or not self._may_be_content(wanted):
-            return
-        self._noted[wanted.name] = ScriptRequest(wanted.url, wanted.kind, *validators, wanted.method, wanted.headers)
+            request = ScriptRequest(wanted.url, wanted.kind, *validators, wanted.method, wanted.headers)
+            self._noted[wanted.name] = request
+
+    def _note_missed(self, wanted: Wanted, *, problem: str | None = None) -> None:
+        """Note a request without whose answer the page may lack content. `problem` says why it has failed for now."""
+        if len(self._noted) < MAX_NOTED and self._may_be_content(wanted):
+            missed = ScriptRequest(
+                wanted.url, wanted.kind, None, None, MISSED, wanted.method, wanted.headers, problem=problem
+            )
+            self._noted.setdefault(wanted.name, missed)
 
     def _may_be_content(self, wanted: Wanted) -> bool:
         """Return whether a page without the resource may lack content. Scripts of other sites mostly count visitors."""
         is_own = origin_of(wanted.url) == origin_of(self.url)
         return wanted.method in METHODS and (is_own or wanted.kind is not ResourceKind.SCRIPT)
+
+
+def _status(resource: Resource) -> str:
+    return f"status {resource.status}"
 
 
 def _take_exception(task: asyncio.Task[Resource]) -> None:

@@ -102,10 +102,13 @@ class RenderingPolicy:
                 self._add(_Template(counts))
         self._changed.clear()
 
-    def judge(self, url: str, facts: ScriptFacts, *, gained_before: bool = False) -> Judgement:
+    def judge(
+        self, url: str, facts: ScriptFacts, *, gained_before: bool = False, again: RenderCause | None = None
+    ) -> Judgement:
         """Return the verdict on a page. Each RENDER must be followed by one call of `gained`, `failed` or `abandoned`.
 
-        `gained_before`: the last rendering of the page showed more than the plain page.
+        `gained_before`: the last rendering of the page showed more than the plain page. `again` is SAMPLE for a page
+        that was a sample in an earlier run, and CHECK for one that is rendered even if its template gains nothing.
         """
         if not facts.scripts:
             return Judgement(Verdict.LEAVE, RenderCause.NO_SCRIPTS)
@@ -116,16 +119,14 @@ class RenderingPolicy:
             return Judgement(Verdict.RENDER, RenderCause.GAINED_BEFORE, template.key)
         if facts.is_shell:
             return Judgement(Verdict.RENDER, RenderCause.SHELL, template.key)
-        if template.failed < MAX_IDLE and template.rendered < SAMPLES:
-            if template.rendered + template.pending >= SAMPLES:
+        if again is RenderCause.SAMPLE or (template.failed < MAX_IDLE and template.rendered < SAMPLES):
+            if again is None and template.rendered + template.pending >= SAMPLES:
                 return Judgement(Verdict.WAIT, RenderCause.SAMPLE, template.key)
             template.pending += 1
             return Judgement(Verdict.RENDER, RenderCause.SAMPLE, template.key)
         if template.failed < MAX_IDLE and template.useful and template.idle < MAX_IDLE:
             return Judgement(Verdict.RENDER, RenderCause.TEMPLATE, template.key)
-        template.passed += 1
-        self._changed.add(template.key)
-        if template.passed % CHECK_EVERY == 0:
+        if again is not None or self._pass(template):
             return Judgement(Verdict.RENDER, RenderCause.CHECK, template.key)
         return Judgement(Verdict.LEAVE, RenderCause.IDLE_TEMPLATE, template.key)
 
@@ -150,10 +151,15 @@ class RenderingPolicy:
         """Forget a rendering that was interrupted."""
         self._finish(judgement)
 
-    def renders_all_of(self, key: int) -> bool:
+    def renders_all_of(self, key: int | None) -> bool:
         """Return whether all pages of a template are rendered, as far as is known."""
-        template = self._templates.get(key)
+        template = self._templates.get(key) if key is not None else None
         return template is not None and bool(template.useful) and template.idle < MAX_IDLE > template.failed
+
+    def checks(self, key: int | None) -> bool:
+        """Count a page that stays as it is for what is known of its template. Return whether it is rendered instead."""
+        template = self._templates.get(key) if key is not None else None
+        return template is not None and self._pass(template)
 
     def tries(self, key: int | None) -> bool:
         """Return whether a page of a template is rendered again after a failure."""
@@ -170,6 +176,11 @@ class RenderingPolicy:
         changed = [self._templates[key].counts() for key in sorted(self._changed)]
         self._changed.clear()
         return changed
+
+    def _pass(self, template: _Template) -> bool:
+        template.passed += 1
+        self._changed.add(template.key)
+        return template.passed % CHECK_EVERY == 0
 
     def _finish(self, judgement: Judgement) -> _Template | None:
         template = self._templates.get(judgement.template) if judgement.template is not None else None

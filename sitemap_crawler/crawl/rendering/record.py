@@ -28,7 +28,8 @@ class RenderingRecord:
 
     def __init__(self, job: Job, *, always: bool) -> None:
         self._job = job
-        known = (TemplateCounts(*row) for row in load_templates(job.store.connection, job.run.id))
+        rows = load_templates(job.store.connection, job.run.id, of_run_only=job.options.full)
+        known = (TemplateCounts(*row) for row in rows)
         self.policy = RenderingPolicy(always=always, known=known)
         self.counts: Counter[str] = Counter()
         """Numbers by the names of `inventory/renderings.py`."""

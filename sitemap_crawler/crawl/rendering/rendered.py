@@ -68,10 +68,12 @@ class ScriptRequest:
     last_modified: str | None
     """The header as received."""
     body_hash: bytes
-    """Hash of status and body, 16 bytes. MISSED if the request was refused or got no answer."""
+    """Hash of status and body, 16 bytes. MISSED if the request was refused, or has failed."""
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = ()
     """Those that were sent for the page, in lower case and sorted."""
+    problem: str | None = None
+    """Why there is no answer for now, if another attempt may get one."""
 
 
 @dataclass(frozen=True, slots=True)

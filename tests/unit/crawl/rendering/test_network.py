@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.exceptions import DownloadTimeoutError
 
+from sitemap_crawler.crawl.download.handler import RequestRefusedError
 from sitemap_crawler.crawl.keys import Stat
+from sitemap_crawler.crawl.middlewares.robots import BlockedByRobotsError
 from sitemap_crawler.crawl.rendering.network import (
     MAX_ATTEMPTS,
     MAX_PAGE_BYTES,
@@ -22,7 +25,7 @@ from sitemap_crawler.crawl.rendering.network import (
     is_prefetch,
     seen_headers,
 )
-from sitemap_crawler.crawl.rendering.rendered import ResourceKind, ScriptRequest
+from sitemap_crawler.crawl.rendering.rendered import MISSED, ResourceKind, ScriptRequest
 from sitemap_crawler.items import PLAIN_HEADERS
 from tests.support.rendering_crawl import SITE, Reply, rendering_crawler
 
@@ -352,6 +355,30 @@ def test_what_a_page_gets_at_its_second_attempt_is_not_missed() -> None:
         crawler.engine.replies[f"{SITE}/data"] = Reply("back")
         await try_to_fetch(page, f"{SITE}/data")
         assert [request.body_hash for request in page.noted] == [earlier(f"{SITE}/data", "back").body_hash]
+
+    run_page(crawler, visit)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (Reply("Sorry", status=503), "status 503"),
+        (Reply("Slow down", status=429), "status 429"),
+        (Reply(error=DownloadTimeoutError()), "no answer in time"),
+        (Reply(error=BlockedByRobotsError("robots.txt forbids it")), None),
+        (Reply(error=RequestRefusedError("no way")), None),
+    ],
+)
+def test_what_fails_for_now_is_told_from_what_is_refused(reply: Reply, problem: str | None) -> None:
+    crawler = rendering_crawler({f"{SITE}/data": reply})
+
+    async def visit(page: PageRequests) -> None:
+        for _ in range(MAX_ATTEMPTS + 1):
+            other = PageRequests(page._network, PAGE)
+            await try_to_fetch(other, f"{SITE}/data")
+            assert [(request.body_hash, request.problem) for request in other.noted] == [(MISSED, problem)]
+        assert await page._network.unchanged(other.noted[0])
+        assert not await page._network.unchanged(earlier(f"{SITE}/data", "Sorry"))
 
     run_page(crawler, visit)
 

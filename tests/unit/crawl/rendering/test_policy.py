@@ -110,6 +110,25 @@ def test_one_useful_sample_renders_all_until_many_in_a_row_gain_nothing(useful_s
     assert set(causes[MAX_IDLE - idle : CHECK_EVERY]) == {RenderCause.IDLE_TEMPLATE}
 
 
+def test_pages_that_stay_as_they_are_count_for_the_checks() -> None:
+    judge = RenderingPolicy(always=False)
+    run(judge, [False] * SAMPLES)
+    key = judge.judge(URL, facts()).template
+    checks = [judge.checks(key) for _ in range(2 * CHECK_EVERY - 1)]
+    assert [number for number, is_check in enumerate(checks, 2) if is_check] == [CHECK_EVERY, 2 * CHECK_EVERY]
+    assert [judge.checks(other) for other in (None, 12345)] == [False, False]
+
+
+def test_a_page_is_rendered_again_whatever_its_template_gains() -> None:
+    judge = RenderingPolicy(always=False)
+    run(judge, [False] * 100)
+    for cause in (RenderCause.SAMPLE, RenderCause.CHECK):
+        judgement = judge.judge(URL, facts(), again=cause)
+        assert (judgement.verdict, judgement.cause) == (RENDER, cause)
+        judge.gained(judgement, useful=False)
+    assert judge.judge(URL, facts()).verdict is LEAVE
+
+
 def test_a_useful_check_renders_all_again() -> None:
     judge = RenderingPolicy(always=False)
     run(judge, [False] * (SAMPLES + CHECK_EVERY - 1))
