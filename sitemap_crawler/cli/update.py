@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SERVICES = ("google", "bing", "indexnow")
 UPDATE_OPTIONS = (
     "concurrency", "delay", "user_agent", "header", "auth", "client_certificate", "client_key", "ca_file",
-    "allow_shrink", "quiet", "log_file",
+    "browser", "browser_no_sandbox", "allow_shrink", "quiet", "log_file",
 )  # fmt: skip
 """Options of a crawl that an update has, too. All others are those of the last crawl."""
 

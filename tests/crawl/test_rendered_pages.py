@@ -11,6 +11,7 @@ import pytest
 from sitemap_crawler.crawl.keys import Stat
 from sitemap_crawler.crawl.rendering.network import MAX_REQUESTS
 from sitemap_crawler.crawl.rendering.rendered import ResourceKind
+from sitemap_crawler.items import PLAIN_HEADERS
 from tests.support.chromium import (
     HEADLESS_SHELL,
     both_builds,
@@ -162,7 +163,9 @@ def test_a_page_is_complete_and_each_resource_is_fetched_once(build: str) -> Non
         ], key=str,
     )  # fmt: skip
     assert {request.method for request in crawler.engine.requests} == {"GET"}
-    assert [(one.url, one.etag) for one in rendered["fetch"].requests] == [(f"{SITE}/data", '"1"')]
+    assert [(one.url, one.etag, one.headers) for one in rendered["fetch"].requests] == [
+        (f"{SITE}/data", '"1"', PLAIN_HEADERS)
+    ]
     assert [one.url for one in rendered["redirect"].requests] == [f"{SITE}/moved", f"{SITE}/data"]
     assert rendered["post"].refused == ((f"{SITE}/data", "POST requests are not sent", ResourceKind.DATA),)
     assert crawler.counts[Stat.RENDER_BROWSERS] == 1

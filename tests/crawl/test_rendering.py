@@ -524,12 +524,13 @@ def test_the_report_counts_and_warns(program: Program, site: WebServer) -> None:
 
 def test_a_page_that_stays_empty_without_a_post_is_named(program: Program, site: WebServer) -> None:
     site.pages["/"] = page("/empty", "/filled", "/plain")
-    site.pages["/empty"] = shell(refuse=["http://cdn.example/a.png"], post=["/graphql", "/log"])
+    sorry = "<p>Sorry, it does not work."
+    site.pages["/empty"] = shell(append=sorry, refuse=["http://cdn.example/a.png"], post=["/graphql", "/log"])
     site.pages["/filled"] = shell(append=TEXT, post=["/log"])
     site.pages["/plain"] = shell()
     result = crawl(program, site)
     missed = f"{site.url('/graphql')}, which is not fetched: POST requests are not sent"
-    assert [warning for warning in result.report["warnings"] if warning["kind"] == "refused-request"] == [
+    assert [warning for warning in result.report["warnings"] if warning["url"] == site.url("/empty")] == [
         {
             "kind": "refused-request",
             "url": site.url("/empty"),
@@ -648,7 +649,7 @@ def test_update_renders_a_page_as_the_crawl_does(program: Program, site: WebServ
     rendered(program)
     dates = lastmods(program, site)
     shop.data["/data/b"] = "<p>Something else</p>"
-    browser = ("-s", "SITEMAP_BROWSER=/bin/true", "-s", "SITEMAP_BROWSER_NO_SANDBOX=1", "-s", SETTING)
+    browser = ("--browser", "/bin/true", "--browser-no-sandbox", "-s", SETTING)
     result = program.run("update", "update", site.url("/b"), "--state", "state.db", *browser)
     assert result.code == 0, result.err
     assert rendered(program) == ["/b"]

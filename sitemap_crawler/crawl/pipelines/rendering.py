@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sitemap_crawler.crawl.rendering.policy import Judgement
     from sitemap_crawler.crawl.rendering.renderer import Renderer
     from sitemap_crawler.extract.document import Document
-    from sitemap_crawler.items import Note, Observation
+    from sitemap_crawler.items import Observation
 
     _T = TypeVar("_T")
 
@@ -342,13 +342,14 @@ class RenderingStage:
             )
             before = page.queued.rendered
             observation.comparable = before is None or _missing(before) == _missing(rendering)
-            if words := _only_rendered(gains):
-                observation.notes[NoteKind.ONLY_RENDERED] = words
         else:
             observation.made_by_scripts = _depends_on_scripts(page, rendering, rendered)
             rendering = replace(rendering, requests=requests or ())
-        if read.scripts is not None and read.scripts.is_shell:
-            observation.notes.update(_missed(rendered, page.queued.url))
+        missed = _missed(rendered, page.queued.url) if read.scripts is not None and read.scripts.is_shell else None
+        if missed is not None:
+            observation.notes[NoteKind.REFUSED_REQUEST] = missed
+        elif words := _only_rendered(gains):
+            observation.notes[NoteKind.ONLY_RENDERED] = words
         self._record.counts["useful"] += bool(gains.kinds)
         observation.rendering = rendering
         return gains
@@ -429,12 +430,10 @@ def _depends_on_scripts(page: Page, rendering: PageRendering, rendered: Rendered
     return needs_them and any(request.kind in _CONTENT for request in rendered.requests)
 
 
-def _missed(rendered: Rendered, url: str) -> dict[NoteKind, Note]:
-    """Return the note on what a page that stays empty lacks, if it lacks anything."""
+def _missed(rendered: Rendered, url: str) -> list[str] | None:
+    """Return the URL that a page that stays empty has asked for in vain, and why; None if there is none."""
     missed = rendered.missed(origin_of(url))
-    if missed is None:
-        return {}
-    return {NoteKind.REFUSED_REQUEST: [missed.url, one_line(missed.reason, MAX_PROBLEM)]}
+    return None if missed is None else [missed.url, one_line(missed.reason, MAX_PROBLEM)]
 
 
 def _only_rendered(gains: Gains) -> str | None:

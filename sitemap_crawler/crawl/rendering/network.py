@@ -57,7 +57,7 @@ METHODS = ("GET", "HEAD")
 """Methods that change nothing on a server, https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1"""
 _FETCHABLE = re.compile(r"https?://[^/@]+/", re.IGNORECASE)
 _UNSENT_HEADERS = re.compile(
-    r"accept-(?:charset|encoding|language)|connection|content-.*|cookie2?|date|dnt|expect|host|if-.*|keep-alive|"
+    r"accept-(?:charset|encoding)|connection|content-.*|cookie2?|date|dnt|expect|host|if-.*|keep-alive|"
     r"origin|priority|proxy-.*|purpose|referer|sec-.*|te|trailer|transfer-encoding|upgrade.*|user-agent|via|"
     r"x-http-method(?:-override)?|x-method-override",
 )

@@ -236,6 +236,8 @@ def test_a_page_gets_so_many_bytes_and_no_more() -> None:
 def test_a_request_takes_along_what_a_server_needs_and_nothing_else() -> None:
     given = {
         "Accept": "application/json",
+        "Accept-Language": "de",
+        "Accept-Encoding": "zstd",
         "X-Api-Key": "public",
         "Authorization": "Bearer public",
         "Cookie": "session=1",
@@ -253,7 +255,12 @@ def test_a_request_takes_along_what_a_server_needs_and_nothing_else() -> None:
         "X-Umlaut": "\u00e4",
     }
     own = Wanted.from_browser(f"{SITE}/api", ResourceKind.DATA, method="GET", headers=given, page_url=PAGE)
-    assert dict(own.headers) == {"accept": "application/json", "x-api-key": "public", "authorization": "Bearer public"}
+    assert dict(own.headers) == {
+        "accept": "application/json",
+        "accept-language": "de",
+        "x-api-key": "public",
+        "authorization": "Bearer public",
+    }
     other = Wanted.from_browser("https://api.example/", ResourceKind.DATA, method="GET", headers=given, page_url=PAGE)
     assert dict(other.headers) == {**dict(own.headers), "origin": SITE}
     many = {f"x-{number}": "1" for number in range(100)}
