@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 STATE_VARIABLE = "SITEMAP_STATE"
 """Environment variable with the inventory of commands that are given none, so that no password is on a command line."""
 SERVER_SCHEMES = ("postgresql", "postgres")
+_PARAMETER = re.compile(r"[A-Za-z_]{1,63}")
+_OPEN_PARAMETERS = frozenset(
+    (
+        "application_name", "connect_timeout", "dbname", "gssencmode", "host", "hostaddr", "options", "port", "service",
+        "sslmode", "sslrootcert", "target_session_attrs", "user",
+    )
+)  # fmt: skip
+"""Parameters that are shown. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
 _SCHEMA = re.compile(r"(?!pg_|information_schema$)[A-Za-z0-9_.-]{1,63}")
 
 
@@ -52,9 +60,9 @@ StateLocation: TypeAlias = "Path | ServerLocation"
 
 def parse_location(text: str) -> StateLocation:
     """Return the place of an inventory that a value of `--state` names. Raises OptionError."""
-    scheme, separator, _ = text.partition("://")
-    if scheme not in SERVER_SCHEMES:
-        if separator and scheme != "sqlite":
+    scheme, colon, rest = text.partition(":")
+    if not colon or scheme.lower() not in SERVER_SCHEMES:
+        if rest.startswith("//") and scheme != "sqlite":
             raise OptionError("bad value for state: give a path, or the URL of a PostgreSQL database", option="state")
         return Path(text.removeprefix("sqlite:///"))
     try:
@@ -71,15 +79,19 @@ def parse_server(text: str) -> ServerLocation:
         _ = parts.port
     except ValueError:
         raise ValueError("write postgresql://USER@HOST/DATABASE?schema=NAME") from None
-    if parts.scheme not in SERVER_SCHEMES or not text.isprintable() or parts.fragment:
+    is_url = parts.scheme in SERVER_SCHEMES and text.partition(":")[2].startswith("//")
+    if not is_url or not text.isprintable() or parts.fragment:
         raise ValueError("write postgresql://USER@HOST/DATABASE?schema=NAME")
+    names = [name for name, _ in parameters]
+    if parts.netloc.count("@") > 1 or "@" in parts.path or not all(map(_PARAMETER.fullmatch, names)):
+        raise ValueError("write signs of the password such as @ / : ? # in the percent encoding: %40 %2F %3A %3F %23")
     schemas = [value for name, value in parameters if name == "schema"]
     if len(schemas) > 1 or not all(map(_SCHEMA.fullmatch, schemas)):
         raise ValueError("give one schema, a name of at most 63 letters, digits, - . and _, which begins not with pg_")
     others = [(name, value) for name, value in parameters if name != "schema"]
     login, at, host = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
-    open_parameters = [(name, value) for name, value in others if "password" not in name.lower()]
+    open_parameters = [(name, value) for name, value in others if name in _OPEN_PARAMETERS]
     return ServerLocation(
         shown=_url("postgresql", f"{user}{at}{host}", parts.path, urlencode(open_parameters, safe="/")),
         schema=schemas[0] if schemas else None,

@@ -61,6 +61,8 @@ class Helpers:
         for process in self._running:
             with suppress(ProcessLookupError):
                 process.terminate()
+                # One that is suspended could not end.
+                process.send_signal(signal.SIGCONT)
         for process in self._running:
             try:
                 code = process.wait(PATIENCE_SECONDS)

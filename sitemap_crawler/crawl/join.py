@@ -28,6 +28,7 @@ from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.urls.normalise import host_of
+from sitemap_crawler.utils.runtime import echo
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -106,9 +107,9 @@ def _wait_for_run(location: ServerLocation, options: Options, version: str) -> R
                 raise NothingToJoinError(
                     f"no crawl of {options.start_url} works on the inventory {location}: start it without --join"
                 )
-            if not has_told:
-                logger.info("waiting for the main process of the crawl")
+            if not has_main and not has_told and not options.quiet:
                 has_told = True
+                echo(f"waiting up to {WAIT_LEASES * options.lease:g} s for the main process of the crawl", err=True)
             time.sleep(POLL_SECONDS)
     finally:
         engine.dispose()

@@ -252,7 +252,10 @@ _VERSION = meta.c.name == "schema_version"
 
 def stored_version(connection: Connection) -> str | None:
     """Return the schema version of a database, or None if it is no inventory."""
-    if not inspect(connection).has_table(meta.name):
+    inspector = inspect(connection)
+    if not inspector.has_table(meta.name):
+        return None
+    if not {"name", "value"} <= {column["name"] for column in inspector.get_columns(meta.name)}:
         return None
     version: str | None = connection.scalar(select(meta.c.value).where(_VERSION))
     return version

@@ -187,7 +187,7 @@ def reading(location: ServerLocation) -> Iterator[Connection]:
 
 @contextmanager
 def _reading_database(location: ServerLocation) -> Iterator[Connection]:
-    engine = server_engine(location)
+    engine = server_engine(location.with_schema("public"))
     try:
         with read_only(engine) as connection:
             yield connection
@@ -207,7 +207,7 @@ def server_inventories(location: ServerLocation, *, readable: bool = False) -> l
 
     Raises InventoryError.
     """
-    with _reading_database(location.with_schema("public")) as connection:
+    with _reading_database(location) as connection:
         return [name for name, is_usable in connection.execute(_INVENTORIES) if is_usable or not readable]
 
 

@@ -276,4 +276,5 @@ class Membership:
             if back:
                 connection.execute(_UNCOUNT, {"count": back, "run": self._run})
         if dead:
-            logger.warning("%d processes of this crawl are silent: others request their %d URLs", dead, back)
+            silent = "a process of this crawl is" if dead == 1 else f"{dead} processes of this crawl are"
+            logger.warning("%s silent: others request %s", silent, "1 URL" if back == 1 else f"{back} URLs")

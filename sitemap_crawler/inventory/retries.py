@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
+from sitemap_crawler.inventory.server_errors import server_message
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,19 +31,24 @@ def repeated(work: Callable[[], _T], *, seconds: float, failed: Callable[[], Non
 
     `failed` is called after each failure. Raises DBAPIError.
     """
-    pause, deadline = MIN_PAUSE_SECONDS, None
+    pause, since = MIN_PAUSE_SECONDS, None
     while True:
         try:
-            return work()
+            result = work()
         except DBAPIError as error:
             failed()
             now = time.monotonic()
-            deadline = now + seconds if deadline is None else deadline
-            if not is_passing(error) or now > deadline:
+            if not is_passing(error) or (since is not None and now > since + seconds):
                 raise
-            logger.warning("the inventory cannot be used at the moment, trying again: %s", _one_line(error))
+            if since is None:
+                logger.warning("the inventory cannot be used at the moment, trying again: %s", server_message(error))
+                since = now
             time.sleep(pause)
             pause = min(MAX_PAUSE_SECONDS, 2 * pause)
+        else:
+            if since is not None:
+                logger.warning("the inventory can be used again, after %.0f s", time.monotonic() - since)
+            return result
 
 
 def is_passing(error: DBAPIError) -> bool:
@@ -50,7 +57,3 @@ def is_passing(error: DBAPIError) -> bool:
     if code is None:
         return error.connection_invalidated or type(error.orig).__name__ in ("OperationalError", "ConnectionTimeout")
     return str(code).startswith(PASSING_CLASSES)
-
-
-def _one_line(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())

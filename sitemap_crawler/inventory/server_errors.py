@@ -9,6 +9,7 @@ from sitemap_crawler.utils.text import one_line
 if TYPE_CHECKING:
     from sqlalchemy.exc import SQLAlchemyError
 
+_QUESTION = "Is the server running"
 MAX_MESSAGE = 500
 """Maximum number of characters of the server's message."""
 REMEDY = "make the server available, then run the same command"
@@ -47,7 +48,8 @@ def server_message(error: SQLAlchemyError) -> str:
     original = getattr(error, "orig", None)
     # The text of the exception has the statement, too.
     primary = getattr(getattr(original, "diag", None), "message_primary", None)
-    return one_line(str(primary or original or error), MAX_MESSAGE)
+    # The driver asks back, where a remedy follows.
+    return one_line(str(primary or original or error).partition(_QUESTION)[0], MAX_MESSAGE)
 
 
 def server_remedy(error: SQLAlchemyError) -> str:

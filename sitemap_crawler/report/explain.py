@@ -63,7 +63,7 @@ class Explanation:
     rendering: PageRendering | None = None
     """How the page was rendered, or why it was not; None if it was read without `--render`, or is no page."""
     missed: str | None = None
-    """What the scripts of the page ask for in vain, if the page stays empty."""
+    """The request without whose answer the page stays empty, and why there is none."""
     renders: bool = False
     """Whether the latest run used a browser."""
     listed_url: str | None = None

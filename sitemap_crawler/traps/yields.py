@@ -482,7 +482,7 @@ class Yields:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether samples may bring back, or have brought back, URLs that were left out."""
+        """Whether the run has left out URLs of which it takes samples."""
         return bool(self.refused or self._exhausted or self.reopened)
 
     def begin(self, left_out: Iterable[str]) -> None:

@@ -298,16 +298,23 @@ def test_texts_and_addresses_that_postgresql_would_refuse(
     assert program.run("check-inventory", "--state", state).code == 0
 
 
-def test_a_schema_of_another_program_is_left_alone(program: Program, site: WebServer, postgres: PostgresServer) -> None:
+@pytest.mark.parametrize("columns", ["theirs (a int)", "meta (id int)", "meta (name text, value text)"])
+def test_a_schema_of_another_program_is_left_alone(
+    program: Program, site: WebServer, postgres: PostgresServer, columns: str
+) -> None:
     serve(site)
     state = postgres.url()
     schema = state.rpartition("=")[2]
     postgres.execute(ICU, f"CREATE SCHEMA {schema}")
-    postgres.execute(ICU, f"CREATE TABLE {schema}.theirs (a int)")
+    postgres.execute(ICU, f"CREATE TABLE {schema}.{columns}")
     result = program.crawl(site.url(), "--state", state)
     assert result.code == 2
     assert "belongs to another program" in result.last_line
-    assert postgres.execute(ICU, f"SELECT tablename FROM pg_tables WHERE schemaname = '{schema}'") == [("theirs",)]
+    result = program.run("explain", site.url(), "--state", state)
+    assert result.code == 2
+    assert "give the right --state" in result.last_line
+    tables = postgres.execute(ICU, f"SELECT tablename FROM pg_tables WHERE schemaname = '{schema}'")
+    assert tables == [(columns.partition(" ")[0],)]
 
 
 def test_single_pages_are_updated_as_with_sqlite(program: Program, site: WebServer, postgres: PostgresServer) -> None:

@@ -123,6 +123,36 @@ def test_helpers_end_with_the_main_process_and_the_same_command_goes_on(
     assert sitemap(program, "sitemaps") == expected
 
 
+@needs_postgres
+def test_a_suspended_helper_does_not_hold_up_the_end(program: Program, star: Star, postgres: PostgresServer) -> None:
+    expected = crawl_alone(program, star)
+    mark = uuid4().hex
+    state = postgres.url()
+
+    def suspend_one() -> None:
+        helpers = [number for number in processes_of(mark) if parent_of(number) == process.pid and is_helper(number)]
+        assert len(helpers) == PROCESSES - 1
+        os.kill(helpers[0], signal.SIGSTOP)
+
+    with crawling(program, mark, star.url, "--state", state, *OPTIONS, *SHORT_LEASE) as process:
+        answer_when_shared(star, postgres, state, processes=PROCESSES, before=suspend_one)
+        out, _ = process.communicate(timeout=2 * PATIENCE)
+        assert processes_of(mark) == []
+    assert process.returncode == 0, out
+    # Nobody had to kill it.
+    assert "a helper process ended with code" not in out
+    assert "Traceback" not in out
+    assert sitemap(program, "sitemaps") == expected
+
+
+def parent_of(number: int) -> int:
+    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def is_helper(number: int) -> bool:
+    return Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")[-2] == b"helper"
+
+
 def test_an_inventory_in_a_file_is_refused(program: Program, star: Star) -> None:
     result = program.crawl(star.url, "--processes", "3", "--state", "inventory.sqlite")
     assert result.code == 2

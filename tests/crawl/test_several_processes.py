@@ -421,6 +421,7 @@ def test_helpers_that_cannot_take_part_are_refused(program: Program, tree: Site,
     result = program.run("crawl", url, "--state", state, "--join", "-s", "SITEMAP_LEASE=1")
     assert result.code == 4
     assert result.last_line.endswith("start it without --join")
+    assert result.err.splitlines()[0] == "waiting up to 5 s for the main process of the crawl"
     command = [url, "--state", state, *CONCURRENCY]
     refused: list[Any] = []
 

@@ -14,6 +14,8 @@ from tests.support.postgres_server import ICU
 from tests.support.webserver import Answer, page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.support.postgres_server import PostgresServer
     from tests.support.webserver import LoggedRequest, WebServer
 
@@ -40,15 +42,19 @@ class Star:
         return Answer(page("/", title=request.path), headers={"Last-Modified": "Tue, 07 May 2024 08:09:10 GMT"})
 
 
-def answer_when_shared(star: Star, postgres: PostgresServer, state: str, *, processes: int) -> None:
-    """Answer requests as soon as all processes have joined."""
+def answer_when_shared(
+    star: Star, postgres: PostgresServer, state: str, *, processes: int, before: Callable[[], None] = lambda: None
+) -> None:
+    """Answer requests as soon as all processes have joined, after a call of `before`."""
     schema = state.rpartition("schema=")[2]
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
+        living = 0
         with suppress(Exception):
             [(living,)] = postgres.execute(ICU, f'SELECT count(*) FROM "{schema}".processes WHERE NOT ended')
-            if living == processes:
-                star.is_shared.set()
-                return
+        if living == processes:
+            before()
+            star.is_shared.set()
+            return
         time.sleep(0.1)
     pytest.fail("the helpers have not joined")

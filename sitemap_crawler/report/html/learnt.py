@@ -52,7 +52,7 @@ class LearntTraps(NamedTuple):
     total: int
     """Number of all traps."""
     is_estimated: bool
-    """Whether the numbers of listed pages are estimates, because only a part of the pages was read."""
+    """Whether only a part of the pages was read, so that the numbers are estimates."""
 
 
 def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> LearntTraps:

@@ -22,6 +22,8 @@ from sitemap_crawler.exceptions import OptionError
         ("postgresql:///?service=x&schema=a", "postgresql:///?service=x&schema=a", None, None, False),
         ("postgresql://h/db?password=p&sslmode=require", "postgresql://h/db?sslmode=require", "db", "h", True),
         ("postgresql://u:a%40b@h/db", "postgresql://u@h/db", "db", "h", True),
+        ("PostgreSQL://u@h/db", "postgresql://u@h/db", "db", "h", False),
+        ("postgresql://u@h/db?pasword=secret&sslmode=require", "postgresql://u@h/db?sslmode=require", "db", "h", True),
     ],
 )
 def test_urls_of_databases(text: str, shown: str, database: str | None, host: str | None, has_password: bool) -> None:
@@ -33,6 +35,27 @@ def test_urls_of_databases(text: str, shown: str, database: str | None, host: st
     assert parse_server(location.complete_url) == location
     assert make_url(parse_server(location.complete_url).url) == url
     assert location.url not in repr(location)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql:/u:secret@h/db",
+        "postgresql:u:secret@h/db",
+        "POSTGRES:/u:secret@h/db",
+        "postgresql://u:x@secret@h/db",
+        "postgresql://u:x/secret@h/db",
+        "postgresql://u:1/secret@h/db",
+        "postgresql://u:1?secret@h/db",
+        "postgresql://u:1?x=1&secret@h/db",
+        "postgresql://u:x#secret@h/db",
+    ],
+)
+def test_urls_that_are_none_are_refused_without_their_password(text: str) -> None:
+    with pytest.raises(OptionError) as raised:
+        parse_location(text)
+    assert "secret" not in str(raised.value)
+    assert "postgresql://USER@HOST/DATABASE" in str(raised.value) or "%40" in str(raised.value)
 
 
 def test_files() -> None:
