@@ -19,8 +19,12 @@ SERVER_SCHEMES = ("postgresql", "postgres")
 _PARAMETER = re.compile(r"[A-Za-z_]{1,63}")
 _OPEN_PARAMETERS = frozenset(
     (
-        "application_name", "connect_timeout", "dbname", "gssencmode", "host", "hostaddr", "options", "port", "service",
-        "sslmode", "sslrootcert", "target_session_attrs", "user",
+        "application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname", "gssencmode",
+        "fallback_application_name", "gsslib", "host", "hostaddr", "keepalives", "keepalives_count", "keepalives_idle",
+        "keepalives_interval", "krbsrvname", "load_balance_hosts", "options", "passfile", "port", "require_auth",
+        "requirepeer", "service", "ssl_max_protocol_version", "ssl_min_protocol_version", "sslcert", "sslcompression",
+        "sslcrl", "sslcrldir", "sslkey", "sslmode", "sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs",
+        "tcp_user_timeout", "user",
     )
 )  # fmt: skip
 """Parameters that are shown. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS"""
@@ -96,7 +100,7 @@ def parse_server(text: str) -> ServerLocation:
         shown=_url("postgresql", f"{user}{at}{host}", parts.path, urlencode(open_parameters, safe="/")),
         schema=schemas[0] if schemas else None,
         url=_url("postgresql+psycopg", parts.netloc, parts.path, urlencode(others)),
-        has_password=bool(password) or len(open_parameters) < len(others),
+        has_password=bool(password) or any("password" in name.lower() for name, _ in others),
     )
 
 

@@ -157,7 +157,7 @@ def helper_report(job: Job, ending: Ending) -> Report:
     """Return the report of a process that helped. It decides nothing and writes no sitemap."""
     now = datetime.now(UTC)
     pages = f"{job.done:,} page{'' if job.done == 1 else 's'} of {job.start_url}"
-    outcome, message = Outcome.HELPED, f"helped with {pages}: {job.helped or 'this process was stopped'}"
+    outcome, message = Outcome.HELPED, f"helped with {pages}: {job.helped or 'it was asked to end'}"
     if ending.shortage is not None or ending.failure is not None:
         outcome, message = Outcome.FAILED, ending.shortage or ending.failure or ""
     elif ending.refusal is not None:

@@ -23,7 +23,7 @@ from sitemap_crawler.exceptions import OptionError
         ("postgresql://h/db?password=p&sslmode=require", "postgresql://h/db?sslmode=require", "db", "h", True),
         ("postgresql://u:a%40b@h/db", "postgresql://u@h/db", "db", "h", True),
         ("PostgreSQL://u@h/db", "postgresql://u@h/db", "db", "h", False),
-        ("postgresql://u@h/db?pasword=secret&sslmode=require", "postgresql://u@h/db?sslmode=require", "db", "h", True),
+        ("postgresql://u@h/db?pasword=secret&sslmode=require", "postgresql://u@h/db?sslmode=require", "db", "h", False),
     ],
 )
 def test_urls_of_databases(text: str, shown: str, database: str | None, host: str | None, has_password: bool) -> None:
