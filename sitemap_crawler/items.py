@@ -275,7 +275,7 @@ class Observation:
     made_by_scripts: bool = False
     """Whether scripts decide what the page shows. `Last-Modified` then says nothing about it."""
     comparable: bool = True
-    """Whether a difference to the last observation is a change: not if scripts lacked other answers then."""
+    """Whether a difference to the last observation is a change of the content, and not of what scripts could show."""
     modified_header: str | None = None
     """`Last-Modified` as received, for the next conditional request."""
     etag: str | None = None

@@ -103,8 +103,7 @@ def print_outcome(report: Report, *, quiet: bool, as_json: bool = False) -> int:
         sys.stdout.flush()
     # The reader of the output may be gone (rich exits then), or its disk full. The outcome of the run is the same.
     with contextlib.suppress(OSError, SystemExit):
-        # A crawl that could not begin has no run, and nothing to summarise.
-        if report.run and not (quiet or as_json):
+        if report.has_summary and not (quiet or as_json):
             from sitemap_crawler.cli.summary import print_summary
 
             print_summary(report)

@@ -36,6 +36,8 @@ def run_version(options: Options, readers: str) -> str:
     """Return a text that all processes of a run have in common: program, readers and options."""
     values = {name: value for name, value in options.remembered().items() if name not in OWN_OPTIONS}
     values["max_pages"] = options.max_pages
+    # A process with a shorter lease would take the others for dead.
+    values["lease"] = options.lease
     return json.dumps({"program": __version__, "readers": readers, "options": values}, sort_keys=True)
 
 

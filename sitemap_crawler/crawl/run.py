@@ -129,6 +129,7 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
                 connection,
                 run.id,
                 admits=admits,
+                readers=readers,
                 settled_since=finished_runs_ago(connection, SETTLED_RUNS, now=run.id, counts_now=False),
                 every=1 if options.full else options.revisit_excluded,
                 trap=traps.refusal,

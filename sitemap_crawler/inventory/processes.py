@@ -202,7 +202,7 @@ class Membership:
 
     def rejoin(self) -> None:
         """Join under a new number, after others have taken this process for dead. What it had leased is theirs."""
-        logger.warning("this process was silent for %.0f s: others take over what it had begun", self.lease_seconds)
+        logger.warning("this process was silent for too long: others take over what it had begun")
         # The work that was counted under the earlier number counts under the new one.
         with self._engine.begin() as connection:
             connection.execute(_BEAT_OF_NONE, {"process": self.id})
@@ -275,6 +275,6 @@ class Membership:
             dead, back = connection.execute(_REAP, {"lease": self.lease_seconds}).one()
             if back:
                 connection.execute(_UNCOUNT, {"count": back, "run": self._run})
-        if dead:
+        if back:
             silent = "a process of this crawl is" if dead == 1 else f"{dead} processes of this crawl are"
             logger.warning("%s silent: others request %s", silent, "1 URL" if back == 1 else f"{back} URLs")

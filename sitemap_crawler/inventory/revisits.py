@@ -8,12 +8,12 @@ from sqlalchemy import exists, or_, select
 
 from sitemap_crawler.inventory.frontier import add_waiting, clear_frontier, remove_waiting
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, frontier, listings, observations, urls
-from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls
+from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, chunks
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import UNREACHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
 
@@ -86,6 +86,7 @@ def plan_revisits(
     run: int,
     *,
     admits: Callable[[str, int], bool],
+    readers: str,
     settled_since: int,
     every: int,
     trap: Callable[[str], int | None] = no_trap,
@@ -95,7 +96,8 @@ def plan_revisits(
 
     The rules of this run apply, which may differ from those of the last one. A URL that has been excluded for the same
     reason since the run `settled_since` or longer is requested in each `every`th run only, unless the published sitemap
-    still has it. `trap` returns the trap for which a new URL is refused, `turn` the turn of a URL that waits.
+    still has it, or other readers than these have read its page. `trap` returns the trap for which a new URL is
+    refused, `turn` the turn of a URL that waits.
     """
     published = listings.c.url_id.is_not(None).label("published")
     columns = (urls.c.id, urls.c.url, urls.c.depth, urls.c.state, decisions.c.reason, decisions.c.since, published)
@@ -105,11 +107,16 @@ def plan_revisits(
     for rows in batches_of_urls(connection, select(*columns).select_from(joined)):
         changed: list[dict[str, Any]] = []
         waiting: list[dict[str, int]] = []
+        settled = [
+            row.id
+            for row in rows
+            if row.reason in _SETTLING_REASONS and row.since <= settled_since and not row.published
+        ]
+        rests = {url_id for url_id in _read_by(connection, settled, readers) if (url_id + run) % every}
         for row in rows:
             state = _planned_state(row, admits, trap)
-            settled = row.reason in _SETTLING_REASONS and row.since <= settled_since and not row.published
             if state is UrlState.ADMITTED:
-                if settled and (row.id + run) % every:
+                if row.id in rests:
                     state = UrlState.NOT_DUE
                 else:
                     waiting.append(_waiting(row, turn))
@@ -117,3 +124,11 @@ def plan_revisits(
                 changed.append({"b_id": row.id, "b_state": int(state)})
         SET_STATE.execute(connection, changed)
         add_waiting(connection, waiting)
+
+
+def _read_by(connection: Connection, ids: list[int], readers: str) -> Iterator[int]:
+    """Yield the URLs whose last observation these readers have made."""
+    seen = observations.c
+    for chunk in chunks(ids):
+        query = select(seen.url_id).where(seen.url_id.in_(chunk), seen.readers == readers)
+        yield from connection.scalars(query)

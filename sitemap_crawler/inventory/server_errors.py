@@ -22,8 +22,20 @@ _BY_STATE = (
     ("42501", RIGHTS_REMEDY),
     ("53100", "free disk space on the server, then run the same command"),
     ("53200", "give the server more memory, then run the same command"),
-    ("53300", "raise max_connections of the server or end other clients, then run the same command"),
-    ("25006", "name the server that takes writes: this one is a read-only copy"),
+    (
+        "53300",
+        (
+            "end other clients, or raise max_connections of the server or CONNECTION LIMIT of the user or database, "
+            "then run the same command"
+        ),
+    ),
+    (
+        "25006",
+        (
+            "name a server that takes writes, if this one is a read-only copy, or let the user write "
+            "(default_transaction_read_only), then run the same command"
+        ),
+    ),
     ("55P03", "end the transaction of another client that holds the lock, then run the same command"),
     ("57014", "raise statement_timeout of the user, then run the same command"),
 )

@@ -193,10 +193,15 @@ class Report:
         stored = {row["host"]: row["message"][:MAX_STORED_MESSAGE] for row in refused[:MAX_STORED_HOSTS]}
         return {"refused": stored, "others": str(other)}
 
+    @property
+    def has_summary(self) -> bool:
+        """Whether there is anything to summarise. A crawl that did not begin has no run, and a helper decides nothing."""
+        return bool(self.run) and self.outcome is not Outcome.HELPED
+
     def numbers(self) -> str:
         """Return the numbers of the run as a line for the log, next to the message."""
         parts = [f"run {self.run}", f"{self.requests:,} requests"]
-        if self.exit_code == 0:
+        if self.exit_code == 0 and self.has_summary:
             changes, written = self.changes, sum(file["written"] for file in self.files)
             parts.append(f"{changes.added:,} added, {changes.changed:,} changed, {changes.removed:,} removed")
             parts.append(f"{sum(self.excluded.values()) - self.other_hosts:,} not listed")

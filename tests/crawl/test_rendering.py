@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -431,6 +432,55 @@ def test_data_that_could_not_be_fetched_at_first_are_no_change_later(program: Pr
     crawl(program, site, *NOT_DUE)
     assert rendered(program) == ["/b"]
     assert lastmods(program, site) == dates
+
+
+@pytest.mark.parametrize("is_conditional", [True, False])
+def test_what_scripts_show_by_chance_is_no_change(program: Program, site: WebServer, is_conditional: bool) -> None:
+    """The server sends the same page and the same data, and the page says something else in each rendering."""
+    answer, data = (validated if is_conditional else _plain), ["<p>first"]
+    site.pages["/"] = answer(shell(fetch=["/data"], append=TEXT, clock=True))
+    site.pages["/data"] = answer(lambda: data[0])
+    dates = []
+    for clock, data[0] in (("one", "<p>first"), ("two", "<p>first"), ("three", "<p>second"), ("four", "<p>second")):
+        program.variables["FAKE_RENDERER_CLOCK"] = f"<p>It is half past {clock}"
+        crawl(program, site, "--full")
+        dates.append(lastmods(program, site)["/"])
+        assert rendered(program) == ["/"]
+    assert dates[:2] == [None, None]
+    assert dates[2] is not None
+    assert dates[3] == dates[2]
+
+
+def test_a_script_that_states_its_clock_states_no_date(program: Program, site: WebServer) -> None:
+    def stating(date: str) -> str:
+        return f'<script type="application/ld+json">{{"@type": "WebPage", "dateModified": "{date}"}}</script>'
+
+    site.pages["/"] = page("/now", "/known", body=TEXT)
+    modified = '<meta property="article:modified_time" content="2026-02-03T10:00:00Z">'
+    site.pages["/known"] = shell(append=TEXT, add_head=modified)
+    program.variables["FAKE_RENDERER_CLOCK"] = stating((datetime.now(UTC) + timedelta(seconds=20)).isoformat())
+    site.pages["/now"] = shell(append="<p>now" + TEXT, clock=True)
+    crawl(program, site)
+    dates = lastmods(program, site)
+    assert (dates["/now"], dates["/known"]) == (None, "2026-02-03T10:00:00+00:00")
+
+
+@pytest.mark.parametrize("mode", ["never", "auto"])
+def test_what_scripts_have_excluded_is_read_again_with_another_mode(
+    program: Program, site: WebServer, mode: str
+) -> None:
+    """Pages that were excluded in three runs are requested in every seventh run otherwise."""
+    site.pages["/"] = page("/hidden", "/moved", body=TEXT)
+    site.pages["/hidden"] = ordered(text=TEXT + "<p>hidden", add_head="<meta name=robots content=noindex>")
+    site.pages["/moved"] = ordered(text=TEXT + "<p>moved", moved_to="/")
+    for _ in range(4):
+        crawl(program, site, mode="always")
+    site.clear_log()
+    rendered(program)
+    result = crawl(program, site, mode=mode)
+    assert {"/hidden", "/moved"} <= set(site.paths())
+    is_listed = {"/hidden", "/moved"} <= listed(program, site, result)
+    assert is_listed is (mode == "never")
 
 
 def test_a_rendering_that_fails_later_leaves_what_is_known(program: Program, site: WebServer) -> None:

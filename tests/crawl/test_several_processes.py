@@ -428,6 +428,7 @@ def test_helpers_that_cannot_take_part_are_refused(program: Program, tree: Site,
     def try_to_join() -> None:
         schema = state.rpartition("=")[2]
         refused.append(program.run("crawl", *command, "--join", "--exclude", "x"))
+        refused.append(program.run("crawl", *command, "--join", "-s", "SITEMAP_LEASE=5"))
         postgres.execute(
             ICU, f'UPDATE {schema}.runs SET version = replace(version, \'"program": "\', \'"program": "9\')'
         )
@@ -435,9 +436,10 @@ def test_helpers_that_cannot_take_part_are_refused(program: Program, tree: Site,
 
     tree.at[50] = try_to_join
     assert program.crawl(*command).code == 0
-    assert [result.code for result in refused] == [2, 2]
+    assert [result.code for result in refused] == [2, 2, 2]
     assert "the run has other values of exclude" in refused[0].last_line
-    assert re.search(r"the run was begun by 9\S+: install the same version", refused[1].last_line)
+    assert "the run has other values of lease" in refused[1].last_line
+    assert re.search(r"the run was begun by 9\S+: install the same version", refused[2].last_line)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

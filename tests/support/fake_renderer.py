@@ -5,9 +5,9 @@
 appends markup to the body. Further orders: `fetch` (paths whose answers are appended), `title`, `add_head`, `moved_to`,
 `moved_by` (a path whose answer is the address to move to, if it is not empty), `history`, `problem`, `refuse` (URLs),
 `post` (URLs to which a POST is refused), `forbidden` (URLs that robots.txt forbids), `blank` (the body is emptied
-first), and `routes` (further orders by path, those of "*" for all other paths). Each rendering is written to the file
-that FAKE_RENDERER_LOG names. With FAKE_RENDERER_FAILS all renderings fail, and with FAKE_RENDERER_KILLS the rendering
-with this number kills the process.
+first), `clock` (the value of FAKE_RENDERER_CLOCK is appended), and `routes` (further orders by path, those of "*" for
+all other paths). Each rendering is written to the file that FAKE_RENDERER_LOG names. With FAKE_RENDERER_FAILS all
+renderings fail, and with FAKE_RENDERER_KILLS the rendering with this number kills the process.
 """
 
 from __future__ import annotations
@@ -69,6 +69,8 @@ class FakeRenderer:
             return Rendered(problem=orders["problem"], seconds=0.5)
         requests = [await self._request(urljoin(url, path)) for path in orders.get("fetch", ())]
         added = orders.get("append", "") + "".join(self._bodies[request.url] for request in requests)
+        if orders.get("clock"):
+            added += os.environ["FAKE_RENDERER_CLOCK"]
         if orders.get("blank"):
             html = "<html><head></head><body></body></html>"
         if "title" in orders:

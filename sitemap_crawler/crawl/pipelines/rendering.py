@@ -311,6 +311,10 @@ class RenderingStage:
         content = await self._read(unread._replace(headers=headers, body=body, notes=dict(notes)))
         read = Page(page.queued, replace(page.observation, notes={}), {}, page.is_start, suspect=page.suspect)
         content.apply_to(read)
+        stated = read.observation.page_date
+        if stated is not None and stated != page.observation.page_date and stated.moment >= page.observation.fetched:
+            # A script has stated its own clock.
+            read.observation.page_date = None
         # A reader notes these once for all pages, so those of the plain page count, too.
         read.resources = (*page.resources, *read.resources)
         if api := page.observation.notes.get(NoteKind.WORDPRESS_API):
@@ -341,7 +345,7 @@ class RenderingStage:
                 rendering, state=RenderState.RENDERED, gains=gains.kinds, links=gains.links, requests=requests or ()
             )
             before = page.queued.rendered
-            observation.comparable = before is None or _missing(before) == _missing(rendering)
+            observation.comparable = before is None or _may_differ(before, rendering)
         else:
             observation.made_by_scripts = _depends_on_scripts(page, rendering, rendered)
             rendering = replace(rendering, requests=requests or ())
@@ -466,6 +470,13 @@ def _stored_request(request: ScriptRequest) -> StoredRequest:
     )
 
 
-def _missing(rendering: PageRendering) -> set[tuple[Any, ...]]:
-    """Return the requests of a page that got no answer."""
-    return {request.name for request in rendering.requests if not request.body_hash}
+def _may_differ(before: PageRendering, after: PageRendering) -> bool:
+    """Return whether another content of a rendered page is a change.
+
+    It is none if scripts lacked other answers, nor if they got the same page and the same answers: then they show the
+    time, or something at random.
+    """
+    had, has = ({request.name: request.body_hash for request in rendering.requests} for rendering in (before, after))
+    if before.plain_hash is not None and before.plain_hash == after.plain_hash and had == has:
+        return False
+    return {name for name in had if not had[name]} == {name for name in has if not has[name]}

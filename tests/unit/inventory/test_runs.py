@@ -90,7 +90,7 @@ def test_a_new_run_asks_again_for_all_that_is_known_and_allowed(store: Store) ->
         return url.startswith(SITE) and not url.endswith("b")
 
     with store.connection.begin():
-        plan_revisits(store.connection, second.id, admits=admits, settled_since=0, every=7)
+        plan_revisits(store.connection, second.id, admits=admits, readers="", settled_since=0, every=7)
     assert lease(queue_of(store, second.id)) == [("", 0), ("a", 1)]
 
 

@@ -76,7 +76,7 @@ def states(store: Store) -> dict[str, int]:
 
 def plan(store: Store, traps: TrapDetector) -> None:
     with store.connection.begin():
-        plan_revisits(store.connection, 2, admits=everywhere, settled_since=0, every=7, trap=traps.refusal)
+        plan_revisits(store.connection, 2, admits=everywhere, readers="", settled_since=0, every=7, trap=traps.refusal)
 
 
 SETS = [f"shop?{'&'.join(f'{name}=1' for name in chosen)}" for chosen in combinations("abcdefghijkl", 2)]
