@@ -15,7 +15,6 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.paths import check_paths
 from sitemap_crawler.config.sources import naming_site_file, read_site_file
 from sitemap_crawler.exceptions import (
-    DamagedInventoryError,
     IndexOverflowError,
     InventoryError,
     NotLocalError,
@@ -156,7 +155,7 @@ def failures_reported(context: RunContext, report: Report) -> Iterator[None]:
         report.outcome, report.message = Outcome.REFUSED, f"{error}; the live files are untouched"
     except NotPublishedError as error:
         report.outcome, report.message = Outcome.REFUSED, str(error)
-    except DamagedInventoryError as error:
+    except InventoryError as error:
         _fail(report, str(error))
     except (SQLAlchemyError, PatternTimeoutError) as error:
         _fail(report, inventory_failure(context.store.location, error))

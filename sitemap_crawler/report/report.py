@@ -195,7 +195,7 @@ class Report:
 
     @property
     def has_summary(self) -> bool:
-        """Whether there is anything to summarise. A crawl that did not begin has no run, and a helper decides nothing."""
+        """Whether there is anything to summarise. A crawl that did not begin has no run. A helper decides nothing."""
         return bool(self.run) and self.outcome is not Outcome.HELPED
 
     def numbers(self) -> str:

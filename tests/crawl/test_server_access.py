@@ -52,6 +52,25 @@ def test_a_user_with_a_schema_of_its_own_and_no_other_right(
         assert result.code == 0, result.err
 
 
+def test_a_limit_of_connections_is_named_wherever_it_is_met(
+    program: Program, small: WebServer, postgres: PostgresServer
+) -> None:
+    user = postgres.new_user()
+    schema = f"few_{user}"
+    postgres.execute(ICU, f"CREATE SCHEMA {schema} AUTHORIZATION {user}")
+    codes = []
+    for limit in range(1, 7):
+        postgres.execute(ICU, f"ALTER ROLE {user} CONNECTION LIMIT {limit}")
+        result = program.crawl(small.url(), "--state", postgres.url(schema=schema, user=user))
+        codes.append(result.code)
+        if result.code:
+            assert "too many connections for role" in result.last_line
+            assert "CONNECTION LIMIT" in result.last_line
+    assert codes[0] == 1
+    assert codes[-1] == 0
+    assert sitemap(program).count(b"<loc>") == 3
+
+
 RIGHT = (
     "let the owner of the database give the user that right or a schema of its own (CREATE SCHEMA NAME AUTHORIZATION "
     "USER), then run the same command"
