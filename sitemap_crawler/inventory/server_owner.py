@@ -79,8 +79,8 @@ class ServerLock:
                 row = connection.execute(_LOOK, {"lease": LEASE_SECONDS}).first()
             if row is not None and first is not None and row.seen != first:
                 raise InventoryBusyError(
-                    f"another run ({row.name}) is using the inventory {self._location}; wait for it to end, help it "
-                    "with --join, or choose another --state"
+                    f"another run ({row.name}) is using the inventory {self._location}; wait for it to end or choose "
+                    "another --state"
                 )
             # The process may have been killed: a living one renews the row soon.
             first = row.seen if row is not None else None
