@@ -128,7 +128,7 @@ class StoredRequest(NamedTuple):
 
     @property
     def name(self) -> tuple[Any, ...]:
-        """What is sent."""
+        """What tells the request from others: the method, the URL and the headers."""
         return self.method, self.url, self.headers
 
     @classmethod
@@ -171,20 +171,20 @@ class PageRendering:
 
     @property
     def is_known(self) -> bool:
-        """Whether the rendering has shown what scripts make of the page."""
+        """Whether it is known what scripts make of the page: they made something of it, or nothing."""
         return self.is_scripted or self.state is RenderState.NO_GAIN
 
     @property
     def follows_scripts(self) -> bool:
-        """Whether other answers to its scripts have the page rendered again.
+        """Whether the page is rendered again once a request of its scripts has another answer.
 
-        Not for checks: their number grows with each run.
+        Checks are left out, as each run adds some.
         """
         return self.is_scripted or (self.is_known and self.cause is not RenderCause.CHECK)
 
     @property
     def is_renewed(self) -> bool:
-        """Whether the page is rendered again at times, whatever is known of its template."""
+        """Whether the page is rendered again after some runs, even if nothing of it has changed."""
         return self.is_scripted or (self.is_known and self.cause in (RenderCause.SHELL, RenderCause.SAMPLE))
 
     def to_json(self) -> dict[str, Any]:
@@ -273,9 +273,12 @@ class Observation:
     last_modified: datetime | None = None
     """Date of the `Last-Modified` header, if it is credible by itself."""
     made_by_scripts: bool = False
-    """Whether scripts decide what the page shows. `Last-Modified` then says nothing about it."""
+    """Whether scripts make what the page shows. `Last-Modified` is then no date of it."""
     comparable: bool = True
-    """Whether a difference to the last observation is a change of the content, and not of what scripts could show."""
+    """Whether another fingerprint than the last one means that the content has changed.
+
+    It does not if scripts had other answers, or show something by chance.
+    """
     modified_header: str | None = None
     """`Last-Modified` as received, for the next conditional request."""
     etag: str | None = None

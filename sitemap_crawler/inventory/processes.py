@@ -54,7 +54,7 @@ _REAP = text(
     "AND seen < clock_timestamp() - make_interval(secs => :lease) ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id), "
     "back AS (UPDATE frontier SET owner = NULL, deaths = deaths + 1 WHERE owner IS NOT NULL AND (owner IN "
     "(SELECT id FROM dead) OR NOT EXISTS (SELECT FROM processes p WHERE p.id = owner AND NOT p.ended)) "
-    "RETURNING url_id) SELECT (SELECT count(*) FROM dead), (SELECT count(*) FROM back)"
+    "RETURNING url_id) SELECT count(*) FROM back"
 )
 _GIVE_BACK = text("UPDATE frontier SET owner = NULL WHERE owner = :process")
 _UNCOUNT = text("UPDATE runs SET leased = greatest(0, leased - :count) WHERE id = :run AND leased IS NOT NULL")
@@ -272,9 +272,9 @@ class Membership:
 
     def _reap(self) -> None:
         with self._engine.begin() as connection:
-            dead, back = connection.execute(_REAP, {"lease": self.lease_seconds}).one()
+            back: int = connection.execute(_REAP, {"lease": self.lease_seconds}).scalar_one()
             if back:
                 connection.execute(_UNCOUNT, {"count": back, "run": self._run})
         if back:
-            silent = "a process of this crawl is" if dead == 1 else f"{dead} processes of this crawl are"
-            logger.warning("%s silent: others request %s", silent, "1 URL" if back == 1 else f"{back} URLs")
+            urls = "1 URL" if back == 1 else f"{back} URLs"
+            logger.warning("others request %s that silent processes of this crawl had begun", urls)

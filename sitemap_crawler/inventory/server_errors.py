@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sqlalchemy.exc import SQLAlchemyError
 
 _QUESTION = "Is the server running"
+"""Beginning of what the driver asks after its message, where a remedy follows."""
 MAX_MESSAGE = 500
 """Maximum number of characters of the server's message."""
 REMEDY = "make the server available, then run the same command"
@@ -60,7 +61,6 @@ def server_message(error: SQLAlchemyError) -> str:
     original = getattr(error, "orig", None)
     # The text of the exception has the statement, too.
     primary = getattr(getattr(original, "diag", None), "message_primary", None)
-    # The driver asks back, where a remedy follows.
     return one_line(str(primary or original or error).partition(_QUESTION)[0], MAX_MESSAGE)
 
 
