@@ -26,6 +26,11 @@ MAX_HEADER_LINKS = 1_000
 """Maximum number of links read from the headers of one response."""
 MAX_REFRESHES = 20
 """Maximum number of refresh tags read on one page."""
+MAX_REDIRECT_SECONDS = 60
+"""Number of seconds from which on a refresh is no redirect: visitors read the page, which loads anew after a while.
+
+The front pages of newspapers and trackers lead to themselves so, under a parameter.
+"""
 MAX_REFRESH_HEADER_LENGTH = 16_384
 """Maximum number of characters read of a `Refresh:` header."""
 MAX_RESOURCES = 200
@@ -41,7 +46,7 @@ _LINK_RELATIONS = frozenset({"next", "prev"})
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 # https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps
-_REFRESH = re.compile(r"[ \t\n\f\r]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:(?=[ \t\n\f\r;,])(.*)|\Z)", re.DOTALL)
+_REFRESH = re.compile(r"[ \t\n\f\r]*+([0-9]++|(?=\.))[0-9.]*+(?:(?=[ \t\n\f\r;,])(.*)|\Z)", re.DOTALL)
 _REFRESH_SEPARATOR = re.compile(r"\A[ \t\n\f\r]*+[;,]?+[ \t\n\f\r]*+")
 _REFRESH_URL = re.compile(r"url[ \t\n\f\r]*+=[ \t\n\f\r]*+", re.IGNORECASE)
 
@@ -56,11 +61,19 @@ class Links(NamedTuple):
     """Whether the page has more links, which were left out."""
 
 
+class Refresh(NamedTuple):
+    """Another URL that a browser loads in the place of a page after some time."""
+
+    url: str
+    is_redirect: bool
+    """Whether that is so soon that the page is none of its own."""
+
+
 def find_links(document: Document, link_headers: Sequence[str], *, max_links: int) -> Links:
     """Return the links of the page: of `a`, `area`, `link`, frames and headers, each kind in document order.
 
     At most the first `max_links` URLs are returned, and fewer if they are long. The canonical and the target of a
-    refresh are not links: `find_canonical` and `refresh_target` return them.
+    refresh are not links: `find_canonical` and `find_refresh` return them.
     """
     # Whether each URL is followed. The page itself comes first, so that it does not count as one of the links.
     links = {document.url: True}
@@ -104,29 +117,33 @@ def parse_link_header(values: Sequence[str]) -> list[tuple[str, dict[str, str]]]
     return links
 
 
-def refresh_target(document: Document) -> str | None:
-    """Return the URL of the first valid `<meta http-equiv=refresh>`; `None` if that is the page itself."""
+def find_refresh(document: Document) -> Refresh | None:
+    """Return the first valid `<meta http-equiv=refresh>`; `None` if that loads the page itself."""
     refreshes = (element for element in document.all("meta") if _is_refresh(element))
     for element in islice(refreshes, MAX_REFRESHES):
         if _is_in_noscript_or_template(element):
             continue
-        reference = _refresh_reference(element.get("content", ""))
-        if reference == "":
-            return None  # The refresh reloads the page, so a later refresh has no effect.
-        target = document.resolve(reference) if reference is not None else None
+        refresh = _read_refresh(element.get("content", ""))
+        if refresh is None:
+            continue
+        if not refresh.url:
+            return None  # The refresh loads the page itself, so a later refresh has no effect.
+        target = document.resolve(refresh.url)
         if target is not None:
-            return target if target != document.url else None
+            return refresh._replace(url=target) if target != document.url else None
     return None
 
 
-def refresh_header_target(values: Sequence[str], *, url: str, resolve: Callable[[str, str], str | None]) -> str | None:
-    """Return the URL of a `Refresh:` header; `None` if that is `url` itself.
+def find_header_refresh(
+    values: Sequence[str], *, url: str, resolve: Callable[[str, str], str | None]
+) -> Refresh | None:
+    """Return the `Refresh:` header; `None` if that loads `url` itself.
 
     Browsers obey the header like the tag.
     """
-    reference = _refresh_reference(values[0][:MAX_REFRESH_HEADER_LENGTH]) if values else None
-    target = resolve(reference, url) if reference else None
-    return target if target != url else None
+    refresh = _read_refresh(values[0][:MAX_REFRESH_HEADER_LENGTH]) if values else None
+    target = resolve(refresh.url, url) if refresh is not None and refresh.url else None
+    return refresh._replace(url=target) if refresh is not None and target is not None and target != url else None
 
 
 def find_resources(document: Document) -> Iterator[str]:
@@ -214,18 +231,20 @@ def _is_in_noscript_or_template(element: etree._Element) -> bool:
     return next(element.iterancestors("noscript", "template"), None) is not None
 
 
-def _refresh_reference(content: str) -> str | None:
-    """Return the reference in a refresh: "" for the page itself, `None` for an invalid value."""
+def _read_refresh(content: str) -> Refresh | None:
+    """Return a refresh with the reference as written, "" for the page itself; `None` for an invalid value."""
     valid = _REFRESH.match(content)
     if valid is None:
         return None
-    rest = valid[1] or ""
+    seconds = valid[1].lstrip("0")
+    is_redirect = len(seconds) <= len(str(MAX_REDIRECT_SECONDS)) and int(seconds or "0") < MAX_REDIRECT_SECONDS
+    rest = valid[2] or ""
     rest = _REFRESH_SEPARATOR.sub("", rest, count=1)
     if prefix := _REFRESH_URL.match(rest):
         rest = rest[prefix.end() :]
     if rest.startswith(("'", '"')):
         rest = rest[1:].partition(rest[0])[0]
-    return rest.strip()
+    return Refresh(rest.strip(), is_redirect)
 
 
 def _resource_references(document: Document) -> Iterator[str | None]:

@@ -133,6 +133,22 @@ def test_a_meta_refresh_counts_like_a_redirect(program: Program, site: WebServer
     assert result.listed() == [site.url("/en/")]
 
 
+@pytest.mark.parametrize("is_header", [True, False])
+def test_a_page_that_loads_anew_after_minutes_is_no_redirect(
+    program: Program, site: WebServer, is_header: bool
+) -> None:
+    """The front page of a newspaper; what it loads is a link."""
+    later = "300; url=/?refreshed"
+    text = page(head="" if is_header else f'<meta http-equiv="refresh" content="{later}">')
+    site.pages["/"] = Answer(text, headers={"Refresh": later} if is_header else {})
+    site.pages["/?refreshed"] = page("/a", head='<link rel="canonical" href="/">')
+    site.pages["/a"] = page()
+    result = program.crawl(site.url("/"))
+    assert result.code == 0, result.err
+    assert result.listed() == [site.url("/"), site.url("/a")]
+    assert result.report["excluded"] == {"canonical-elsewhere": 1}
+
+
 def test_a_start_page_that_redirects_to_an_error_is_not_usable(program: Program, site: WebServer) -> None:
     site.pages.update({"/": redirect("/en/"), "/en/": page("/a"), "/a": page()})
     site.pages["/en/"] = Answer(page("/a"), status=404)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from sitemap_crawler.extract.document import Document
+    from sitemap_crawler.extract.links import Refresh
     from sitemap_crawler.items import Note, Page
     from sitemap_crawler.urls.normalise import Resolver
 
@@ -80,20 +81,24 @@ class DocumentPipeline(ReadingPipeline):
         body, item.body = item.body, None
         if body is None:
             return item
-        from sitemap_crawler.extract.links import refresh_header_target
+        from sitemap_crawler.extract.links import find_header_refresh
 
         observation, resolve = item.observation, self._resolver.resolve
         observation.body_hash = blake2b(body, digest_size=16).digest()
-        refresh = item.headers.get("refresh", ())
-        observation.refresh = refresh_header_target(refresh, url=item.queued.url, resolve=resolve)
+        refresh = find_header_refresh(item.headers.get("refresh", ()), url=item.queued.url, resolve=resolve)
         if observation.content_type in READABLE_TYPES:
-            self._parse(item, body)
+            refresh = self._parse(item, body, refresh)
+        if refresh is not None and refresh.is_redirect:
+            observation.refresh = refresh.url
+        elif refresh is not None and refresh.url not in item.nofollow_links:
+            item.links = tuple(dict.fromkeys((*item.links, refresh.url)))
         return item
 
-    def _parse(self, item: Page, body: bytes) -> None:
+    def _parse(self, item: Page, body: bytes, refresh: Refresh | None) -> Refresh | None:
+        """Read a page, and return its refresh. That of a header, if there is one, counts."""
         from sitemap_crawler.extract.diagnostics import looks_like_script_shell
         from sitemap_crawler.extract.document import parse_document
-        from sitemap_crawler.extract.links import find_links, refresh_target
+        from sitemap_crawler.extract.links import find_links, find_refresh
         from sitemap_crawler.extract.parser import MAX_REFERENCES
 
         document = parse_document(
@@ -104,14 +109,13 @@ class DocumentPipeline(ReadingPipeline):
             max_references=max(MAX_REFERENCES, MAX_NAMED * self._max_links),
         )
         if document is None:
-            return
+            return refresh
         item.document, item.is_document = document, True
         observation = item.observation
         if document.is_cut_off:
             observation.notes[NoteKind.DEEP_PAGE] = 1
         if item.is_start and looks_like_script_shell(document):
             observation.notes[NoteKind.SCRIPT_SHELL] = 1
-        observation.refresh = observation.refresh or refresh_target(document)
         links = find_links(document, item.headers.get("link", ()), max_links=self._max_links)
         item.links, item.nofollow_links = links.follow, links.nofollow
         if links.is_cut:
@@ -120,6 +124,7 @@ class DocumentPipeline(ReadingPipeline):
             from sitemap_crawler.extract.scripts import script_facts
 
             item.scripts = script_facts(document)
+        return refresh or find_refresh(document)
 
 
 class IndexabilityPipeline(_ResolvingPipeline):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.extract.links import Links, find_links, parse_link_header, refresh_target
+from sitemap_crawler.extract.links import Links, find_links, find_refresh, parse_link_header
 from tests.support.growth import assert_linear
 from tests.support.reading_page import page
 
@@ -211,7 +211,8 @@ T = "https://example.com/docs/t"
 
 def refresh(content):
     quoted = content.replace("&", "&amp;").replace('"', "&quot;")
-    return refresh_target(page(f'<meta http-equiv="refresh" content="{quoted}">'.encode("utf-8", "surrogatepass")))
+    found = find_refresh(page(f'<meta http-equiv="refresh" content="{quoted}">'.encode("utf-8", "surrogatepass")))
+    return None if found is None else found.url
 
 
 @pytest.mark.parametrize(
@@ -285,14 +286,26 @@ def test_content_of_a_refresh(content, target):
     ],
 )
 def test_refresh_tags(markup, target):
-    assert refresh_target(page(markup)) == target
+    found = find_refresh(page(markup))
+    assert (None if found is None else found.url) == target
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_redirect"),
+    [
+        *((seconds, True) for seconds in ("0", "5", "59.9", ".5", "0059", "0" * 5_000)),
+        *((seconds, False) for seconds in ("60", "60.", "300", "9" * 5_000)),
+    ],
+)
+def test_a_page_that_is_shown_for_long_is_no_redirect(seconds, is_redirect):
+    assert find_refresh(page(f'<meta http-equiv=refresh content="{seconds};url=t">')) == (T, is_redirect)
 
 
 @pytest.mark.slow
 def test_hostile_amounts_of_refreshes():
     refreshes = "<meta http-equiv=refresh content='0;url=t'>"
-    assert_linear(lambda n: page("<noscript>" + "<div>" * n(1_500) + refreshes * n(40_000)), refresh_target)
-    assert refresh_target(page("<noscript>" + "<div>" * 1_500 + refreshes * 40_000)) is None
+    assert_linear(lambda n: page("<noscript>" + "<div>" * n(1_500) + refreshes * n(40_000)), find_refresh)
+    assert find_refresh(page("<noscript>" + "<div>" * 1_500 + refreshes * 40_000)) is None
 
 
 def test_a_refresh_of_a_megabyte():
