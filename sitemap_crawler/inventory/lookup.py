@@ -243,14 +243,6 @@ class Inventory:
             for url, number in self.connection.execute(query.where(urls.c.key.in_(chunk), kept.is_not(None)))
         }
 
-    def simplest_listed(self, path: str) -> str | None:
-        """Return the listed URL of this path, a URL without parameters, that has the fewest and is the shortest."""
-        # @ follows ? in ASCII.
-        of_path = (urls.c.url == path) | ((urls.c.url >= f"{path}?") & (urls.c.url < f"{path}@"))
-        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
-        listed = list(self.connection.scalars(query.where(decisions.c.decision == "listed", of_path)))
-        return min(listed, key=lambda url: (url.count("?") + url.count("&"), len(url), url), default=None)
-
     def nofollow_page(self, url: str) -> str | None:
         """Return the first page with a nofollow link to a URL that nothing else names, or None."""
         query = select(urls.c.url).join(nofollowed, nofollowed.c.referrer == urls.c.id)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sitemap_crawler.config.types import RenderMode
 from sitemap_crawler.inventory.inspections import inspection_of
 from sitemap_crawler.inventory.schema import TRAPPED
+from sitemap_crawler.inventory.shown_elsewhere import listed_url_that_shows
 from sitemap_crawler.inventory.submissions import submissions_of
 from sitemap_crawler.inventory.traps import compared_pages
 from sitemap_crawler.items import NoteKind
@@ -67,7 +68,7 @@ class Explanation:
     renders: bool = False
     """Whether the latest run used a browser."""
     listed_url: str | None = None
-    """The simplest listed URL of the same path, for a URL that is left out for its parameters."""
+    """The listed URL of the same path that shows the same, for a URL that is left out for its parameters."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts, with the submissions, the inspection and the rendering of a known URL."""
@@ -102,7 +103,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
             rendering=rendering,
             missed=missed_words(inventory.notes_of(record.id).get(NoteKind.REFUSED_REQUEST)),
             renders=run.options.get("render", RenderMode.NEVER) != RenderMode.NEVER,
-            listed_url=inventory.simplest_listed(record.url.partition("?")[0]) if is_repeated else None,
+            listed_url=listed_url_that_shows(inventory.connection, record.id, record.url) if is_repeated else None,
         )
     reason, evidence = _why_unknown(urls[0], inventory, rules)
     nearest = _nearest(urls[0], inventory, rules, resolver)

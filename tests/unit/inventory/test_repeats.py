@@ -17,7 +17,8 @@ from sitemap_crawler.inventory.repeats import (
     refuse_same,
     sample_repeating,
 )
-from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
+from sitemap_crawler.inventory.shown_elsewhere import listed_url_that_shows
 from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
 from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.traps.detector import TrapDetector
@@ -86,6 +87,38 @@ def test_the_simplest_url_of_a_content_stays(store: Store) -> None:
         ],
     )
     assert refused(store) == {"/list?page=1", "/list?sort=title", "/list?sort=title&page=1"}
+
+
+@pytest.mark.parametrize(
+    ("page", "shown_by"),
+    [
+        (("/?main=item&id=2&ref=a", b"2", texts_of(8)), "/?main=item&id=2"),
+        (("/?main=item&id=3&sort=a", b"9", texts_of(8)), "/?main=item&id=3"),
+        (("/?main=item&id=9", b"9", texts_of(1, 6, 7)), "/?main=item&id=3"),
+        (("/?main=item&id=9", None, None), None),
+        (("/?main=item&id=9", b"9", texts_of(8, 9)), None),
+        (("/?main=item&id=3&page=2", None, None), "/?main=item&id=3"),
+    ],
+)
+def test_the_listed_page_that_shows_the_same_is_named(
+    store: Store, page: tuple[str, bytes, bytes | None], shown_by: str | None
+) -> None:
+    """All pages have one path. The first two are the simplest, and show something else."""
+    listed = [
+        ("/?main=about", b"0", texts_of(1)),
+        ("/?main=all", b"1", texts_of(1, 2)),
+        ("/?main=item&id=2", b"2", texts_of(1, 3)),
+        ("/?main=item&id=3", b"3", texts_of(1, 6, 5)),
+    ]
+    add(store, [*listed, page])
+    with store.connection.begin():
+        rows = [
+            {"url_id": number, "decision": "listed", "reason": "listed", "since": 1}
+            for number in range(1, len(listed) + 1)
+        ]
+        store.connection.execute(insert(decisions), rows)
+        found = listed_url_that_shows(store.connection, len(listed) + 1, SITE + page[0])
+    assert found == (None if shown_by is None else SITE + shown_by)
 
 
 def test_pages_that_may_not_be_listed_show_nothing_for_others(store: Store) -> None:

@@ -1,0 +1,72 @@
+"""Which listed page shows what a page shows that is left out for its parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from sitemap_crawler.inventory.schema import decisions, observations, page_texts, urls
+from sitemap_crawler.inventory.sql import STREAM_ROWS
+from sitemap_crawler.traps.shown_texts import numbers_and_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+MAX_COMPARED = 20_000
+"""Maximum number of listed pages of a path whose texts are compared."""
+
+
+def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str | None:
+    """Return the listed URL of the same path that shows what a page shows; None if none is found.
+
+    That is the simplest one with the same content, otherwise the simplest one with fewer of the parameters, otherwise
+    the one that shows the most of its texts.
+    """
+    listed = _listed_of_path(url.partition("?")[0])
+    seen = observations.c
+    fingerprint = connection.scalar(select(seen.fingerprint).where(seen.url_id == url_id))
+    same = seen.fingerprint == fingerprint
+    if fingerprint is not None and (found := _simplest(_urls(connection, listed, same))) is not None:
+        return found
+    parameters = _parameters(url)
+    fewer = (other for other in _urls(connection, listed) if _parameters(other) <= parameters)
+    return _simplest(fewer) or _most_similar(connection, listed, url_id)
+
+
+def _listed_of_path(path: str) -> Select[Any]:
+    """Return the query of the listed URLs of a path, and of the texts of their pages. It has their observations."""
+    # @ follows ? in ASCII.
+    of_path = (urls.c.url == path) | ((urls.c.url >= f"{path}?") & (urls.c.url < f"{path}@"))
+    query = select(urls.c.url, page_texts.c.texts).join(decisions, decisions.c.url_id == urls.c.id)
+    query = query.join(observations, observations.c.url_id == urls.c.id)
+    query = query.outerjoin(page_texts, page_texts.c.url_id == urls.c.id)
+    return query.where(decisions.c.decision == "listed", of_path)
+
+
+def _urls(connection: Connection, listed: Select[Any], *conditions: ColumnElement[bool]) -> Iterable[str]:
+    query = listed.with_only_columns(urls.c.url, maintain_column_froms=True).where(*conditions)
+    return connection.scalars(query, execution_options={"yield_per": STREAM_ROWS})
+
+
+def _most_similar(connection: Connection, listed: Select[Any], url_id: int) -> str | None:
+    known = connection.scalar(select(page_texts.c.texts).where(page_texts.c.url_id == url_id))
+    weights = dict(numbers_and_weights(known or b""))
+    query = listed.where(page_texts.c.texts.is_not(None)).order_by(urls.c.url).limit(MAX_COMPARED)
+    most, most_similar = 0, None
+    for url, texts in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
+        shown = sum(weights.get(number, 0) for number, _ in numbers_and_weights(texts))
+        if shown > most:
+            most, most_similar = shown, url
+    return most_similar
+
+
+def _parameters(url: str) -> frozenset[str]:
+    query = url.partition("?")[2]
+    return frozenset(query.split("&")) if query else frozenset()
+
+
+def _simplest(candidates: Iterable[str]) -> str | None:
+    return min(candidates, key=lambda url: (url.count("?") + url.count("&"), len(url), url), default=None)
