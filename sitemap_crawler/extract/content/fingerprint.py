@@ -50,14 +50,15 @@ _TOKEN_OF_LINK = re.compile(r"[?&;][\w-]{1,40}=[0-9a-f]{32}(?![^&;#\s])")
 _CLOUDFLARE_EMAIL = "/cdn-cgi/l/email-protection#"
 _CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
 
-# Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, 3 comments, 12 likes, 7
-# readers like this, Downloads: 12, 3 people are online, 12 Aufrufe; and beside each message of a forum, Posts: 12,
-# Threads: 3, Beiträge: 12 of its author. A mark is the common part of all spellings of a word. A unit may stand between
+# Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, Visits 12, Hits: 12, 3
+# comments, 12 likes, 7 readers like this, Downloads: 12, 3 people are online, 12 Aufrufe; and beside each message of a
+# forum, Posts: 12, Threads: 3, Beiträge: 12 of its author. A mark is the common part of all spellings of a word. A unit may stand between
 # the number and the mark.
 _COUNTER_MARKS = (
-    b"iew", b"omment", b"ike", b"nline", b"ownload", b"ufruf", b"osts:", b"hreads:", "eiträge:".encode(),
+    b"iew", b"omment", b"ike", b"nline", b"ownload", b"ufruf", b"isit", b"Hits", b"hits", b"ugriff", b"osts:",
+    b"hreads:", "eiträge:".encode(),
 )  # fmt: skip
-_UNITS = frozenset((b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a")) | {
+_UNITS = frozenset((b"", b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a", b"z")) | {
     f"{who}{what}".encode()
     for who in ("people", "users", "visitors", "guests", "readers")
     for what in ("l", "o", "areo")
@@ -65,7 +66,7 @@ _UNITS = frozenset((b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l",
 _LETTERS = string.ascii_letters.encode()
 _NUMERALS = b"0123456789.,'"
 _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
-_NUMBER_AFTER = re.compile(rb"(?:s|ed)?([:(]?%s\)?(?:times)?)" % _NUMBER)
+_NUMBER_AFTER = re.compile(rb"(?:e?s|ed|e)?([:(]?%s\)?(?:times)?)" % _NUMBER)
 
 # A cell of a table that may hold an age: few cells with numbers do.
 _MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+\s{0,9}+[^\W0-9_]")

@@ -78,11 +78,11 @@ _KIND_BY_ID = {
     **_kinds(_LINKS, "links menu"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
     **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary whoisviewing"),
-    **_kinds(_NO_CONTENT, "info_center upper_section wp-calendar"),
+    **_kinds(_NO_CONTENT, "info_center relatedtagsbox upper_section wp-calendar"),
 }
 _KIND_BY_CLASS = {
     **_kinds(_CONTENT, "admonition footnote footnote-list"),  # docutils writes these as <aside>
-    **_kinds(MAIN + 6, "article-body article-content entry-content markdown-body post-content"),
+    **_kinds(MAIN + 6, "article-body article-content centercolumn entry-content markdown-body post-content"),
     **_kinds(_LANDMARK, "copyright copyright-footer footer header site-footer site-header site-info"),
     **_kinds(_LINKS, "menu nav tags widget"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
@@ -90,8 +90,12 @@ _KIND_BY_CLASS = {
         _NO_CONTENT,
         """
         jp-relatedposts more-posts mw-editsection mw-indicators nav-links navbox navfooter navheader pager printfooter
-        read-next recommendations recommended related-articles related-content related-products similar-posts
-        skip-link sphinxsidebar spirit-nav yarpp yarpp-related
+        read-next recommendations recommended related-articles related-content related-products related-tags
+        similar-posts skip-link sphinxsidebar spirit-nav yarpp yarpp-related
+
+        also-bought centerboxwrapper cross-selling cross-sells crossselling leftboxcontainer product-accessories
+        product-recommendations recently-viewed recently-viewed-products rightboxcontainer sideboxcontent up-sells
+        upsells
 
         widget-area widget_archive widget_calendar widget_categories widget_meta widget_nav_menu widget_recent_comments
         widget_recent_entries widget_rss widget_tag_cloud wp-block-archives wp-block-calendar wp-block-categories
@@ -105,7 +109,7 @@ _KIND_BY_CLASS = {
 
         author_statistics birthday-list message-userextras online-list user_info
 
-        ad ad-container ad-slot ads adsbygoogle adslot advert advertisement banner-ad newsletter-signup share
+        ad ad-container ad-slot ads adsbygoogle adslot advert advertisement banner-ad banners newsletter-signup share
         share-buttons sharedaddy sharing social social-links social-share sponsored
         """,
     ),
