@@ -57,8 +57,10 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
     if trap == Trap.REPEATS:
         groups = shape_of(url).groups
         group = next((group for group in groups if group in compared), groups[-2])
-        proof = _proof(*compared[group]) if group in compared else ""
-        return f"{TRAP}{_parameters_shown(group)} only lead to pages that repeat others{proof}"
+        counts = compared.get(group)
+        share = "mostly" if counts is not None and counts[1] else "only"
+        proof = "" if counts is None else _proof(*counts)
+        return f"{TRAP}{_parameters_shown(group)} {share} lead to pages that repeat others{proof}"
     if trap == Trap.SAME:
         return "it shows what a URL of the same path with fewer parameters, or a shorter one, shows"
     if trap == Trap.EXHAUSTED:

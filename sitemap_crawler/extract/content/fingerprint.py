@@ -52,8 +52,8 @@ _CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
 
 # Counters in text without white space, such as: 1,234 views, Views: 12, Viewed 12 times, Visits 12, Hits: 12, 3
 # comments, 12 likes, 7 readers like this, Downloads: 12, 3 people are online, 12 Aufrufe; and beside each message of a
-# forum, Posts: 12, Threads: 3, Beiträge: 12 of its author. A mark is the common part of all spellings of a word. A unit may stand between
-# the number and the mark.
+# forum, Posts: 12, Threads: 3, Beiträge: 12 of its author. A mark is the common part of all spellings of a word. A unit
+# may stand between the number and the mark.
 _COUNTER_MARKS = (
     b"iew", b"omment", b"ike", b"nline", b"ownload", b"ufruf", b"isit", b"Hits", b"hits", b"ugriff", b"osts:",
     b"hreads:", "eiträge:".encode(),

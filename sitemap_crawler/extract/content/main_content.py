@@ -93,9 +93,9 @@ _KIND_BY_CLASS = {
         read-next recommendations recommended related-articles related-content related-products related-tags
         similar-posts skip-link sphinxsidebar spirit-nav yarpp yarpp-related
 
-        also-bought centerboxwrapper cross-selling cross-sells crossselling leftboxcontainer product-accessories
-        product-recommendations recently-viewed recently-viewed-products rightboxcontainer sideboxcontent up-sells
-        upsells
+        action-buttons also-bought centerboxwrapper cross-selling cross-sells crossselling leftboxcontainer
+        product-accessories product-recommendations recently-viewed recently-viewed-products rightboxcontainer
+        sideboxcontent up-sells upsells
 
         widget-area widget_archive widget_calendar widget_categories widget_meta widget_nav_menu widget_recent_comments
         widget_recent_entries widget_rss widget_tag_cloud wp-block-archives wp-block-calendar wp-block-categories

@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from sitemap_crawler.traps.detector import Trap, TrapDetector
+from sitemap_crawler.traps.detector import Trap, TrapDetector, trap_evidence
 from sitemap_crawler.traps.learner import FIRST_EPOCH
+from sitemap_crawler.traps.shapes import shape_of
 
 HOST = "https://www.example.com"
 
@@ -122,3 +123,16 @@ def test_what_is_excepted_is_never_refused() -> None:
     traps.add_known({"endless": [f"{HOST}/keep/?offset={{number}}", f"{HOST}/list?offset={{number}}"]})
     assert traps.refusal(f"{HOST}/keep/?offset=1") is None
     assert traps.refusal(f"{HOST}/list?offset=1") is Trap.ENDLESS
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((30, 0), "only lead to pages that repeat others: 30 pages were compared, none showed anything new"),
+        ((144, 20), "mostly lead to pages that repeat others: 144 pages were compared, 20 showed anything new"),
+    ],
+)
+def test_the_evidence_says_whether_a_refused_shape_has_yielded(counts: tuple[int, int], words: str) -> None:
+    url = "https://www.example.com/topic?post=5"
+    evidence = trap_evidence(Trap.REPEATS, url, {shape_of(url).groups[0]: counts})
+    assert evidence == f"trap: the URLs of /topic with post {words}"

@@ -58,6 +58,7 @@ NOT_CONTENT = [
     "<ul class=wp-block-latest-posts><li><a href='/post-@'>A new post @</a></ul>",
     "<section class=related-posts><h2>You may like</h2><p>Story @</p></section>",
     "<div class=navfooter><a href='/@'>Next</a></div>",
+    "<div class=action-buttons><h3>Related tags</h3><span><a href='/tags/@'>+ Tag @</a></span></div>",
     "<div id=relatedTagsBox><a href='/tags/@'>Tag @</a></div>",
     "<div class=leftBoxContainer id=whatsnew><div class=sideBoxContent><a href='/p/@'>Product @</a></div></div>",
     "<div class=centerBoxWrapper id=alsoPurchased><h2>Also bought</h2><a href='/p/@'>Product @</a></div>",
