@@ -87,6 +87,12 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     listed = listed.join(observations, observations.c.url_id == urls.c.id)
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
     traps.keep(url for url, _ in stream(listed))
+    canonical = urls.alias()
+    named = select(urls.c.url, canonical.c.url).join(observations, observations.c.url_id == urls.c.id)
+    named = named.join(canonical, canonical.c.id == observations.c.canonical).order_by(urls.c.id).limit(MAX_LINKS)
+    gives_way = (observations.c.canonical != observations.c.url_id) & ~observations.c.noindex
+    for url, other in stream(named.where(gives_way, observations.c.status == 200)):
+        yields.name_canonical(url, other)
     ended = select(runs.c.ended_by).where(runs.c.id < run, runs.c.ended_by.is_not(None)).order_by(runs.c.id.desc())
     # A run that a limit ended may list pages that it knew to repeat others.
     knows_repeats = connection.scalar(ended.limit(1)) == SAW_EVERYTHING

@@ -19,6 +19,7 @@ from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter, forget_answers
 from sitemap_crawler.inventory.repeats import (
     bring_back,
+    bring_forward,
     exhaust,
     is_exhausted,
     readmit_repeating,
@@ -246,6 +247,7 @@ class Queue:
             known = self._sampled_groups - reopened
             ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
             self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
+            self._bring_forward()
             self.queued = self._count_queued()
         self._traps.yields.reopened -= reopened
         self._samples.update(ids)
@@ -376,6 +378,7 @@ class Queue:
                 if self._traps.yields.has_returned:
                     self._traps.yields.has_returned = False
                     bring_back(self._connection, self._traps)
+                self.queued += self._bring_forward()
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
                 if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
                     self._frontier.give_back([row.id for row in rows])
@@ -397,6 +400,11 @@ class Queue:
             self._leased += len(leased)
             if leased or not rows:
                 return leased
+
+    def _bring_forward(self) -> int:
+        """Let URLs wait in the first turn that pages have named as canonical. Return the number of further ones."""
+        named, self._traps.yields.newly_named = self._traps.yields.newly_named, []
+        return bring_forward(self._connection, named)
 
     def _turn_now(self, row: Any) -> int:
         """Return the turn of a leased URL by what the run has learnt since it began to wait."""

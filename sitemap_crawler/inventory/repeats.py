@@ -40,7 +40,8 @@ MAX_SAMPLES = 1_000
 """Maximum number of such URLs of all groups at a time."""
 MAX_SHAPES = 100_000
 """Number of shapes of left out URLs from which on no further ones are looked for."""
-_UNREQUESTED = (urls.c.state == int(UrlState.EXHAUSTED)) & ~exists().where(observations.c.url_id == urls.c.id)
+_IS_OBSERVED = exists().where(observations.c.url_id == urls.c.id)
+_UNREQUESTED = (urls.c.state == int(UrlState.EXHAUSTED)) & ~_IS_OBSERVED
 _LEFT_OUT = (int(UrlState.REPEATS), int(UrlState.EXHAUSTED))
 
 
@@ -67,6 +68,24 @@ def bring_back(connection: Connection, traps: TrapDetector) -> None:
     for rows in batches_of_urls(connection, waiting.where(frontier.c.turn >= LATE_TURN)):
         ids = [row.id for row in rows if not traps.yields.is_postponed(row.url)]
         connection.execute(update(frontier).where(frontier.c.url_id.in_(ids)).values(turn=0))
+
+
+def bring_forward(connection: Connection, named: Sequence[str]) -> int:
+    """Let URLs that pages name as canonical wait in the first turn, even if they were refused before any request.
+
+    Return the number of those that were refused.
+    """
+    found = 0
+    for chunk in chunks([url_key(url) for url in named]):
+        ids = select(urls.c.id).where(urls.c.key.in_(chunk))
+        late = frontier.c.url_id.in_(ids) & (frontier.c.turn > 0)
+        connection.execute(update(frontier).where(late).values(turn=0))
+        refused = select(urls.c.id, urls.c.depth).where(urls.c.id.in_(ids), urls.c.state.in_(_LEFT_OUT), ~_IS_OBSERVED)
+        rows = connection.execute(refused).all()
+        SET_STATE.execute(connection, [{"b_id": row.id, "b_state": int(UrlState.ADMITTED)} for row in rows])
+        add_waiting(connection, [{"url_id": row.id, "depth": row.depth} for row in rows])
+        found += len(rows)
+    return found
 
 
 def sample_repeating(

@@ -204,7 +204,7 @@ class TrapDetector:
 
         `shapes` are those of which the run, or an earlier one, has left URLs out when it ended.
         """
-        if not self.applies(url):
+        if not self.applies(url) or self.yields.is_named(url):
             return None
         if self.yields.refuses(url):
             return Trap.REPEATS

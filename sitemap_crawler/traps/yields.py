@@ -88,6 +88,11 @@ def _plain_shape(url: str) -> Shape:
     return shape_of(url.partition("?")[0])
 
 
+def _simplicity(url: str) -> tuple[int, int]:
+    """Return the number of parameters of a URL, and its length."""
+    return url.count("?") + url.count("&"), len(url)
+
+
 class Yields:
     """The counts of the groups of a run, and the groups that are refused."""
 
@@ -141,6 +146,10 @@ class Yields:
         """Hashes of the other URLs with parameters that the run before has listed. They are not refused."""
         self.progress = Progress()
         self.canonicals = Canonicals()
+        self._named: set[int] = set()
+        """Hashes of the URLs that pages name as canonical, see `name_canonical`."""
+        self.newly_named: list[str] = []
+        """Those that were named since the caller has last let them wait in the first turn and emptied the list."""
         self.idle = IdleParameters()
 
     def turn_of(self, url: str) -> int:
@@ -152,7 +161,7 @@ class Yields:
             if len(self._identities) < MAX_PATHS:
                 self._identities.setdefault(number_of(url), hash(url))
             self.idle.admit(url)
-        if (turn := self._late_turn(url)) or "?" not in url:
+        if (turn := self._late_turn(url)) or "?" not in url or self.is_named(url):
             return turn
         shape = shape_of(url)
         count = self._admitted.get_or_create(shape.groups[0], lambda: [0])
@@ -246,6 +255,21 @@ class Yields:
             if own.shows(number, texts, share=MIN_SAME):
                 yield simpler
 
+    def name_canonical(self, url: str, canonical: str) -> None:
+        """Remember the canonical URL of a page that may be indexed. It is requested whatever its shape has shown.
+
+        The page gives way to it, so that the content has no other address. Only simpler ones count: others could go on
+        for ever.
+        """
+        if _simplicity(canonical) < _simplicity(url) and len(self._named) < MAX_PATHS:
+            if not self.is_named(canonical):
+                self.newly_named.append(canonical)
+            self._named.add(hash(canonical))
+
+    def is_named(self, url: str) -> bool:
+        """Return whether a page names a URL as canonical, and gives way to it."""
+        return bool(self._named) and hash(url) in self._named
+
     def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
         """Add a page that an earlier process of the run has seen."""
         self.texts.restore(texts, title, is_listable=is_listable)
@@ -315,7 +339,7 @@ class Yields:
 
     def _late_turn(self, url: str) -> int:
         """Return the turn of a URL whose group is postponed, or 0 for any other. Samples do not wait."""
-        if not self.postponed or url in self.samples or not self._stands_for_path(url):
+        if not self.postponed or url in self.samples or not self._stands_for_path(url) or self.is_named(url):
             return 0
         shape = _plain_shape(url)
         if not shape.is_variable:
@@ -419,10 +443,13 @@ class Yields:
         """Return whether a URL is not to be requested, as its group only repeats other pages.
 
         The first URL of a path is never refused for its parameters: it may be the only address of its content. Nor is a
-        URL that the run before has listed, or the first of those that have the same simpler URL.
+        URL that the run before has listed, or the first of those that have the same simpler URL, or one that a page
+        names as canonical.
         """
         number = hash(url)
         if not self.refused or self._is_first(url) or number in self.earlier_pages or number in self.earlier_repeats:
+            return False
+        if number in self._named:
             return False
         return self.refusing_group(url) is not None and not self._is_first_of_its_simpler(url)
 
@@ -509,7 +536,7 @@ class Yields:
         The first few of each shape are samples.
         """
         shape = self.exhausted_shape(url)
-        if shape is None:
+        if shape is None or self.is_named(url):
             return False
         new = self._new_samples.setdefault(shape, set())
         if url not in new and len(new) < NEW_SAMPLES:

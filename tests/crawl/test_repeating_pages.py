@@ -19,6 +19,7 @@ from tests.support.endless_sites import (
     board,
     calendar,
     forum,
+    gallery,
     one_path_shop,
     shop,
     tracker,
@@ -510,3 +511,14 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
     assert listed_paths(second, site) == listed
     # The start page with its lists, the articles, and a few views of each of three shapes.
     assert len(site.requests) - first < 100
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_pages_name_as_canonical_is_requested_before_the_run_ends(
+    program: Program, site: WebServer, seed: int
+) -> None:
+    """No link names the canonical addresses, and the run ends as its last pages show nothing new."""
+    program.patch("from sitemap_crawler.traps import progress\nprogress.MIN_WINDOW = 100\n")
+    made = gallery(seed)
+    for _ in range(2):
+        assert crawl(program, site, made) == made.content

@@ -49,7 +49,9 @@ class EndlessSite:
 
     def _answered(self, request: LoggedRequest) -> Answer:
         parts = urlsplit(request.path)
-        body = self.answer(parts.path, parse_qsl(parts.query), random.Random(f"{self.seed} {request.path}"))
+        body = self.answer(
+            parts.path, parse_qsl(parts.query, keep_blank_values=True), random.Random(f"{self.seed} {request.path}")
+        )
         if body is None:
             return Answer("not here", status=404)
         if not self.confirms:
@@ -250,6 +252,30 @@ def versions(seed: int, pages: int = 80, number: int = 6) -> tuple[EndlessSite, 
     editions = {f"/doc?p={name}": edition(name, number - 1) for name in range(pages)}
     editions |= {f"/doc?p={name}&v={v}": edition(name, v) for name in range(pages) for v in range(number)}
     return EndlessSite(set(editions), answer, seed=seed), editions
+
+
+def gallery(seed: int, pictures: int = 40) -> EndlessSite:
+    """Pictures that no link names by their canonical addresses, and endless lists that may not be indexed."""
+    tags = ("sea", "city", "forest", "night", "portrait", "travel", "street", "macro")
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        if path == "/":
+            links = [f"/show?/{number}/from/{list_}" for number in range(3) for list_ in range(5)]
+            return page(*_shuffled(links, order), title="Start")
+        [(name, _)] = parameters
+        if path == "/tags":
+            last = name.rpartition("/")[2]
+            further = [f"/tags?/{tag}/{last}{letter}" for tag in tags for letter in "ab"] if len(last) < 6 else []
+            noindex = '<meta name="robots" content="noindex">'
+            return page(*_shuffled(further, order), title="Tags", head=noindex, body=f"<p>{words_of('tags')}</p>")
+        number = name.split("/")[1]
+        links = [f"/show?/{(int(number) + step) % pictures}/from/{list_}" for step in (1, 2, 3) for list_ in range(2)]
+        links += [f"/tags?/{tag}/t" for tag in tags]
+        canonical = f'<link rel="canonical" href="/show?/{number}">'
+        body = f"<p>{words_of(f'picture{number}')}</p>"
+        return page(*_shuffled(links, order), title=f"Picture {number}", head=canonical, body=body)
+
+    return EndlessSite({"/", *(f"/show?/{number}" for number in range(pictures))}, answer, seed=seed)
 
 
 def one_path_shop(products: int = 60, categories: int = 90) -> EndlessSite:

@@ -130,6 +130,8 @@ class TrapsPipeline:
         if seen.texts is not None:
             if is_alike and not is_empty(seen.texts):
                 seen.notes[NoteKind.ALIKE] = 1
+            if seen.canonical is not None and not seen.noindex:
+                self._traps.yields.name_canonical(url, seen.canonical)
             percent = self._traps.compare(
                 url,
                 seen.texts,

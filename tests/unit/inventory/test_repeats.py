@@ -14,10 +14,11 @@ from sitemap_crawler.inventory.repeats import (
     MAX_GROUP_SAMPLES,
     MAX_REVISITED,
     MIN_GROUP_SAMPLES,
+    bring_forward,
     refuse_same,
     sample_repeating,
 )
-from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, observations, page_texts, urls
 from sitemap_crawler.inventory.shown_elsewhere import listed_url_that_shows
 from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
 from sitemap_crawler.inventory.store import Store, open_store
@@ -164,6 +165,23 @@ def add_refused(store: Store, paths: Iterable[str]) -> None:
                 for number, path in enumerate(paths, first)
             ],
         )
+
+
+def test_urls_that_pages_name_wait_in_the_first_turn(store: Store) -> None:
+    add(store, [("/fetched?x=1", b"1", None)])
+    add_refused(store, ["/refused?x=1", "/refused?x=2"])
+    add(store, [("/late?x=1", None, None), ("/late?x=2", None, None)])
+    with store.connection.begin():
+        store.connection.execute(insert(frontier), [{"url_id": n, "depth": 1, "turn": 1_000} for n in (4, 5)])
+        of_fetched = urls.c.id == 1
+        store.connection.execute(urls.update().where(of_fetched).values(state=int(UrlState.EXHAUSTED)))
+        named = ["/fetched?x=1", "/refused?x=2", "/late?x=2", "/unknown"]
+        assert bring_forward(store.connection, [SITE + path for path in named]) == 1
+        states = dict(store.connection.execute(select(urls.c.id, urls.c.state)).all())
+        turns = dict(store.connection.execute(select(frontier.c.url_id, frontier.c.turn)).all())
+    admitted, exhausted = int(UrlState.ADMITTED), int(UrlState.EXHAUSTED)
+    assert states == {1: exhausted, 2: int(UrlState.REPEATS), 3: admitted, 4: admitted, 5: admitted}
+    assert turns == {3: 0, 4: 1_000, 5: 0}
 
 
 def kind(name: str, number: int) -> list[str]:

@@ -501,3 +501,30 @@ def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
     refused = [yields.count_other(f"{HOST}/go?to={number}", [f"{HOST}/article-1/"]) for number in range(SAMPLES)]
     assert refused[:-1] == [[]] * (SAMPLES - 1)
     assert refused[-1] == [f"{HOST}/go?to"]
+
+
+def test_a_url_that_a_page_names_as_canonical_is_requested_like_others() -> None:
+    yields = Yields()
+    for path in ("/a?id=1", "/a?id=2&from=b", "/a?id=2"):
+        yields.turn_of(HOST + path)
+    yields.refuse([shape_of(HOST + "/a?id=2").groups[0]])
+    for number in range(2 * PLAIN_SAMPLES):
+        show(yields, f"/b/{number}", 1)
+    for named, by in (("/a?id=2", "/a?id=2&from=b"), ("/b/900", "/a?id=4")):
+        url = HOST + named
+        assert yields.refuses(url) or yields.turn_of(url) >= LATE_TURN
+        yields.name_canonical(HOST + by, url)
+        assert not yields.refuses(url)
+        assert yields.turn_of(url) == 0
+        assert yields.newly_named.pop() == url
+        yields.name_canonical(HOST + by, url)
+        assert yields.newly_named == []
+    assert yields.refuses(HOST + "/a?id=3")
+
+
+@pytest.mark.parametrize("named", ["/a?id=2&from=c", "/a?id=2&from=b&more=1", "/a?id=2&from=b"])
+def test_a_canonical_url_that_is_not_simpler_may_go_on_for_ever(named: str) -> None:
+    yields = Yields()
+    yields.name_canonical(HOST + "/a?id=2&from=b", HOST + named)
+    assert not yields.is_named(HOST + named)
+    assert yields.newly_named == []
