@@ -62,6 +62,7 @@ EXTENSIONS_BASE = {
     "sitemap_crawler.crawl.extensions.progress.Progress": 500,
     "sitemap_crawler.crawl.extensions.growth.Growth": 550,
     "sitemap_crawler.crawl.extensions.soft_404_probe.Soft404Probe": 600,
+    "sitemap_crawler.crawl.extensions.second_look.SecondLook": 650,
     "sitemap_crawler.crawl.extensions.exporter.Exporter": 900,
 }
 COMMANDS_MODULE = "sitemap_crawler.crawl.commands"

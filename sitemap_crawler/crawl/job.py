@@ -120,6 +120,8 @@ class Job:
         self.report: Report | None = None
         self.read_probe: Callable[[Response], Awaitable[Observation | None]] | None = None
         """Function that renders a response that is no page of the crawl; None without `--render`."""
+        self.kept_dates = 0
+        """Number of pages that show something else at each request, so that their dates were kept."""
         self.growing: list[UrlShape] | None = None
         """The shapes of which the most URLs wait, once the queue has grown for long."""
         self.show_line: Callable[[str], None] | None = None

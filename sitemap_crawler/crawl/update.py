@@ -84,6 +84,7 @@ logger = logging.getLogger(__name__)
 _EXTENSIONS = {
     "sitemap_crawler.crawl.extensions.exporter.Exporter": None,
     "sitemap_crawler.crawl.extensions.progress.Progress": None,
+    "sitemap_crawler.crawl.extensions.second_look.SecondLook": None,
     "sitemap_crawler.crawl.extensions.soft_404_probe.Soft404Probe": None,
     "sitemap_crawler.crawl.update.UpdateTargets": 900,
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, case, delete, func, literal_column, null, or_, select, update
+from sqlalchemy import Select, case, delete, func, literal_column, null, or_, select
 
 from sitemap_crawler.inventory.dialects import Truncated, insert
 from sitemap_crawler.inventory.schema import named_dates, observations, runs, urls
-from sitemap_crawler.inventory.sql import RowStatement, batches_of_urls, chunks, url_key
+from sitemap_crawler.inventory.sql import SET_DATE, RowStatement, batches_of_urls, chunks, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.lastmod import (
     DAY_SECONDS,
@@ -50,12 +50,6 @@ def _store_statement() -> RowStatement:
 
 
 _STORE = _store_statement()
-_DATE = RowStatement(
-    update(observations)
-    .where(observations.c.url_id == bindparam("b_id"))
-    .values({name: bindparam(f"b_{name}") for name in ("lastmod", "lastmod_source", "lastmod_day")}),
-    ("b_id", "b_lastmod", "b_lastmod_source", "b_lastmod_day"),
-)
 
 
 def store_named_dates(connection: Connection, run: int, sitemap: str, dates: Mapping[int, Dated]) -> None:
@@ -123,7 +117,7 @@ def settle_named_dates(connection: Connection, run: int) -> None:
                             "b_lastmod_day": dated.day,
                         }
                     )
-            _DATE.execute(connection, rows)
+            SET_DATE.execute(connection, rows)
 
 
 class CredibleDates:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, select, text, true, update
 
 from sitemap_crawler.inventory.dialects import Position, drops_indexes, prefix_index
-from sitemap_crawler.inventory.schema import UrlState, decisions, listings, urls
+from sitemap_crawler.inventory.schema import UrlState, decisions, listings, observations, urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -132,6 +132,13 @@ def update_urls(*columns: str) -> RowStatement:
 
 
 SET_STATE = update_urls("state")
+SET_DATE = RowStatement(
+    update(observations)
+    .where(observations.c.url_id == bindparam("b_id"))
+    .values({name: bindparam(f"b_{name}") for name in ("lastmod", "lastmod_source", "lastmod_day")}),
+    ("b_id", "b_lastmod", "b_lastmod_source", "b_lastmod_day"),
+)
+"""Sets the date of an observation."""
 
 
 def chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:

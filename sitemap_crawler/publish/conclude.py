@@ -57,6 +57,7 @@ from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.policy.rules import is_too_many_clicks
+from sitemap_crawler.policy.second_looks import kept_dates_notice
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.publish.context import RunContext
 from sitemap_crawler.publish.publisher import count_decided
@@ -233,6 +234,8 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
+            if ending.kept_dates:
+                report.notices.append(kept_dates_notice(ending.kept_dates))
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
             proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):

@@ -32,6 +32,8 @@ class Ending(NamedTuple):
     """Whether nothing was left to fetch or a limit was reached."""
     saw_everything: bool = False
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
+    kept_dates: int = 0
+    """Number of pages that show something else at each request, so that their dates were kept."""
     done: ProcessTotals = _NOTHING
     """What this process has done, without its time."""
     failure: str | None = None

@@ -135,7 +135,8 @@ class Exporter:
         except Exception as error:
             self._job.inventory_failed(error)
             return ending._replace(failure=self._job.ending.failure)
-        return ending._replace(saw_everything=ending.saw_everything and not is_exhausted)
+        saw_everything = ending.saw_everything and not is_exhausted
+        return ending._replace(saw_everything=saw_everything, kept_dates=self._job.kept_dates)
 
     def _conclude(self, ending: Ending) -> Report:
         """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""

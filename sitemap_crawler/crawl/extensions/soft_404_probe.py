@@ -17,10 +17,10 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from sqlalchemy.exc import SQLAlchemyError
 
 from sitemap_crawler.crawl.download.errors import describe_failure
+from sitemap_crawler.crawl.extensions.probing import read_fingerprint
 from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Meta, Stat
 from sitemap_crawler.exceptions import PatternTimeoutError
-from sitemap_crawler.extract.document import parse_document
 from sitemap_crawler.inventory.diagnostics import error_pages, note_same_content
 
 if TYPE_CHECKING:
@@ -126,17 +126,8 @@ class Soft404Probe:
             read = await self._job.read_probe(response)
             return None if read is None or read.body_hash is None else _Content(read.body_hash, read.fingerprint)
         # The same hash as the spider stores of a page.
-        return _Content(blake2b(response.body, digest_size=16).digest(), self._fingerprint(response))
-
-    def _fingerprint(self, response: Response) -> bytes | None:
-        # Imported here: most crawls send no probe.
-        from sitemap_crawler.extract.content.fingerprint import fingerprint
-
         spider: Any = self._crawler.spider
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        resolver = spider.resolver
-        document = parse_document(response.body, url=response.url, content_type=content_type, resolver=resolver)
-        return None if document is None else fingerprint(document)
+        return _Content(blake2b(response.body, digest_size=16).digest(), read_fingerprint(response, spider.resolver))
 
     def _failed(self, failure: Failure) -> None:
         if isinstance(failure.value, IgnoreRequest):

@@ -1,0 +1,74 @@
+"""The pages on which a run has seen a change itself, and their dates if the pages show something else each time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select
+
+from sitemap_crawler.inventory.schema import decisions, observations, runs, urls
+from sitemap_crawler.inventory.sql import SET_DATE, batches_of_urls
+from sitemap_crawler.items import RenderState
+from sitemap_crawler.policy.lastmod import OBSERVED_CHANGE
+from sitemap_crawler.traps.shapes import shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.policy.second_looks import ChangedPage
+
+_MADE_BY_SCRIPTS = (int(RenderState.RENDERED), int(RenderState.MOVED))
+
+
+def has_earlier_run(connection: Connection, run: int) -> bool:
+    """Return whether a run has earlier ones, whose pages it may find changed."""
+    with connection.begin():
+        return connection.scalar(select(func.count()).select_from(runs).where(runs.c.id < run)) != 0
+
+
+def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, ChangedPage]]:
+    """Yield the pages whose date is the moment at which the run has seen a change, each with its shape.
+
+    Those that scripts make are left out. The transaction is that of the caller.
+    """
+    from sitemap_crawler.policy.second_looks import ChangedPage
+
+    for rows in batches_of_urls(connection, _changed(run)):
+        for row in rows:
+            yield shape_of(row.url).groups[0], ChangedPage(row.url, row.fingerprint)
+
+
+def keep_dates(connection: Connection, run: int, shapes: Container[str]) -> int:
+    """Give the changed pages of some shapes the dates of the run before. Return their number."""
+    kept = 0
+    with connection.begin():
+        for rows in batches_of_urls(connection, _changed(run)):
+            same = [_dated_as_before(row) for row in rows if shape_of(row.url).groups[0] in shapes]
+            SET_DATE.execute(connection, same)
+            kept += len(same)
+    return kept
+
+
+def _changed(run: int) -> Select[Any]:
+    seen, before = observations.c, decisions.c
+    columns = (urls.c.id, urls.c.url, seen.fingerprint, before.lastmod, before.lastmod_source, before.lastmod_day)
+    query = select(*columns).join(observations, seen.url_id == urls.c.id)
+    query = query.outerjoin(decisions, before.url_id == urls.c.id)
+    return query.where(
+        seen.run == run,
+        seen.lastmod_source == OBSERVED_CHANGE,
+        seen.lastmod == seen.fetched,
+        seen.fingerprint.is_not(None),
+        or_(seen.rendered.is_(None), seen.rendered.not_in(_MADE_BY_SCRIPTS)),
+    )
+
+
+def _dated_as_before(row: Any) -> dict[str, Any]:
+    return {
+        "b_id": row.id,
+        "b_lastmod": row.lastmod,
+        "b_lastmod_source": row.lastmod_source,
+        "b_lastmod_day": bool(row.lastmod_day),
+    }

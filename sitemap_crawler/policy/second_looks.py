@@ -1,0 +1,77 @@
+"""Pages that show something else at each request: which are asked for again, and what the answers prove.
+
+Shops show products at random, blogs their posts, and a text that nobody has changed is then another one in each run. A
+change that the next request undoes, or repeats, is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MIN_CHANGED = 10
+"""Number of changed pages of a shape from which on some of them are asked for again."""
+MAX_LOOKS = 3
+"""Number of pages of a shape that are asked for again."""
+MIN_UNSTABLE = 2
+"""Number of these that have to differ once more, before no page of the shape counts as changed."""
+MAX_SHAPES = 50
+"""Maximum number of shapes that are looked at: those with the most changed pages."""
+MAX_KNOWN_SHAPES = 20_000
+"""Maximum number of shapes whose changed pages are counted."""
+
+
+class ChangedPage(NamedTuple):
+    """A page on which a run has seen a change."""
+
+    url: str
+    fingerprint: bytes
+
+
+@dataclass(slots=True)
+class _Shape:
+    changed: int = 0
+    looks: list[ChangedPage] = field(default_factory=list)
+    unstable: int = 0
+    """Number of pages that differed once more."""
+
+
+class SecondLooks:
+    """The shapes of the changed pages of a run, and what the second requests have shown."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[str, _Shape] = {}
+
+    def add(self, shape: str, page: ChangedPage) -> None:
+        """Count a changed page. The first one, and some later ones at growing distances, are asked for again."""
+        if len(self._shapes) >= MAX_KNOWN_SHAPES and shape not in self._shapes:
+            return
+        known = self._shapes.setdefault(shape, _Shape())
+        known.changed += 1
+        # The pages are those with the numbers 1, 2, 4, 8 …: the last few of them are spread over all.
+        if known.changed.bit_count() == 1:
+            known.looks = [*known.looks[1 - MAX_LOOKS :], page]
+
+    def choose(self) -> list[tuple[str, ChangedPage]]:
+        """Return the pages that are to be asked for again, each with its shape."""
+        many = [(name, shape) for name, shape in self._shapes.items() if shape.changed >= MIN_CHANGED]
+        many.sort(key=lambda item: (-item[1].changed, item[0]))
+        return [(name, page) for name, shape in many[:MAX_SHAPES] for page in shape.looks]
+
+    def count(self, shape: str, *, differs: bool) -> None:
+        """Count the answer to a second request."""
+        self._shapes[shape].unstable += differs
+
+    @property
+    def unstable(self) -> set[str]:
+        """The shapes whose pages show something else at each request."""
+        return {name for name, shape in self._shapes.items() if shape.unstable >= MIN_UNSTABLE}
+
+
+def kept_dates_notice(pages: int) -> str:
+    """Return the line for pages that show something else at each request."""
+    show = "1 page shows" if pages == 1 else f"{pages:,} pages show"
+    return (
+        f"{show} something else at each request, such as products at random: whether their content has changed is not "
+        "known, and their dates are those of the last run"
+    )

@@ -1,0 +1,128 @@
+"""Pages that show something else at each request keep their dates; pages that have changed are dated."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sitemap_crawler.validation.entries import read_entries
+from tests.support.webserver import Answer, LoggedRequest, WebServer, page
+
+if TYPE_CHECKING:
+    from tests.support.program import Program, Result
+
+PRODUCTS = [f"/product/{number}" for number in range(12)]
+ABOUT = [f"/about/{number}" for number in range(3)]
+
+
+class Shop:
+    """Twelve products, three other pages, and a number of offers that grows with each request of a product."""
+
+    def __init__(self, site: WebServer) -> None:
+        self.texts = {path: f"All about {path}" for path in (*PRODUCTS, *ABOUT)}
+        self.offers = count()
+        self.is_random = True
+        self.fails = False
+        site.pages["/"] = page(*PRODUCTS, *ABOUT, title="Shop")
+        site.pages |= dict.fromkeys(PRODUCTS, self._answer)
+        site.pages |= {path: lambda request: Answer(page(body=self.texts[request.path])) for path in ABOUT}
+        self._seen: set[str] = set()
+
+    def _answer(self, request: LoggedRequest) -> Answer:
+        if self.fails and request.path in self._seen:
+            return Answer("overloaded", status=500)
+        self._seen.add(request.path)
+        offer = f"<div class=x7>Today: thing number {next(self.offers)}</div>" if self.is_random else ""
+        return Answer(page(title=request.path, body=f"<p>{self.texts[request.path]}</p>{offer}"))
+
+    def begin(self) -> None:
+        """Begin a run: the first requests are answered in any case."""
+        self._seen.clear()
+
+
+def crawl(program: Program, site: WebServer, shop: Shop) -> Result:
+    shop.begin()
+    site.clear_log()
+    result = program.crawl(site.url("/"), "--state", "state.db")
+    assert result.code == 0, result.err
+    return result
+
+
+def dated(program: Program, site: WebServer) -> set[str]:
+    entries = read_entries((program.output / "sitemap.xml").read_bytes())
+    return {entry.loc.removeprefix(site.url("/")[:-1]) for entry in entries if entry.lastmod is not None}
+
+
+def repeated(site: WebServer) -> list[str]:
+    """Return the paths that were requested again in a run."""
+    paths = site.paths()
+    return sorted({path for path in paths if paths.count(path) > 1})
+
+
+def test_what_a_page_shows_at_random_is_no_change(program: Program, site: WebServer) -> None:
+    shop = Shop(site)
+    first = crawl(program, site, shop)
+    assert repeated(site) == []
+    assert first.report["notices"] == []
+    shop.texts[ABOUT[0]] += ", and more"
+    second = crawl(program, site, shop)
+    assert second.report["changes"] == {"added": 0, "changed": 1, "removed": 0}
+    assert dated(program, site) == {ABOUT[0]}
+    assert len(repeated(site)) == 3
+    assert set(repeated(site)) < set(PRODUCTS)
+    [notice] = second.report["notices"]
+    assert notice.startswith("12 pages show something else at each request")
+    assert second.report["requests"] == len(site.paths())
+    third = crawl(program, site, shop)
+    assert third.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+    assert dated(program, site) == {ABOUT[0]}
+
+
+def test_pages_that_have_changed_are_dated(program: Program, site: WebServer) -> None:
+    shop = Shop(site)
+    shop.is_random = False
+    crawl(program, site, shop)
+    shop.texts |= {path: f"Something else about {path}" for path in PRODUCTS}
+    second = crawl(program, site, shop)
+    assert second.report["changes"] == {"added": 0, "changed": 12, "removed": 0}
+    assert dated(program, site) == set(PRODUCTS)
+    assert len(repeated(site)) == 3
+    assert second.report["notices"] == []
+
+
+def test_few_changed_pages_are_not_asked_for_again(program: Program, site: WebServer) -> None:
+    shop = Shop(site)
+    shop.is_random = False
+    crawl(program, site, shop)
+    changed = set(PRODUCTS[:9])
+    shop.texts |= {path: f"Something else about {path}" for path in changed}
+    crawl(program, site, shop)
+    assert dated(program, site) == changed
+    assert repeated(site) == []
+
+
+@pytest.mark.slow
+def test_a_server_that_fails_at_the_second_look_proves_nothing(program: Program, site: WebServer) -> None:
+    shop = Shop(site)
+    crawl(program, site, shop)
+    shop.fails = True
+    second = crawl(program, site, shop)
+    assert len(repeated(site)) == 3
+    assert second.report["changes"]["changed"] == 12
+
+
+@pytest.mark.slow
+def test_dates_from_before_come_back(program: Program, site: WebServer) -> None:
+    """The products had a date when the pages began to show things at random."""
+    shop = Shop(site)
+    shop.is_random = False
+    crawl(program, site, shop)
+    shop.texts |= {path: f"Something else about {path}" for path in PRODUCTS}
+    crawl(program, site, shop)
+    dates = (program.output / "sitemap.xml").read_bytes()
+    shop.is_random = True
+    third = crawl(program, site, shop)
+    assert third.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+    assert (program.output / "sitemap.xml").read_bytes() == dates
