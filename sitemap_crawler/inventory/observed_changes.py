@@ -10,14 +10,13 @@ from sitemap_crawler.inventory.schema import decisions, observations, runs, urls
 from sitemap_crawler.inventory.sql import SET_DATE, batches_of_urls
 from sitemap_crawler.items import RenderState
 from sitemap_crawler.policy.lastmod import OBSERVED_CHANGE
+from sitemap_crawler.policy.second_looks import ChangedPage
 from sitemap_crawler.traps.shapes import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from sqlalchemy import Connection, Select
-
-    from sitemap_crawler.policy.second_looks import ChangedPage
 
 _MADE_BY_SCRIPTS = (int(RenderState.RENDERED), int(RenderState.MOVED))
 
@@ -33,8 +32,6 @@ def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, Chang
 
     Those that scripts make are left out. The transaction is that of the caller.
     """
-    from sitemap_crawler.policy.second_looks import ChangedPage
-
     for rows in batches_of_urls(connection, _changed(run)):
         for row in rows:
             yield shape_of(row.url).groups[0], ChangedPage(row.url, row.fingerprint)

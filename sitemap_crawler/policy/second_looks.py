@@ -1,7 +1,7 @@
 """Pages that show something else at each request: which are asked for again, and what the answers prove.
 
-Shops show products at random, blogs their posts, and a text that nobody has changed is then another one in each run. A
-change that the next request undoes, or repeats, is none.
+Shops show products at random, and blogs their posts: such a page is another one in each run, although nobody has
+changed it. A page that has changed shows the same when it is asked for again.
 """
 
 from __future__ import annotations

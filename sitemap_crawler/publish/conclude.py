@@ -65,6 +65,7 @@ from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
+from sitemap_crawler.report.url_groups.listed_urls import with_listed
 from sitemap_crawler.report.waiting import (
     WaitingCount,
     depth_notice,
@@ -195,6 +196,8 @@ class _Conclusion:
         self._report = report
         self._connection = context.store.connection
         self._url_groups: dict[str, UrlGroups] = {}
+        self._lines_before_shapes = 0
+        """Number of notices before the lines of the shapes that wait or were left out."""
         self._trap_tally = TrapTally()
         self._too_many_clicks = 0
         """Number of URLs that --max-depth leaves out."""
@@ -275,14 +278,22 @@ class _Conclusion:
         if report.waiting and has_grown(self._connection, self._context.run.id):
             report.notices.append(interruption_notice(report.waiting))
             self._note_shapes(report.waiting, waiting_urls)
+            self._name_shapes()
 
     def _note_shapes(self, number: int, urls_of: Callable[..., Iterable[list[str]]]) -> None:
-        """Name the largest shapes of some URLs. `urls_of` yields them, of `every` so many one."""
+        """Find the largest shapes of some URLs. `urls_of` yields them, of `every` so many one."""
         count = WaitingCount(self._context.rules.scope.prefix, waiting=number)
         for urls in urls_of(self._connection, every=count.every):
             count.add(urls)
         self._report.waiting_shapes = count.shapes()
-        self._report.notices.extend(shape_lines(self._report.waiting_shapes))
+        self._lines_before_shapes = len(self._report.notices)
+
+    def _name_shapes(self) -> None:
+        """Add the lines of the shapes below those that announce them, once it is known which pages are listed."""
+        report, place = self._report, self._lines_before_shapes
+        with self._connection.begin():
+            report.waiting_shapes = with_listed(self._connection, report.waiting_shapes)
+        report.notices[place:place] = shape_lines(report.waiting_shapes)
 
     def _warn_of_lost_urls(self) -> bool:
         """Warn of each page that a component added by the user dropped. Return whether there is any."""
@@ -314,6 +325,7 @@ class _Conclusion:
         if options.alternates:
             store_clusters(self._connection, warn=lambda warning: context.warn(*warning))
         count_decided(context, decisions, report)
+        self._name_shapes()
         problem = start_page_problem(context.start_url, find=decisions.find, decider=decider)
         if problem is None:
             report.hints = few_pages_hints(

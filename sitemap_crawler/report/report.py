@@ -151,9 +151,9 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.__slots__}
         values["outcome"] = str(self.outcome)
-        values["waiting_shapes"] = [shape._asdict() for shape in self.waiting_shapes]
+        values["waiting_shapes"] = [shape.to_json() for shape in self.waiting_shapes]
         values["changes"] = self.changes._asdict()
-        values["shapes"] = {reason: [shape._asdict() for shape in shapes] for reason, shapes in self.shapes.items()}
+        values["shapes"] = {reason: [shape.to_json() for shape in shapes] for reason, shapes in self.shapes.items()}
         for name in ("started", "finished"):
             values[name] = values[name].isoformat(timespec="seconds")
         return {"outcome": values.pop("outcome"), "exit_code": self.exit_code, **values}

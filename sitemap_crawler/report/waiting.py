@@ -111,5 +111,11 @@ def limit_remedy() -> str:
 def shape_lines(shapes: Iterable[UrlShape]) -> Iterator[str]:
     """Yield a line for each shape, with the option that excludes its URLs."""
     for shape in shapes:
-        remedy = "" if shape.exclude is None else f": --exclude {quote(shape.exclude)}"
+        remedy = "" if shape.exclude is None else f"{_listed(shape.listed)}: --exclude {quote(shape.exclude)}"
         yield f"{shape.urls:,} like {shape.pattern}{remedy}"
+
+
+def _listed(pages: int | None) -> str:
+    if not pages:
+        return ""
+    return " and 1 listed page" if pages == 1 else f" and {pages:,} listed pages"

@@ -503,8 +503,9 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
             "requested; to request them all, except them with SITEMAP_NO_TRAPS; to leave them out from the beginning, "
             "crawl with --exclude"
         ),
-        f"{shape['urls']:,} like {shape['pattern']}: --exclude {shlex.quote(shape['exclude'])}",
+        f"{shape['urls']:,} like {shape['pattern']} and 1 listed page: --exclude {shlex.quote(shape['exclude'])}",
     ]
+    assert shape["listed"] == 1
     first = len(site.requests)
     assert first < 2_500
     second = program.crawl(site.url("/"))

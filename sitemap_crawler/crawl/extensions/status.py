@@ -124,7 +124,7 @@ def _job_values(job: Job, *, state: str) -> dict[str, Any]:
         "queued": job.queue.waiting,
         "failing": None if failing is None else failing.urls,
         "next_retry": None if failing is None else failing.next_request_time(now).isoformat(timespec="seconds"),
-        "growing": None if job.growing is None else [shape._asdict() for shape in job.growing],
+        "growing": None if job.growing is None else [shape.to_json() for shape in job.growing],
         "listable": job.listable + job.others.listable,
         "listed": None,
         "pages_per_second": None,

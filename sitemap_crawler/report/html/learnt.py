@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
@@ -13,9 +12,11 @@ from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.report.html.texts import clean
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
-from sitemap_crawler.utils.patterns import UserPattern
+from sitemap_crawler.report.url_groups.listed_urls import count_listed
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from sqlalchemy import Connection
 
     from sitemap_crawler.report.html.texts import PageTexts
@@ -65,7 +66,7 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     groups = _groups_of(connection, counts, prefix)
     shapes = {name: _shape_of(groups[name], prefix) for name in counts}
     options = {shape.exclude for shape in shapes.values() if shape is not None and shape.exclude is not None}
-    listed, every = _listed_by_option(connection, options)
+    listed, every = count_listed(connection, options)
     traps = [_trap(name, counts[name], shapes[name], texts, listed) for name in counts]
     return LearntTraps(traps, len(found), is_estimated=every > 1)
 
@@ -85,22 +86,6 @@ def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> d
 def _shape_of(groups: UrlGroups, prefix: str) -> UrlShape | None:
     """Return the shape that most of the URLs have."""
     return next((shape_of_group(group, prefix) for group in groups.top(1) if group.urls), None)
-
-
-def _listed_by_option(connection: Connection, options: set[str]) -> tuple[Counter[str | None], int]:
-    """Return the number of listed pages that each value of --exclude matches, and the number for which each stands."""
-    found: Counter[str | None] = Counter()
-    every = 1
-    if options:
-        patterns = [UserPattern(option) for option in options]
-        is_listed = decisions.c.decision == "listed"
-        number = connection.execute(select(func.count()).select_from(decisions).where(is_listed)).scalar_one()
-        every = max(1, -(-number // MAX_COUNTED))
-        query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
-        query = query.where(is_listed, one_in(every, urls.c.id))
-        for url in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}).scalars():
-            found.update({pattern.text: every for pattern in patterns if pattern.found_in(url)})
-    return found, every
 
 
 def _trap(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sitemap_crawler.exceptions import PatternError
 from sitemap_crawler.report.url_groups.groups import MAX_EXAMPLE
@@ -30,6 +30,12 @@ class UrlShape(NamedTuple):
     """The shortest URLs."""
     exclude: str | None
     """Value of --exclude that matches the URLs; None if the shape is no more than all pages of the site."""
+    listed: int | None = None
+    """Number of listed pages that the option matches, too, on large sites an estimate; None if nobody has counted."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values for reports, without the listed pages if they were not counted."""
+        return {name: value for name, value in self._asdict().items() if name != "listed" or value is not None}
 
 
 def shape_of_group(group: UrlGroup, prefix: str) -> UrlShape:

@@ -95,3 +95,16 @@ def test_lines_of_hostile_urls_are_one_argument() -> None:
     [line] = shape_lines([shape])
     assert shape.exclude is not None
     assert line.partition(" --exclude ")[2] == shlex.quote(shape.exclude)
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        (0, "2,000 like /find?q=*: --exclude x"),
+        (1, "2,000 like /find?q=* and 1 listed page: --exclude x"),
+        (1_500, "2,000 like /find?q=* and 1,500 listed pages: --exclude x"),
+    ],
+)
+def test_the_line_of_a_shape_says_how_many_listed_pages_its_option_matches(listed: int, words: str) -> None:
+    example = f"{SITE}/find?q=1"
+    assert list(shape_lines([UrlShape("/find?q=*", 2_000, example, [example], "x", listed)])) == [words]

@@ -268,7 +268,8 @@ def test_the_listed_pages_are_counted_that_the_option_of_a_kind_leaves_out_too(
     ]  # fmt: skip
     assert make_page(inventory).text.count("It leaves out 3 listed pages, too.") == 1
     # A part of the listed pages is read if they are many.
-    monkeypatch.setattr("sitemap_crawler.report.html.learnt.MAX_COUNTED", facts_of(inventory).scan.listed // 2)
+    limit = facts_of(inventory).scan.listed // 2
+    monkeypatch.setattr("sitemap_crawler.report.url_groups.listed_urls.MAX_READ", limit)
     listed = facts_of(inventory).learnt.traps[0].listed
     assert 0 < listed < 10
     assert f"It leaves out about {listed} listed pages, too." in make_page(inventory).text
