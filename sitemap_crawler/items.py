@@ -128,7 +128,7 @@ class StoredRequest(NamedTuple):
 
     @property
     def name(self) -> tuple[Any, ...]:
-        """What tells the request from others: the method, the URL and the headers."""
+        """The key of the request among those of its page: the method, the URL and the headers."""
         return self.method, self.url, self.headers
 
     @classmethod
@@ -171,12 +171,12 @@ class PageRendering:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known what scripts make of the page: they made something of it, or nothing."""
+        """Whether a rendering has shown what scripts add to the page, or that they add nothing."""
         return self.is_scripted or self.state is RenderState.NO_GAIN
 
     @property
     def follows_scripts(self) -> bool:
-        """Whether the page is rendered again once a request of its scripts has another answer.
+        """Whether another answer to a request of its scripts lets the page be rendered again.
 
         Checks are left out, as each run adds some.
         """
@@ -184,7 +184,7 @@ class PageRendering:
 
     @property
     def is_renewed(self) -> bool:
-        """Whether the page is rendered again after some runs, even if nothing of it has changed."""
+        """Whether the page is rendered again after some runs without a change of it."""
         return self.is_scripted or (self.is_known and self.cause in (RenderCause.SHELL, RenderCause.SAMPLE))
 
     def to_json(self) -> dict[str, Any]:

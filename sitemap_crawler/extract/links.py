@@ -66,7 +66,7 @@ class Refresh(NamedTuple):
 
     url: str
     is_redirect: bool
-    """Whether that is so soon that the page is none of its own."""
+    """Whether that takes less than a minute: the page is then only the way to the other URL."""
 
 
 def find_links(document: Document, link_headers: Sequence[str], *, max_links: int) -> Links:

@@ -14,7 +14,7 @@ MIN_CHANGED = 10
 MAX_LOOKS = 3
 """Number of pages of a shape that are asked for again."""
 MIN_UNSTABLE = 2
-"""Number of these that have to differ once more, before no page of the shape counts as changed."""
+"""Number of these that have to differ once more, each in its own way, before no page of the shape counts as changed."""
 MAX_SHAPES = 50
 """Maximum number of shapes that are looked at: those with the most changed pages."""
 MAX_KNOWN_SHAPES = 20_000
@@ -32,8 +32,14 @@ class ChangedPage(NamedTuple):
 class _Shape:
     changed: int = 0
     looks: list[ChangedPage] = field(default_factory=list)
-    unstable: int = 0
-    """Number of pages that differed once more."""
+    others: list[bytes] = field(default_factory=list)
+    """The fingerprints of the answers that differed once more."""
+
+    @property
+    def is_unstable(self) -> bool:
+        # Several pages with one content are a message of the server, such as maintenance.
+        own = [other for other in self.others if self.others.count(other) == 1]
+        return len(own) >= MIN_UNSTABLE
 
 
 class SecondLooks:
@@ -58,14 +64,17 @@ class SecondLooks:
         many.sort(key=lambda item: (-item[1].changed, item[0]))
         return [(name, page) for name, shape in many[:MAX_SHAPES] for page in shape.looks]
 
-    def count(self, shape: str, *, differs: bool) -> None:
-        """Count the answer to a second request."""
-        self._shapes[shape].unstable += differs
+    def compare(self, shape: str, page: ChangedPage, answer: bytes) -> bool:
+        """Return whether the content that answered the second request for a page differs from its first one."""
+        if answer == page.fingerprint:
+            return False
+        self._shapes[shape].others.append(answer)
+        return True
 
     @property
     def unstable(self) -> set[str]:
         """The shapes whose pages show something else at each request."""
-        return {name for name, shape in self._shapes.items() if shape.unstable >= MIN_UNSTABLE}
+        return {name for name, shape in self._shapes.items() if shape.is_unstable}
 
 
 def kept_dates_notice(pages: int) -> str:

@@ -1,4 +1,4 @@
-"""What extensions read of a response that is stored as no page."""
+"""Reading the answer to a request of an extension. The inventory stores no observation of it."""
 
 from __future__ import annotations
 

@@ -87,9 +87,8 @@ class SecondLook:
         self._crawler.stats.inc_value(Stat.PROBE_REQUESTS)
         spider: Any = self._crawler.spider
         seen = read_fingerprint(response, spider.resolver) if response.status == 200 and response.body else None
-        differs = seen is not None and seen != page.fingerprint
+        differs = seen is not None and looks.compare(shape, page, seen)
         logger.info("second look at %s: %s", page.url, "another content" if differs else "no other content")
-        looks.count(shape, differs=differs)
 
     def _failed(self, failure: Failure) -> None:
         if not isinstance(failure.value, IgnoreRequest):
