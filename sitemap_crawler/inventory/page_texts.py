@@ -13,7 +13,7 @@ from sitemap_crawler.inventory.schema import UrlState, decisions, observations, 
 from sitemap_crawler.inventory.sql import STREAM_ROWS, RowStatement
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.canonicals import Canonicals
-from sitemap_crawler.traps.yields import MAX_LINKS
+from sitemap_crawler.traps.met_links import MAX_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +82,7 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     for (texts,) in stream(select(page_texts.c.texts).where(page_texts.c.run != run)):
         yields.texts.add_earlier(texts)
     plain = select(urls.c.url).where(~urls.c.url.contains("?")).order_by(urls.c.id).limit(MAX_LINKS)
-    yields.earlier_links.update(hash(url) for (url,) in stream(plain.where(urls.c.first_seen != run)))
+    yields.links.add_earlier(url for (url,) in stream(plain.where(urls.c.first_seen != run)))
     listed = select(urls.c.url, observations.c.notes).join(decisions, decisions.c.url_id == urls.c.id)
     listed = listed.join(observations, observations.c.url_id == urls.c.id)
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
@@ -92,7 +92,7 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     named = named.join(canonical, canonical.c.id == observations.c.canonical).order_by(urls.c.id).limit(MAX_LINKS)
     gives_way = (observations.c.canonical != observations.c.url_id) & ~observations.c.noindex
     for url, other in stream(named.where(gives_way, observations.c.status == 200)):
-        yields.name_canonical(url, other)
+        yields.named.add(other, url=url)
     ended = select(runs.c.ended_by).where(runs.c.id < run, runs.c.ended_by.is_not(None)).order_by(runs.c.id.desc())
     # A run that a limit ended may list pages that it knew to repeat others.
     knows_repeats = connection.scalar(ended.limit(1)) == SAW_EVERYTHING
@@ -108,7 +108,7 @@ def load_known_pages(connection: Connection, traps: TrapDetector, *, run: int, r
     query = query.join(observations, seen.url_id == shown.url_id).join(urls, urls.c.id == shown.url_id)
     for row in stream(query.where(shown.run == run).order_by(shown.url_id)):
         yields.restore_page(row.url, row.texts, row.title, is_listable=row.is_listable)
-    yields.restore_links(url for (url,) in stream(plain.where(urls.c.first_seen == run)))
+    yields.links.restore(url for (url,) in stream(plain.where(urls.c.first_seen == run)))
     admitted = select(urls.c.url).where(urls.c.state == int(UrlState.ADMITTED), urls.c.depth > 0)
     for (url,) in stream(admitted.order_by(urls.c.id)):
         traps.turn_of(url)

@@ -375,8 +375,8 @@ class Queue:
     def _lease_rows(self, limit: int, elsewhere: Collection[str]) -> list[QueuedUrl]:
         while True:
             with self._connection.begin():
-                if self._traps.yields.has_returned:
-                    self._traps.yields.has_returned = False
+                if self._traps.yields.turns.has_returned:
+                    self._traps.yields.turns.has_returned = False
                     bring_back(self._connection, self._traps)
                 self.queued += self._bring_forward()
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
@@ -403,8 +403,9 @@ class Queue:
 
     def _bring_forward(self) -> int:
         """Let URLs wait in the first turn that pages have named as canonical. Return the number of further ones."""
-        named, self._traps.yields.newly_named = self._traps.yields.newly_named, []
-        return bring_forward(self._connection, named)
+        named = self._traps.yields.named
+        new, named.new = named.new, []
+        return bring_forward(self._connection, new)
 
     def _turn_now(self, row: Any) -> int:
         """Return the turn of a leased URL by what the run has learnt since it began to wait."""

@@ -18,7 +18,7 @@ from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_url
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.same_pages import SamePages
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.yields import LATE_TURN
+from sitemap_crawler.traps.turns import LATE_TURN
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -66,7 +66,7 @@ def bring_back(connection: Connection, traps: TrapDetector) -> None:
     """Let those URLs wait in the first turn that waited for all others, and whose group has yielded since."""
     waiting = select(urls.c.id, urls.c.url).join(frontier, frontier.c.url_id == urls.c.id)
     for rows in batches_of_urls(connection, waiting.where(frontier.c.turn >= LATE_TURN)):
-        ids = [row.id for row in rows if not traps.yields.is_postponed(row.url)]
+        ids = [row.id for row in rows if not traps.yields.turns.is_postponed(row.url)]
         connection.execute(update(frontier).where(frontier.c.url_id.in_(ids)).values(turn=0))
 
 
@@ -98,7 +98,7 @@ def sample_repeating(
     """
     samples: dict[str, _Spread] = defaultdict(_Spread)
     for row in _refused_unseen(connection):
-        group = traps.yields.refusing_group(row.url) or traps.yields.exhausted_shape(row.url)
+        group = traps.yields.refusing_group(row.url) or traps.yields.left_out.shape_left_out(row.url)
         if group is None or group in known:
             continue
         samples[group].add(row)
@@ -107,12 +107,12 @@ def sample_repeating(
     again = _pages_to_revisit(connection, traps, known=known, run=run)
     turns = zip_longest(*again.values(), *chosen_of_groups)
     chosen = [row for turn in turns for row in turn if row is not None][:MAX_SAMPLES]
-    traps.yields.samples.update(row.url for row in chosen)
+    traps.yields.left_out.samples.update(row.url for row in chosen)
     return [row.id for row in chosen], {*groups, *again}
 
 
 def _number_of_samples(group: str, yields: Yields) -> int:
-    if group in yields.earlier or group not in yields.refused:
+    if group in yields.left_out.earlier or group not in yields.refused:
         return MAX_EARLIER_SAMPLES
     return MAX_GROUP_SAMPLES if yields.has_yielded(group) else MIN_GROUP_SAMPLES
 
@@ -151,7 +151,8 @@ def _pages_to_revisit(
     A week of a calendar that was empty may have events now. A page with half of the clicks is chosen twice as often.
     """
     yields = traps.yields
-    groups = {group for group in yields.earlier & yields.refused if yields.has_yielded(group) and group not in known}
+    earlier = yields.left_out.earlier & yields.refused
+    groups = {group for group in earlier if yields.has_yielded(group) and group not in known}
     chosen: dict[str, list[Any]] = defaultdict(list)
     if not groups:
         return chosen

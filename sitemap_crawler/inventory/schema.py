@@ -145,7 +145,7 @@ frontier = Table(
     Column("owner", BigInteger),
     # Number of processes that ended while they had leased the URL, without a sign of life.
     Column("deaths", SmallInteger, nullable=False, server_default="0"),
-    # URLs of a later turn wait for those of an earlier one, see `traps/yields.py`.
+    # URLs of a later turn wait for those of an earlier one, see `traps/turns.py`.
     Column("turn", SmallInteger, nullable=False, server_default="0"),
 )
 

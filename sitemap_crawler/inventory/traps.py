@@ -44,7 +44,7 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
         traps.count_admitted(row.url)
     before = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAPS_BEFORE))
     if before is not None and (known := json.loads(before))["run"] == run:
-        traps.yields.restore_before(known)
+        traps.yields.left_out.restore(known)
     load_admitted_sessions(connection, traps)
 
 
@@ -58,7 +58,7 @@ def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -
 def store_left_out(connection: Connection, traps: TrapDetector, *, run: int) -> None:
     """Store what the runs before this one have refused, and the shapes that were left out, for a resumed run."""
     if traps.yields.leaves_out:
-        _store(connection, MetaObject.TRAPS_BEFORE, {"run": run, **traps.yields.before})
+        _store(connection, MetaObject.TRAPS_BEFORE, {"run": run, **traps.yields.left_out.before})
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:

@@ -1,4 +1,4 @@
-"""Whether pages that name themselves as their canonical URL are believed.
+"""The canonical URLs that pages name, and whether pages that name themselves are believed.
 
 In a shop under one path, such as `/index.php?route=…`, the page of a category names its own URL as canonical. The page
 of the same category in another order names it, too. Such a list is content, although it shows only what other pages
@@ -11,6 +11,8 @@ MAX_UNPROVED = 50
 """Number of pages with parameters that name themselves, up to which they are believed without proof."""
 MIN_OTHERS = 0.1
 """Number of pages that name another URL, or are noindex, for each further page that is believed."""
+MAX_NAMED = 200_000
+"""Maximum number of canonical URLs that are remembered."""
 
 
 class Canonicals:
@@ -31,3 +33,31 @@ class Canonicals:
     def are_believed(self) -> bool:
         """Whether a page that names itself counts as a page of its own."""
         return self._own <= MAX_UNPROVED or self._others >= MIN_OTHERS * self._own
+
+
+class NamedUrls:
+    """The canonical URLs of pages that may be indexed. They are requested whatever their shapes have shown.
+
+    The pages give way to them, so that the content has no other address. Only simpler ones count: others could go on
+    for ever.
+    """
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
+        """Those that were named since the caller has last let them wait in the first turn and emptied the list."""
+        self._hashes: set[int] = set()
+
+    def __contains__(self, url: str) -> bool:
+        return bool(self._hashes) and hash(url) in self._hashes
+
+    def add(self, canonical: str, *, url: str) -> None:
+        """Add the canonical URL of the page with the URL `url`."""
+        if _simplicity(canonical) < _simplicity(url) and len(self._hashes) < MAX_NAMED:
+            if canonical not in self:
+                self.new.append(canonical)
+            self._hashes.add(hash(canonical))
+
+
+def _simplicity(url: str) -> tuple[int, int]:
+    """Return the number of parameters of a URL, and its length."""
+    return url.count("?") + url.count("&"), len(url)

@@ -147,7 +147,7 @@ class TrapDetector:
             "rounds": sorted(self._nested),
             "repeating": sorted(self.yields.refused),
             "compared": self.yields.compared,
-            "speaking": sorted(self.yields.speakers),
+            "speaking": sorted(self.yields.groups.speakers),
             "idle": self.yields.idle.known,
         }
 
@@ -158,7 +158,7 @@ class TrapDetector:
         self._nested.update(known.get("rounds", ()))
         # A kind that this run has opened again stays open. The caller may not have stored that yet.
         self.yields.refuse(group for group in known.get("repeating", ()) if group not in self.yields.reopened)
-        self.yields.earlier_speakers.update(known.get("speaking", ()))
+        self.yields.groups.earlier_speakers.update(known.get("speaking", ()))
         self.yields.idle.add_known(known.get("idle", {}))
         self.yields.compared.update((group, tuple(counts)) for group, counts in known.get("compared", {}).items())
 
@@ -167,8 +167,8 @@ class TrapDetector:
         """The counts of pages, for JSON."""
         yields = self.yields
         learnt = {
-            "groups": yields.counts,
-            "postponed": sorted(yields.postponed),
+            "groups": yields.groups.counts,
+            "postponed": sorted(yields.turns.postponed),
             "reopened": sorted(yields.reopened),
         }
         return {**self._learner.counts, **yields.progress.counts, **learnt}
@@ -177,8 +177,8 @@ class TrapDetector:
         """Add the counts of an earlier process of this run."""
         self._learner.restore(counts)
         self.yields.progress.restore(counts)
-        self.yields.restore(counts.get("groups", {}))
-        self.yields.postponed.update(counts.get("postponed", ()))
+        self.yields.groups.restore(counts.get("groups", {}))
+        self.yields.turns.restore(counts.get("postponed", ()))
         self.yields.reopen(counts.get("reopened", ()))
 
     @property
@@ -188,27 +188,28 @@ class TrapDetector:
 
     def turn_of(self, url: str) -> int:
         """Count a URL that is to be requested, and return its turn."""
-        return self.yields.turn_of(url) if self.applies(url) else 0
+        return self.yields.admit(url) if self.applies(url) else 0
 
     def count_request(self, url: str, turn: int) -> int:
         """Return the turn in which a URL may be requested. If that is not later than `turn`, the URL is counted."""
-        return self.yields.count_request(url, turn) if self.applies(url) else 0
+        return self.yields.turns.count_request(url, turn) if self.applies(url) else 0
 
     def uncount_request(self, url: str) -> None:
         """Take a URL back that was counted, and was not requested."""
         if self.applies(url):
-            self.yields.uncount_request(url)
+            self.yields.turns.uncount_request(url)
 
     def left_out_as(self, url: str, *, shapes: Container[str]) -> Trap | None:
         """Return the reason against listing a fetched page that has shown nothing new, or None.
 
         `shapes` are those of which the run, or an earlier one, has left URLs out when it ended.
         """
-        if not self.applies(url) or self.yields.is_named(url):
+        yields = self.yields
+        if not self.applies(url) or url in yields.named:
             return None
-        if self.yields.refuses(url):
+        if yields.refuses(url):
             return Trap.REPEATS
-        is_sample = url in self.yields.samples and self.yields.exhausted_shape(url) is not None
+        is_sample = url in yields.left_out.samples and yields.left_out.shape_left_out(url) is not None
         return Trap.EXHAUSTED if is_sample or shape_of(url).groups[0] in shapes else None
 
     def count_admitted(self, url: str) -> None:

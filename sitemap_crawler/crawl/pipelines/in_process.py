@@ -131,7 +131,7 @@ class TrapsPipeline:
             if is_alike and not is_empty(seen.texts):
                 seen.notes[NoteKind.ALIKE] = 1
             if seen.canonical is not None and not seen.noindex:
-                self._traps.yields.name_canonical(url, seen.canonical)
+                self._traps.yields.named.add(seen.canonical, url=url)
             percent = self._traps.compare(
                 url,
                 seen.texts,

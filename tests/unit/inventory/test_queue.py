@@ -18,8 +18,9 @@ from sitemap_crawler.inventory.store import Store, open_store
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.traps.detector import TrapDetector
+from sitemap_crawler.traps.groups import PLAIN_SAMPLES
 from sitemap_crawler.traps.progress import MIN_WINDOW
-from sitemap_crawler.traps.yields import MANY_DRY, OWN_PLAIN_SAMPLES, PLAIN_SAMPLES
+from sitemap_crawler.traps.turns import MANY_DRY, OWN_PLAIN_SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -253,7 +254,7 @@ def test_plain_urls_that_wait_for_all_others_come_back_with_their_row(store: Sto
         yields.add(SITE + path, content, "Title", (), is_listable=True)
 
     show("", 1, 2)
-    while not yields.is_postponed(f"{SITE}day/199"):
+    while not yields.turns.is_postponed(f"{SITE}day/199"):
         [(path, _)] = lease(queue, 1)
         show(path, 1, 2)
         shown += 1
@@ -291,8 +292,8 @@ def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store)
     resumed = TrapDetector(5_000, applies=lambda _: True)
     with store.connection.begin():
         load_traps(store.connection, resumed, run=1)
-    assert resumed.yields.exhausted_shape(f"{SITE}day/7/report") is not None
-    assert resumed.yields.exhausted_shape(f"{SITE}day/999/a") is None
+    assert resumed.yields.left_out.shape_left_out(f"{SITE}day/7/report") is not None
+    assert resumed.yields.left_out.shape_left_out(f"{SITE}day/999/a") is None
     queue.sample_refused()
     [(sample, _)] = lease(queue)
     assert sample in reports

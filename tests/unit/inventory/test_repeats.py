@@ -195,7 +195,7 @@ def refusing(*groups: tuple[str, int], earlier: Iterable[str] = ()) -> TrapDetec
         group = f"{SITE}/{name}?id"
         traps.yields.refused.add(group)
         traps.yields.compared[group] = (100, new)
-    traps.yields.earlier.update(f"{SITE}/{name}?id" for name in earlier)
+    traps.yields.left_out.earlier.update(f"{SITE}/{name}?id" for name in earlier)
     return traps
 
 

@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-from array import array
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pytest
 
-from sitemap_crawler.traps.group_counts import RARE_SAMPLES
+from sitemap_crawler.traps.groups import FEW_SAMPLES, MAX_PATIENCE, PLAIN_SAMPLES, SAMPLES
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS
 from sitemap_crawler.traps.own_texts import MIN_PAGES
 from sitemap_crawler.traps.progress import MIN_WINDOW
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.yields import (
-    FEW_SAMPLES,
-    LAST_TURN,
-    LATE_TURN,
-    MANY_DRY,
-    MAX_PARAMETERS,
-    MAX_PATIENCE,
-    NAME_TURNS,
-    OWN_PLAIN_SAMPLES,
-    PLAIN_SAMPLES,
-    SAMPLES,
-    TURN_URLS,
-    Yields,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-HOST = "https://www.example.com"
+from sitemap_crawler.traps.turns import LATE_TURN
+from sitemap_crawler.traps.yields import Yields
+from tests.support.shown_pages import HOST, show, texts_of
 
 
-def texts_of(*texts: int) -> bytes:
-    """Return a page that shows these texts, each of ten characters."""
-    return array("I", [number for text in texts for number in (text, 10)]).tobytes()
-
-
-def show(yields: Yields, path: str, *texts: int, links: Iterable[str] = (), is_listable: bool = True) -> int | None:
-    """Show a page, put what it proves into effect, and return the percentage that is new; None if it yields.
-
-    A URL is admitted before it is shown, and so is its path.
-    """
-    for url in (HOST + path.partition("?")[0], HOST + path):
-        yields.turn_of(url)
-    percent, refused = yields.add(HOST + path, texts_of(*texts), "Title", links, is_listable=is_listable)
-    yields.refuse(refused)
-    return percent
+def show_variants(yields: Yields, number: int, *, of: str, to: str) -> list[str]:
+    """Show pages that repeat others, and name another URL as canonical. Return the groups that are refused then."""
+    refused: list[str] = []
+    for index in range(number):
+        url = HOST + of.format(index)
+        yields.admit(url)
+        _, groups = yields.add(url, texts_of(1), None, (), is_listable=False, canonical=HOST + to.format(index))
+        refused += groups
+    return refused
 
 
 def test_a_page_yields_by_its_texts() -> None:
@@ -92,7 +69,7 @@ def test_lists_of_several_directories_are_judged_together() -> None:
     show(yields, "/list", 1, 2, 3)
     for number in range(SAMPLES):
         show(yields, f"/{'abc'[number % 3]}/list?sort={number}", 1, 2)
-    yields.turn_of(f"{HOST}/never/seen")
+    yields.admit(f"{HOST}/never/seen")
     assert yields.refuses(f"{HOST}/never/seen?sort=x")
 
 
@@ -103,7 +80,7 @@ def test_the_first_url_of_a_path_is_requested_whatever_its_parameters_are() -> N
         show(yields, f"/{'abc'[number % 3]}/list?sort={number}", 1, 2)
     first = f"{HOST}/never/seen?sort=x"
     assert not yields.refuses(first)
-    yields.turn_of(first)
+    yields.admit(first)
     assert not yields.refuses(first)
     assert yields.refuses(f"{HOST}/never/seen?sort=y")
 
@@ -125,7 +102,7 @@ def test_a_shape_that_yields_speaks_for_itself() -> None:
         show(yields, f"/topic?id={number}", next(text), next(text))
         for name in "abc":
             show(yields, f"/{name}/copy?id={number}", 1, 2)
-    yields.turn_of(f"{HOST}/d/copy")
+    yields.admit(f"{HOST}/d/copy")
     assert yields.refuses(f"{HOST}/d/copy?id=1")
     assert not yields.refuses(f"{HOST}/topic?id=999")
 
@@ -224,7 +201,7 @@ def test_a_sample_whose_texts_are_known_opens_no_refused_shape() -> None:
     for number, path in enumerate(paths[:-2]):
         show(yields, path, number)
     yields.refuse([f"{HOST}/topic?post"])
-    yields.samples.update(HOST + path for path in paths)
+    yields.left_out.samples.update(HOST + path for path in paths)
     assert show(yields, paths[-2], len(paths) - 2) == 0
     assert yields.refused
     assert show(yields, paths[-1], len(paths) - 1, 100) is None
@@ -236,21 +213,10 @@ def test_what_an_earlier_run_has_seen_does_not_open_a_refused_shape() -> None:
     show(yields, "/list", 7)
     yields.refuse([f"{HOST}/list?sort"])
     yields.texts.add_earlier(texts_of(1, 2))
-    yields.earlier_links = {hash(f"{HOST}/a")}
+    yields.links.add_earlier([f"{HOST}/a"])
     assert show(yields, "/list?sort=a", 1, 2, links=[f"{HOST}/a"]) == 0
     assert show(yields, "/other?sort=a", 1, 2) == 0
     assert show(yields, "/list?sort=b", 8, 9) is None
-
-
-def test_shapes_take_turns() -> None:
-    yields = Yields()
-    assert [yields.turn_of(f"{HOST}/page-about-{'abc'[n]}") for n in range(3)] == [0, 0, 0]
-    turns = [yields.turn_of(f"{HOST}/list?page={number}") for number in range(3 * TURN_URLS)]
-    assert turns == sorted(turns)
-    assert len(set(turns)) > 2
-    assert min(turns) >= NAME_TURNS > 0
-    assert yields.turn_of(f"{HOST}/list?page=1&sort=a") > max(turns)
-    assert yields.turn_of(f"{HOST}/list/deeper?page=1") > yields.turn_of(f"{HOST}/other?page=1")
 
 
 def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
@@ -270,99 +236,23 @@ def test_counts_outlive_the_process() -> None:
     for number in range(SAMPLES - 1):
         show(yields, f"/list?sort={number}", 1, 2)
     later = Yields()
-    later.restore(yields.counts)
+    later.groups.restore(yields.groups.counts)
     later.texts.restore(texts_of(1, 2, 3), "Title", is_listable=True)
-    later.turn_of(f"{HOST}/list")
+    later.admit(f"{HOST}/list")
     assert show(later, "/list?sort=z", 1, 2) == 0
     assert later.refuses(f"{HOST}/list?sort=x")
 
 
-def test_plain_pages_that_repeat_others_wait_for_all_others() -> None:
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    number = count(1_000)
-    for day in range(PLAIN_SAMPLES):
-        assert not yields.is_postponed(f"{HOST}/day/{day}")
-        show(yields, f"/day/{day}", 1, 2)
-        show(yields, f"/article/{day}", next(number))
-    assert yields.is_postponed(f"{HOST}/day/1000")
-    assert yields.turn_of(f"{HOST}/day/1000") > yields.turn_of(f"{HOST}/list?page=1&sort=a")
-    assert not yields.is_postponed(f"{HOST}/article/1000")
-    # A shape that is new has its own samples first, and a page of no row is no sample.
-    assert not yields.is_postponed(f"{HOST}/night/1000")
-    assert not yields.is_postponed(f"{HOST}/contact")
-    yields.add(f"{HOST}/day/1000", texts_of(1, 2), "A title that no page had", (), is_listable=True)
-    assert not yields.is_postponed(f"{HOST}/day/1001")
-
-
-def test_a_row_of_which_few_pages_yield_waits_whenever_they_came() -> None:
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for day in range(RARE_SAMPLES):
-        assert not yields.is_postponed(f"{HOST}/day/1000")
-        show(yields, f"/day/{day}", *((1_000 + day,) if day in (45, 95, 148) else (1, 2)))
-    assert yields.is_postponed(f"{HOST}/day/1000")
-    # One more of them brings no hundred others back.
-    show(yields, "/day/1000", 2_000)
-    assert (yields.is_postponed(f"{HOST}/day/1001"), yields.has_returned) == (True, False)
-    for day in (1001, 1002, 1003):
-        show(yields, f"/day/{day}", 2_000 + day)
-    assert (yields.is_postponed(f"{HOST}/day/1004"), yields.has_returned) == (False, True)
-
-
-def show_titled(yields: Yields, path: str, *numbers: int) -> None:
-    """Show a page without new texts, with a title of its own."""
-    yields.add(f"{HOST}{path}", texts_of(*numbers), path, (), is_listable=True)
-
-
-def test_titles_of_single_pages_prove_nothing_for_their_neighbours() -> None:
-    """A repository has thousands of views of files whose texts are known, each with a title of its own."""
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for number in range(PLAIN_SAMPLES):
-        assert not yields.is_postponed(f"{HOST}/blob/{number}/new")
-        show_titled(yields, f"/blob/{number}/{'a' * (number + 1)}", 1, 2)
-    # Each file still has pages of its own first.
-    for number in range(OWN_PLAIN_SAMPLES):
-        assert not yields.is_postponed(f"{HOST}/blob/{number}/new")
-        show(yields, f"/blob/{number}/new", 1, 2)
-    assert yields.is_postponed(f"{HOST}/blob/1000/new")
-
-
-@pytest.mark.parametrize("version", ["58cc8b3", "c6f1f22a0f57", "58cc8b3f0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f"])
-def test_a_title_with_the_hash_of_a_version_is_that_of_the_other_versions(version: str) -> None:
-    yields = Yields()
-    show_titled_page(yields, "file at 04458db8c21e")
-    assert show_titled_page(yields, f"file at {version}") == 0
-    assert show_titled_page(yields, "file at 20261128") is None, "a number is no hash"
-    assert show_titled_page(yields, "file at defaced") is None, "a word is none either"
-
-
-def show_titled_page(yields: Yields, title: str) -> int | None:
-    return yields.add(f"{HOST}/file/1", texts_of(1, 2), title, (), is_listable=True)[0]
-
-
-def show_variants(yields: Yields, number: int, *, of: str, to: str) -> list[str]:
-    """Show pages that repeat others, and name another URL as canonical. Return the groups that are refused then."""
-    refused: list[str] = []
-    for index in range(number):
-        url = HOST + of.format(index)
-        yields.turn_of(url)
-        _, groups = yields.add(url, texts_of(1), None, (), is_listable=False, canonical=HOST + to.format(index))
-        refused += groups
-    return refused
-
-
 def test_the_first_url_with_a_canonical_url_of_its_own_is_never_refused() -> None:
     yields = Yields()
-    yields.turn_of(f"{HOST}/shop?first")
+    yields.admit(f"{HOST}/shop?first")
     yields.add(f"{HOST}/shop?first", texts_of(1), None, (), is_listable=True)
     yields.refuse(show_variants(yields, SAMPLES, of="/shop?in=5&object={0}", to="/shop?object={0}"))
     assert yields.refusing_group(f"{HOST}/shop?in=5&object=99") is not None
     for _ in range(2):
         assert not yields.refuses(f"{HOST}/shop?in=5&object=99")
         assert yields.refuses(f"{HOST}/shop?in=6&object=99"), "another one stands for it"
-    yields.turn_of(f"{HOST}/shop?object=100")
+    yields.admit(f"{HOST}/shop?object=100")
     assert yields.refuses(f"{HOST}/shop?in=5&object=100"), "the canonical URL itself is admitted"
     assert yields.add(
         f"{HOST}/shop?in=5&object=99", texts_of(7), "New", (), is_listable=False, canonical=f"{HOST}/shop?object=99"
@@ -374,11 +264,11 @@ def test_the_first_url_with_a_canonical_url_of_its_own_is_never_refused() -> Non
 
 def test_an_event_that_a_list_has_shown_is_listed_unless_a_simpler_url_stands_for_it() -> None:
     yields = Yields()
-    yields.turn_of(f"{HOST}/list")
+    yields.admit(f"{HOST}/list")
     yields.add(f"{HOST}/list", texts_of(*range(40)), "List", [f"{HOST}/list"], is_listable=True)
 
     def show(path: str, *numbers: int, is_listable: bool = True) -> int | None:
-        yields.turn_of(HOST + path)
+        yields.admit(HOST + path)
         return yields.add(HOST + path, texts_of(*numbers), "Calendar", (), is_listable=is_listable)[0]
 
     first = [show(f"/event?id={number}&week=1", number) for number in range(MIN_PAGES)]
@@ -394,11 +284,11 @@ def test_an_event_that_a_list_has_shown_is_listed_unless_a_simpler_url_stands_fo
 def test_simpler_urls_of_many_numbered_parameters_are_not_looked_up() -> None:
     """Forty would have a million million, which ends no crawl. Their shape has three names."""
     yields = Yields()
-    yields.turn_of(f"{HOST}/list")
+    yields.admit(f"{HOST}/list")
     yields.add(f"{HOST}/list", texts_of(*range(40)), "List", (), is_listable=True)
     for number in range(2 * MIN_PAGES):
         url = f"{HOST}/find?" + "&".join(f"f[{index}]={number}" for index in range(MAX_PARAMETERS + 4))
-        yields.turn_of(url)
+        yields.admit(url)
         assert yields.add(url, texts_of(number), "Found", (), is_listable=True)[0] == 0
 
 
@@ -412,79 +302,6 @@ def test_a_list_is_a_page_of_its_own_if_it_says_so_and_has_a_title() -> None:
         assert yields.add(url, texts_of(0, 1, 2), title, (), is_listable=True, canonical=canonical)[0] == percent
 
 
-def test_pages_that_differ_by_their_titles_are_not_postponed() -> None:
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for number in range(10 * PLAIN_SAMPLES):
-        show_titled(yields, f"/video/{number}", 1, 2)
-        assert not yields.is_postponed(f"{HOST}/video/{number + 1}")
-
-
-def test_a_page_with_parameters_that_yields_brings_its_plain_url_back() -> None:
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for day in range(PLAIN_SAMPLES):
-        show(yields, f"/day/{day}", 1, 2)
-    yields.turn_of(f"{HOST}/day/1000")
-    show(yields, "/day/1000?view=1", 1, 2)
-    assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (True, False)
-    show(yields, "/day/1000?view=2", 1_000)
-    assert (yields.is_postponed(f"{HOST}/day/1000"), yields.has_returned) == (False, True)
-    # The process may be killed before they do.
-    later = Yields()
-    later.restore(yields.counts)
-    assert later.has_returned
-
-
-def test_links_of_a_variant_are_not_new_while_its_plain_url_waits() -> None:
-    """The page without parameters, which has them as well, was only not requested yet."""
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for day in range(PLAIN_SAMPLES):
-        show(yields, f"/day/{day}", 1, 2)
-    for day in range(SAMPLES):
-        plain = f"/day/{1_000 + day}"
-        assert show(yields, f"{plain}?view=a", 1, 2, links=[f"{HOST}/from{plain}"]) == 0
-    assert yields.refuses(f"{HOST}/day/1000?view=a")
-    # Nothing waits here.
-    for letter in "abc":
-        assert show(yields, f"/list-{letter}?view=b", 1, 2, links=[f"{HOST}/from-{letter}"]) is None
-
-
-def test_new_shapes_wait_if_those_of_their_site_have_repeated_others_for_long() -> None:
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for day in range(MANY_DRY):
-        for name in "abc":
-            show(yields, f"/{name}/day/{day}", *((1_000 + day,) if name == "c" and day < 4 else (1, 2)))
-    # One page of each of them is requested before further ones, and so are all of a shape that has yielded before.
-    assert [yields.count_request(f"{HOST}/d/day/{day}", 0) for day in range(2)] == [LATE_TURN] * 2
-    assert [yields.count_request(f"{HOST}/d/day/{day}", LATE_TURN) for day in range(3)] == [LATE_TURN, *[LAST_TURN] * 2]
-    assert [yields.count_request(f"{HOST}/c/day/{day}", 0) for day in range(100, 102)] == [LATE_TURN] * 2
-    assert yields.count_request(f"{HOST}/a/day/100", 0) == LAST_TURN
-    assert yields.count_request(f"{HOST}/e/contact", 0) == 0
-
-
-def test_the_first_url_of_a_path_waits_as_the_path_does() -> None:
-    """A browser of code shows each version of a file under a path of its own, and a parameter for its name."""
-    yields = Yields()
-    show(yields, "/", 1, 2, 3)
-    for number in range(PLAIN_SAMPLES):
-        url = f"{HOST}/blob/{number}?file=a"
-        assert yields.turn_of(url) < LATE_TURN
-        assert not yields.refuses(url)
-        assert yields.add(url, texts_of(1, 2), "Title", (), is_listable=True) == (0, [])
-    assert yields.turn_of(f"{HOST}/blob/1000?file=a") == LAST_TURN
-    assert yields.count_request(f"{HOST}/blob/1000?file=a", 0) == LAST_TURN
-    assert yields.turn_of(f"{HOST}/blob/1001") == LAST_TURN
-    # A further URL of a path is judged by its parameters.
-    assert yields.turn_of(f"{HOST}/blob/1000?view=1") < LATE_TURN
-    assert yields.turn_of(f"{HOST}/other/1000?file=a") < LATE_TURN
-    yields.add(f"{HOST}/blob/1000?file=a", texts_of(1_000), "Title", (), is_listable=True)
-    assert yields.has_returned
-    assert yields.turn_of(f"{HOST}/blob/1002?file=a") < LATE_TURN
-
-
 def test_pages_without_texts_prove_no_end() -> None:
     """Scripts may make their content."""
     yields = Yields()
@@ -495,7 +312,7 @@ def test_pages_without_texts_prove_no_end() -> None:
 
 def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
     yields = Yields()
-    yields.turn_of(f"{HOST}/go")
+    yields.admit(f"{HOST}/go")
     for number in range(2 * SAMPLES):
         assert yields.count_other(f"{HOST}/go?id={number}", [f"{HOST}/article-{number}/"]) == []
     refused = [yields.count_other(f"{HOST}/go?to={number}", [f"{HOST}/article-1/"]) for number in range(SAMPLES)]
@@ -506,25 +323,25 @@ def test_redirects_and_files_that_only_repeat_are_refused_and_lead_on() -> None:
 def test_a_url_that_a_page_names_as_canonical_is_requested_like_others() -> None:
     yields = Yields()
     for path in ("/a?id=1", "/a?id=2&from=b", "/a?id=2"):
-        yields.turn_of(HOST + path)
+        yields.admit(HOST + path)
     yields.refuse([shape_of(HOST + "/a?id=2").groups[0]])
     for number in range(2 * PLAIN_SAMPLES):
         show(yields, f"/b/{number}", 1)
     for named, by in (("/a?id=2", "/a?id=2&from=b"), ("/b/900", "/a?id=4")):
         url = HOST + named
-        assert yields.refuses(url) or yields.turn_of(url) >= LATE_TURN
-        yields.name_canonical(HOST + by, url)
+        assert yields.refuses(url) or yields.admit(url) >= LATE_TURN
+        yields.named.add(url, url=HOST + by)
         assert not yields.refuses(url)
-        assert yields.turn_of(url) == 0
-        assert yields.newly_named.pop() == url
-        yields.name_canonical(HOST + by, url)
-        assert yields.newly_named == []
+        assert yields.admit(url) == 0
+        assert yields.named.new.pop() == url
+        yields.named.add(url, url=HOST + by)
+        assert yields.named.new == []
     assert yields.refuses(HOST + "/a?id=3")
 
 
 @pytest.mark.parametrize("named", ["/a?id=2&from=c", "/a?id=2&from=b&more=1", "/a?id=2&from=b"])
 def test_a_canonical_url_that_is_not_simpler_may_go_on_for_ever(named: str) -> None:
     yields = Yields()
-    yields.name_canonical(HOST + "/a?id=2&from=b", HOST + named)
-    assert not yields.is_named(HOST + named)
-    assert yields.newly_named == []
+    yields.named.add(HOST + named, url=HOST + "/a?id=2&from=b")
+    assert HOST + named not in yields.named
+    assert yields.named.new == []
