@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.crawl.run_state import MAX_PAUSE
 from sitemap_crawler.exceptions import RetryLaterError
-from sitemap_crawler.inventory.page_texts import load_known_pages
+from sitemap_crawler.inventory.known_pages import load_known_pages
 from sitemap_crawler.inventory.revisits import SETTLED_RUNS, plan_revisits, reapply_rules, requeue_other_readers
 from sitemap_crawler.inventory.runs import (
     Run,

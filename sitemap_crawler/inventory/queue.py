@@ -380,7 +380,7 @@ class Queue:
                     bring_back(self._connection, self._traps)
                 self.queued += self._bring_forward()
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
-                if rows and rows[0].turn and self._traps.yields.progress.is_exhausted:
+                if rows and rows[0].turn and self._leaves_out(rows):
                     self._frontier.give_back([row.id for row in rows])
                     exhaust(self._connection, self._traps)
                     if self.stores_trap_counts:
@@ -400,6 +400,11 @@ class Queue:
             self._leased += len(leased)
             if leased or not rows:
                 return leased
+
+    def _leaves_out(self, rows: Sequence[Any]) -> bool:
+        """Return whether the run leaves these leased URLs out, and all others that wait."""
+        progress = self._traps.yields.progress
+        return progress.is_exhausted and progress.ends(self._count_queued() + len(rows))
 
     def _bring_forward(self) -> int:
         """Let URLs wait in the first turn that pages have named as canonical. Return the number of further ones."""

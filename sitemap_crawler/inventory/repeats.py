@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from heapq import nlargest
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,11 @@ MAX_REVISITED = 3
 """Maximum number of pages of a group that an earlier run has refused, and that has yielded, which are fetched again."""
 MAX_SAMPLES = 1_000
 """Maximum number of such URLs of all groups at a time."""
+LEFT_OUT_SHARE = 0.1
+"""Number of URLs of a shape that were left out, for each fetched page of it that has shown nothing new.
+
+If there are less, these pages stay.
+"""
 MAX_SHAPES = 100_000
 """Number of shapes of left out URLs from which on no further ones are looked for."""
 _IS_OBSERVED = exists().where(observations.c.url_id == urls.c.id)
@@ -217,14 +222,22 @@ def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
     left_out = _left_out_shapes(connection)
     if not left_out and not traps.yields.leaves_out:
         return
+    fetched = Counter(shape_of(row.url).groups[0] for rows in _repeating_pages(connection) for row in rows)
+    shapes = {shape for shape, number in left_out.items() if number >= LEFT_OUT_SHARE * fetched[shape]}
+    shapes |= traps.yields.left_out.earlier_shapes
+    for rows in _repeating_pages(connection):
+        traps_of_rows = [(row, traps.left_out_as(row.url, shapes=shapes)) for row in rows]
+        states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in traps_of_rows if trap is not None]
+        SET_STATE.execute(connection, states)
+
+
+def _repeating_pages(connection: Connection) -> Iterator[list[Any]]:
+    """Yield the fetched pages that have shown nothing new, in batches."""
     exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
     noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
     query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
     for rows in batches_of_urls(connection, query.where(noted)):
-        repeating = [row for row in rows if NoteKind.REPEATS in row.notes]
-        traps_of_rows = [(row, traps.left_out_as(row.url, shapes=left_out)) for row in repeating]
-        states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in traps_of_rows if trap is not None]
-        SET_STATE.execute(connection, states)
+        yield [row for row in rows if NoteKind.REPEATS in row.notes]
 
 
 def refuse_alike(connection: Connection, traps: TrapDetector) -> None:
@@ -237,9 +250,9 @@ def refuse_alike(connection: Connection, traps: TrapDetector) -> None:
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.ENDLESS)} for url_id in alike])
 
 
-def _left_out_shapes(connection: Connection) -> set[str]:
-    """Return the shapes of the URLs that were left out because the last pages of a run had shown nothing new."""
-    shapes: set[str] = set()
+def _left_out_shapes(connection: Connection) -> Counter[str]:
+    """Return the numbers of URLs that were left out because the last pages of a run had shown nothing new, by shape."""
+    shapes = Counter[str]()
     for rows in batches_of_urls(connection, select(urls.c.id, urls.c.url).where(_UNREQUESTED)):
         shapes.update(shape_of(row.url).groups[0] for row in rows)
         if len(shapes) >= MAX_SHAPES:
@@ -251,7 +264,7 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
     """Refuse the fetched pages with parameters that show what simpler URLs of the same path show."""
     path = func.substr(urls.c.url, 1, Position(urls.c.url, "?") - 1)
     parameters = func.length(urls.c.url) - func.length(func.replace(urls.c.url, "&", ""))
-    pages = _listable_pages().where(urls.c.url.contains("?"))
+    pages = _listable_pages(UrlState.ADMITTED).where(urls.c.url.contains("?"))
     pages = pages.order_by(path, parameters, func.length(urls.c.url), urls.c.url)
     believed = read_canonicals(connection).are_believed
     same: list[int] = []
@@ -278,19 +291,22 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
 
 
-def _listable_pages() -> Select[Any]:
-    """Return the query of the fetched pages that their own directives do not keep out of the sitemap."""
+def _listable_pages(*states: UrlState) -> Select[Any]:
+    """Return the query of the fetched pages in some states that their own directives do not keep out of the sitemap."""
     seen = observations.c
     columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint, seen.canonical, seen.title)
     return columns.join(observations, seen.url_id == urls.c.id).where(
-        seen.status == 200, IS_LISTABLE, urls.c.state == int(UrlState.ADMITTED)
+        seen.status == 200, IS_LISTABLE, urls.c.state.in_(map(int, states))
     )
 
 
 def _plain_pages(connection: Connection, rows: Sequence[Any]) -> dict[str, Any]:
-    """Return the pages without parameters of the paths of some pages, by path."""
+    """Return the pages without parameters of the paths of some pages, by path.
+
+    If such a page has shown nothing new and is left out for it, so do those that show the same.
+    """
     keys = [url_key(path) for path in {_path(row.url) for row in rows}]
-    query = _listable_pages()
+    query = _listable_pages(UrlState.ADMITTED, UrlState.REPEATS, UrlState.EXHAUSTED)
     return {row.url: row for chunk in chunks(keys) for row in connection.execute(query.where(urls.c.key.in_(chunk)))}
 
 

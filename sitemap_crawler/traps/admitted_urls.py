@@ -26,12 +26,16 @@ class AdmittedUrls:
 
     def admit(self, url: str) -> None:
         """Add a URL."""
-        if len(self._paths) < MAX_URLS:
-            self._paths.setdefault(_path_number(url), hash(url))
+        self.add_earlier(url)
         if "?" in url:
             self.with_parameters += 1
             if not self.is_full:
                 self._identities.setdefault(number_of(url), hash(url))
+
+    def add_earlier(self, url: str) -> None:
+        """Add a URL of an earlier run, which this one may not admit: its path is known all the same."""
+        if len(self._paths) < MAX_URLS:
+            self._paths.setdefault(_path_number(url), hash(url))
 
     @property
     def is_full(self) -> bool:

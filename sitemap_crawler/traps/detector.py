@@ -209,6 +209,8 @@ class TrapDetector:
             return None
         if yields.refuses(url):
             return Trap.REPEATS
+        if yields.was_listed(url):
+            return None
         is_sample = url in yields.left_out.samples and yields.left_out.shape_left_out(url) is not None
         return Trap.EXHAUSTED if is_sample or shape_of(url).groups[0] in shapes else None
 
@@ -333,9 +335,10 @@ class TrapDetector:
         """Return whether the pattern of a URL is known to be endless."""
         return bool(self._endless) and self.applies(url) and endless_pattern(url) in self._endless
 
-    def keep(self, listed: Iterable[str]) -> None:
-        """Keep the pages that the run before has listed, although their patterns are, or become, endless."""
-        self._earlier_pages.update(hash(url) for url in listed if endless_pattern(url) is not None)
+    def keep(self, listed: str) -> None:
+        """Keep a page that the run before has listed, although its pattern is, or becomes, endless."""
+        if endless_pattern(listed) is not None:
+            self._earlier_pages.add(hash(listed))
 
     def _number_of_traps(self) -> int:
         return len(self._endless) + len(self._sessions) + len(self._nested) + len(self.yields.refused)

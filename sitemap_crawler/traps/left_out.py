@@ -23,13 +23,21 @@ class LeftOut:
         """Groups that an earlier run had refused when this one began."""
         self.samples: set[str] = set()
         """URLs that are requested all the same."""
+        self.earlier_shapes: set[str] = set()
+        """Shapes of which an earlier run has left URLs out. Those of their pages that repeat others are not listed."""
         self._shapes: set[str] = set()
-        """Shapes of which an earlier run has left URLs out, or this one all of them."""
+        """Those of them that have shown nothing new since, and shapes of which this run has left all URLs out."""
         self._new_samples: dict[str, set[str]] = {}
         """By shape of those, the new URLs that are samples."""
 
     def __bool__(self) -> bool:
         return bool(self._shapes)
+
+    def begin(self, refused: Iterable[str], urls: Iterable[str]) -> None:
+        """Begin a run with the groups that earlier runs have refused, and the URLs that they have left out."""
+        self.earlier = set(refused)
+        self.add(urls)
+        self.earlier_shapes = set(self._shapes)
 
     def add(self, urls: Iterable[str]) -> None:
         """Add the shapes of URLs that are left out."""
@@ -62,10 +70,15 @@ class LeftOut:
 
     @property
     def before(self) -> dict[str, list[str]]:
-        """The groups that earlier runs have refused, and the shapes that are left out, for JSON."""
-        return {"refused": sorted(self.earlier), "left_out": sorted(self._shapes)}
+        """The groups that earlier runs have refused, and the shapes that are and were left out, for JSON."""
+        return {
+            "refused": sorted(self.earlier),
+            "left_out": sorted(self._shapes),
+            "left_out_before": sorted(self.earlier_shapes),
+        }
 
     def restore(self, before: Mapping[str, list[str]]) -> None:
         """Add what an earlier process of the run knew of the runs before."""
         self.earlier.update(before["refused"])
         self._shapes.update(before["left_out"])
+        self.earlier_shapes.update(before.get("left_out_before", ()))

@@ -17,6 +17,8 @@ MARK_PAGES = 100
 """Number of pages after which the number of those that have shown something new is noted."""
 MAX_STORED = 1_000
 """Maximum number of these marks that outlive the process."""
+FEW_PAGES = 100
+"""Number of pages that a run requests all the same, before it leaves any out."""
 
 
 class Progress:
@@ -28,6 +30,8 @@ class Progress:
         self._yielded = 0
         self._marks = [0]
         """Number of pages that had yielded after each MARK_PAGES pages."""
+        self._exhausted_after: int | None = None
+        """Number of pages after which the run was first exhausted."""
 
     def count(self, *, is_new: bool) -> None:
         """Count a page."""
@@ -43,13 +47,30 @@ class Progress:
         before = (self.pages - window) // MARK_PAGES
         return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
 
+    def ends(self, waiting: int) -> bool:
+        """Return whether the run leaves out the given number of URLs of later turns, which are all that wait.
+
+        A few are requested: the run has then seen everything. Each of them may lead to the next one for ever.
+        """
+        if not self.is_exhausted:
+            return False
+        if self._exhausted_after is None:
+            self._exhausted_after = self.pages
+        return waiting > FEW_PAGES or self.pages >= self._exhausted_after + FEW_PAGES
+
     @property
     def counts(self) -> dict[str, Any]:
         """The numbers, for JSON."""
-        return {"pages_seen": self.pages, "pages_new": self._yielded, "marks": self._marks[-MAX_STORED:]}
+        return {
+            "pages_seen": self.pages,
+            "pages_new": self._yielded,
+            "marks": self._marks[-MAX_STORED:],
+            "exhausted_after": self._exhausted_after,
+        }
 
     def restore(self, counts: Mapping[str, Any]) -> None:
         """Continue from the numbers of an earlier process. A run without its marks is not exhausted at first."""
         self.pages, self._yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
+        self._exhausted_after = counts.get("exhausted_after")
         number = self.pages // MARK_PAGES + 1
         self._marks = ([0] * number + counts.get("marks", []))[-number:]

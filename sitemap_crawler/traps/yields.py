@@ -53,12 +53,12 @@ class Yields:
         self.reopened: set[str] = set()
         """Groups that were refused and have yielded since."""
         self.earlier_pages: set[int] = set()
-        """Hashes of the URLs with parameters that the run before has listed, and that have shown something new.
+        """Hashes of the URLs that the run before has listed, and that have shown something new.
 
-        They yield again. This run may meet what they show in another order.
+        With parameters they yield again. This run may meet what they show in another order.
         """
         self.earlier_repeats: set[int] = set()
-        """Hashes of the other URLs with parameters that the run before has listed. They are not refused."""
+        """Hashes of the other URLs that the run before has listed. They are not refused."""
         self.groups = Groups()
         self.left_out = LeftOut()
         self.named = NamedUrls()
@@ -67,20 +67,20 @@ class Yields:
         self.links = MetLinks(self.groups)
         self.texts = ShownTexts()
         self.progress = Progress()
-        self._admitted = AdmittedUrls()
+        self.admitted = AdmittedUrls()
         self._own_texts = OwnTexts()
-        self.turns = Turns(self.groups, self._admitted, self.named, self.left_out.samples)
+        self.turns = Turns(self.groups, self.admitted, self.named, self.left_out.samples)
 
     def admit(self, url: str) -> int:
         """Count a URL that is to be requested. Return its turn."""
-        self._admitted.admit(url)
+        self.admitted.admit(url)
         if "?" in url:
             self.idle.admit(url)
         return self.turns.turn_of(url)
 
     def compares(self, url: str) -> bool:
         """Return whether the content of the page with this URL is to be compared with that of other pages."""
-        has_parameters = self._admitted.with_parameters >= MANY_PARAMETERS or self.leaves_out
+        has_parameters = self.admitted.with_parameters >= MANY_PARAMETERS or self.leaves_out
         if not has_parameters and self.progress.pages >= FIRST_PAGES and "?" not in url:
             return False
         counts = self.groups.get(shape_of(url).groups[0])
@@ -112,8 +112,8 @@ class Yields:
         if shape.names:
             self.canonicals.count(url, canonical, is_listable=is_listable)
         find = Find.NOTHING
-        was_listed = bool(shape.names) and hash(url) in self.earlier_pages
-        if news.is_enough or was_listed or (shape.names and leads_on and not self.turns.has_postponed_path(url)):
+        has_yielded = bool(shape.names) and hash(url) in self.earlier_pages
+        if news.is_enough or has_yielded or (shape.names and leads_on and not self.turns.has_postponed_path(url)):
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
@@ -130,7 +130,7 @@ class Yields:
             self._count_idle(url, texts, canonical, find)
         if url not in samples and (find or shape.names or not news.is_empty):
             self.progress.count(is_new=bool(find))
-        if is_sample and (was_listed or hash(url) in self.earlier_repeats):
+        if is_sample and self.was_listed(url):
             # It is listed still, and says nothing about the other URLs of its group.
             return None if find else news.percent, []
         return None if find else news.percent, self._count_groups(url, shape, find)
@@ -155,12 +155,14 @@ class Yields:
         URL that the run before has listed, or the first of those that have the same simpler URL, or one that a page
         names as canonical.
         """
-        number = hash(url)
-        if not self.refused or self._admitted.is_first(url):
-            return False
-        if number in self.earlier_pages or number in self.earlier_repeats or url in self.named:
+        if not self.refused or self.admitted.is_first(url) or self.was_listed(url) or url in self.named:
             return False
         return self.refusing_group(url) is not None and not self._is_first_of_its_simpler(url)
+
+    def was_listed(self, url: str) -> bool:
+        """Return whether the run before has listed a URL. URLs without parameters are known if it has left any out."""
+        number = hash(url)
+        return number in self.earlier_pages or number in self.earlier_repeats
 
     def refusing_group(self, url: str) -> str | None:
         """Return the narrowest refused group that speaks for a URL."""
@@ -192,8 +194,7 @@ class Yields:
 
     def begin(self, left_out: Iterable[str]) -> None:
         """Begin a run. `left_out` are the URLs that were left out when an earlier run ended."""
-        self.left_out.earlier = set(self.refused)
-        self.left_out.add(left_out)
+        self.left_out.begin(self.refused, left_out)
 
     def leave_out(self, waiting: Iterable[str]) -> None:
         """Note the shapes of URLs that waited in vain, if no page of them was requested: one of each is a sample."""
@@ -222,10 +223,10 @@ class Yields:
             return False
         if plain in self.links and (not has_new_title or own.is_view(number_of(plain), texts)):
             return False
-        if self._admitted.is_full:
+        if self.admitted.is_full:
             return False
         simpler = map(number_of, simpler_urls(url))
-        return not any(self._admitted.knows(number) and own.is_part(number, texts) for number in simpler)
+        return not any(self.admitted.knows(number) and own.is_part(number, texts) for number in simpler)
 
     def _count_idle(self, url: str, texts: bytes, canonical: str | None, find: Find) -> None:
         """Count a page for the parameters of its shape that add nothing. Its canonical URL says it, or its texts do."""
@@ -250,7 +251,7 @@ class Yields:
         if url.count("&") < MAX_PARAMETERS:
             for simpler in simpler_urls(url):
                 number = number_of(simpler)
-                if self._admitted.knows(number) and own.shows(number, texts, share=MIN_SAME):
+                if self.admitted.knows(number) and own.shows(number, texts, share=MIN_SAME):
                     yield simpler
         for simpler, number in self.idle.siblings(url):
             if own.shows(number, texts, share=MIN_SAME):
@@ -262,7 +263,7 @@ class Yields:
         if find is Find.CONTENT and is_new_sample and self.left_out.discard(shape.groups[0]):
             self.reopened.add(shape.groups[0])
         plain = plain_shape(url)
-        is_first = self._admitted.is_first(url)
+        is_first = self.admitted.is_first(url)
         # The page without parameters would have shown what this one shows.
         if plain.is_variable and (not shape.names or is_first or (find and self.turns.postpones(plain))):
             self.turns.count_page(plain, find, is_sample=is_new_sample)
@@ -284,4 +285,4 @@ class Yields:
         simpler = self.idle.simpler_of(url)
         if simpler is None or "?" not in simpler or self.refusing_group(simpler) is not None:
             return False
-        return self.idle.sibling(url, simpler) is None and self._admitted.stands_alone(url, simpler)
+        return self.idle.sibling(url, simpler) is None and self.admitted.stands_alone(url, simpler)
