@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-READERS_VERSION = 9
+READERS_VERSION = 10
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
 """Options that change the findings of the readers on a page."""
@@ -122,9 +122,10 @@ def plan_run(context: RunContext, *, admits: Callable[[str, int], bool], traps: 
     changes = _changed_options(run.options, options.remembered()) if run.planned else []
     with connection.begin():
         load_traps(connection, traps, run=run.id)
-        load_known_pages(connection, traps, run=run.id, resumed=run.planned)
         if not run.planned:
             begin_with_traps(connection, traps, run=run.id)
+        load_known_pages(connection, traps, run=run.id, resumed=run.planned)
+        if not run.planned:
             plan_revisits(
                 connection,
                 run.id,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from sitemap_crawler.inventory.page_texts import IS_LISTABLE, read_canonicals
-from sitemap_crawler.inventory.repeats import is_exhausted
-from sitemap_crawler.inventory.runs import SAW_EVERYTHING
-from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, runs, urls
+from sitemap_crawler.inventory.repeats import left_out_repeats
+from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.met_links import MAX_LINKS
@@ -56,22 +55,19 @@ def _load_listed(connection: Connection, traps: TrapDetector, *, run: int) -> No
     passed_over = urls.c.state.in_((int(UrlState.EXHAUSTED), int(UrlState.NOT_DUE)))
     for (url,) in _stream(connection, _PLAIN.where(passed_over)):
         yields.admitted.add_earlier(url)
-    left_out = is_exhausted(connection)
-    ended = select(runs.c.ended_by).where(runs.c.id < run, runs.c.ended_by.is_not(None)).order_by(runs.c.id.desc())
-    # A run that --max-pages has ended may list pages that it knew to repeat others.
-    knows_repeats = left_out or connection.scalar(ended.limit(1)) == SAW_EVERYTHING
+    has_left_out = left_out_repeats(connection, traps, before=run)
     listed = select(urls.c.url, observations.c.notes).join(decisions, decisions.c.url_id == urls.c.id)
     listed = listed.join(observations, observations.c.url_id == urls.c.id)
     listed = listed.where(decisions.c.decision == "listed").order_by(urls.c.id).limit(MAX_LINKS)
     for url, notes in chain(*(_stream(connection, listed.where(kind)) for kind in (~_HAS_PARAMETERS, _HAS_PARAMETERS))):
         traps.keep(url)
         yields.admitted.add_earlier(url)
-        # URLs without parameters are only left out with their shapes.
-        if "?" not in url and not left_out:
+        if "?" not in url:
+            # It is left out with its shape only.
             continue
         if NoteKind.REPEATS not in (notes or ()):
             yields.earlier_pages.add(hash(url))
-        elif knows_repeats:
+        elif has_left_out:
             yields.earlier_repeats.add(hash(url))
 
 

@@ -260,7 +260,7 @@ class Queue:
         """
         with self._connection.begin():
             refuse_alike(self._connection, self._traps)
-            refuse_repeating(self._connection, self._traps)
+            refuse_repeating(self._connection, self._traps, run=self._run)
             refuse_same(self._connection, self._traps)
             if self._traps.yields.refused:
                 store_learnt_traps(self._connection, self._traps)

@@ -13,7 +13,8 @@ from sitemap_crawler.extract.content.blocks import MAX_TEXTS_BYTES
 from sitemap_crawler.inventory.dialects import Position
 from sitemap_crawler.inventory.frontier import add_waiting, one_in
 from sitemap_crawler.inventory.page_texts import IS_LISTABLE, read_canonicals
-from sitemap_crawler.inventory.schema import UrlState, frontier, observations, page_texts, urls
+from sitemap_crawler.inventory.runs import SAW_EVERYTHING
+from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, observations, page_texts, runs, urls
 from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.same_pages import SamePages
@@ -34,6 +35,8 @@ MAX_GROUP_SAMPLES = 50
 """The same for a group that has yielded: one URL in twenty may yield again."""
 MAX_EARLIER_SAMPLES = 1
 """The same for a group that an earlier run has refused or left out."""
+MAX_NEW_SAMPLES = 10
+"""Number of further samples of such a group that has yielded, among the URLs that no earlier run has met."""
 MAX_REVISITED = 3
 """Maximum number of pages of a group that an earlier run has refused, and that has yielded, which are fetched again."""
 MAX_SAMPLES = 1_000
@@ -101,19 +104,26 @@ def sample_repeating(
     The shapes of URLs that were left out when an earlier run ended are such groups, too. The samples are spread over
     the URLs of a group. Each group has its first sample before any has its second one.
     """
+    yields = traps.yields
     samples: dict[str, _Spread] = defaultdict(_Spread)
+    new_samples: dict[str, _Spread] = defaultdict(_Spread)
     for row in _refused_unseen(connection):
-        group = traps.yields.refusing_group(row.url) or traps.yields.left_out.shape_left_out(row.url)
+        group = yields.refusing_group(row.url) or yields.left_out.shape_left_out(row.url)
         if group is None or group in known:
             continue
         samples[group].add(row)
+        if row.first_seen == run and group in yields.left_out.earlier and yields.has_yielded(group):
+            # A forum has new topics, although its known ones have many further addresses.
+            new_samples[group].add(row)
     groups = sorted(samples, key=lambda group: (-samples[group].size, group))
-    chosen_of_groups = [samples[group].choose(_number_of_samples(group, traps.yields)) for group in groups]
+    chosen_of_groups = [samples[group].choose(_number_of_samples(group, yields)) for group in groups]
+    new_of_groups = [new_samples[group].choose(MAX_NEW_SAMPLES) for group in groups if group in new_samples]
     again = _pages_to_revisit(connection, traps, known=known, run=run)
-    turns = zip_longest(*again.values(), *chosen_of_groups)
-    chosen = [row for turn in turns for row in turn if row is not None][:MAX_SAMPLES]
-    traps.yields.left_out.samples.update(row.url for row in chosen)
-    return [row.id for row in chosen], {*groups, *again}
+    turns = zip_longest(*again.values(), *new_of_groups, *chosen_of_groups)
+    chosen = {row.id: row.url for turn in turns for row in turn if row is not None}
+    ids = list(chosen)[:MAX_SAMPLES]
+    yields.left_out.samples.update(chosen[url_id] for url_id in ids)
+    return ids, {*groups, *again}
 
 
 def _number_of_samples(group: str, yields: Yields) -> int:
@@ -212,30 +222,49 @@ def left_out_urls(connection: Connection, *, every: int = 1) -> Iterator[list[st
 
 def _refused_unseen(connection: Connection) -> Iterator[Any]:
     refused = urls.c.state.in_(_LEFT_OUT) & observations.c.url_id.is_(None)
-    query = select(urls.c.id, urls.c.url).outerjoin(observations, observations.c.url_id == urls.c.id)
+    query = select(urls.c.id, urls.c.url, urls.c.first_seen)
+    query = query.outerjoin(observations, observations.c.url_id == urls.c.id)
     for rows in batches_of_urls(connection, query.where(refused)):
         yield from rows
 
 
-def refuse_repeating(connection: Connection, traps: TrapDetector) -> None:
-    """Refuse the fetched pages that have shown nothing new, and whose group is refused or was left out."""
+def left_out_repeats(connection: Connection, traps: TrapDetector, *, before: int) -> bool:
+    """Return whether the last run before a run has left out the pages that only repeated others.
+
+    One that `--max-pages` has ended may have listed them: it had not seen enough of their shapes.
+    """
+    ended = select(runs.c.ended_by).where(runs.c.id < before, runs.c.ended_by.is_not(None)).order_by(runs.c.id.desc())
+    return connection.scalar(ended.limit(1)) == SAW_EVERYTHING or bool(traps.yields.left_out.earlier_shapes)
+
+
+def refuse_repeating(connection: Connection, traps: TrapDetector, *, run: int) -> None:
+    """Refuse the fetched pages that have shown nothing new, and whose group is refused or was left out.
+
+    Those that the run before has listed stay if only their shape was left out.
+    """
     left_out = _left_out_shapes(connection)
     if not left_out and not traps.yields.leaves_out:
         return
     fetched = Counter(shape_of(row.url).groups[0] for rows in _repeating_pages(connection) for row in rows)
     shapes = {shape for shape, number in left_out.items() if number >= LEFT_OUT_SHARE * fetched[shape]}
     shapes |= traps.yields.left_out.earlier_shapes
+    stays = left_out_repeats(connection, traps, before=run)
     for rows in _repeating_pages(connection):
-        traps_of_rows = [(row, traps.left_out_as(row.url, shapes=shapes)) for row in rows]
+        traps_of_rows = [
+            (row, traps.left_out_as(row.url, shapes=() if stays and row.decision == "listed" else shapes))
+            for row in rows
+        ]
         states = [{"b_id": row.id, "b_state": int(trap)} for row, trap in traps_of_rows if trap is not None]
         SET_STATE.execute(connection, states)
 
 
 def _repeating_pages(connection: Connection) -> Iterator[list[Any]]:
-    """Yield the fetched pages that have shown nothing new, in batches."""
+    """Yield the fetched pages that have shown nothing new, in batches, with the decisions of the run before."""
     exempt = (urls.c.depth == 0) | urls.c.named.is_not(None)
     noted = observations.c.notes.is_not(None) & (urls.c.state == int(UrlState.ADMITTED)) & ~exempt
-    query = select(urls.c.id, urls.c.url, observations.c.notes).join(observations, observations.c.url_id == urls.c.id)
+    query = select(urls.c.id, urls.c.url, observations.c.notes, decisions.c.decision)
+    query = query.join(observations, observations.c.url_id == urls.c.id)
+    query = query.outerjoin(decisions, decisions.c.url_id == urls.c.id)
     for rows in batches_of_urls(connection, query.where(noted)):
         yield [row for row in rows if NoteKind.REPEATS in row.notes]
 

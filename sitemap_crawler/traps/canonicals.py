@@ -7,6 +7,8 @@ show. On other sites each page names the URL of its request. The canonical URL s
 
 from __future__ import annotations
 
+from sitemap_crawler.urls.parameters import count_separators
+
 MAX_UNPROVED = 50
 """Number of pages with parameters that name themselves, up to which they are believed without proof."""
 MIN_OTHERS = 0.1
@@ -60,4 +62,4 @@ class NamedUrls:
 
 def _simplicity(url: str) -> tuple[int, int]:
     """Return the number of parameters of a URL, and its length."""
-    return url.count("?") + url.count("&"), len(url)
+    return url.count("?") + count_separators(url), len(url)

@@ -209,8 +209,6 @@ class TrapDetector:
             return None
         if yields.refuses(url):
             return Trap.REPEATS
-        if yields.was_listed(url):
-            return None
         is_sample = url in yields.left_out.samples and yields.left_out.shape_left_out(url) is not None
         return Trap.EXHAUSTED if is_sample or shape_of(url).groups[0] in shapes else None
 

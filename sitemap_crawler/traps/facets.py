@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.urls.parameters import count_separators, parameters_of
 from sitemap_crawler.utils.bounded import Recent
 
 MIN_COMBINATIONS = 64
@@ -56,9 +57,9 @@ class Facets(NamedTuple):
 def facets_of(url: str) -> Facets | None:
     """Return the facets of a URL, or None if it has fewer than two parameters."""
     path, _, query = url.partition("?")
-    if "&" not in query:
+    if not count_separators(query):
         return None
-    pairs = [part.partition("=") for part in query.split("&") if part]
+    pairs = [part.partition("=") for part in parameters_of(query) if part]
     if len(pairs) < 2:
         return None
     names = tuple([name for name, _, _ in pairs])

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.traps.shapes import shape_of
+from sitemap_crawler.urls.parameters import count_separators, parameters_of
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -57,14 +58,14 @@ class IdleParameters:
 
     def admit(self, url: str) -> None:
         """Remember a URL that is to be requested."""
-        if len(self._first) < MAX_SIBLINGS and 0 < url.count("&") < MAX_PARAMETERS:
+        if len(self._first) < MAX_SIBLINGS and 0 < count_separators(url) < MAX_PARAMETERS:
             number = number_of(url)
             for simpler in _without_one(url):
                 self._first.setdefault(number_of(simpler), number)
 
     def siblings(self, url: str) -> Iterator[tuple[str, int]]:
         """Yield a URL without each of its parameters, and the number of the first URL that was the same without it."""
-        if 0 < url.count("&") < MAX_PARAMETERS:
+        if 0 < count_separators(url) < MAX_PARAMETERS:
             number = number_of(url)
             for simpler in _without_one(url):
                 first = self._first.get(number_of(simpler), number)
@@ -96,7 +97,7 @@ class IdleParameters:
         if idle is None or not idle.is_proved:
             return None
         path, _, query = url.partition("?")
-        kept = [part for part in query.split("&") if part.partition("=")[0] not in idle.names]
+        kept = [part for part in parameters_of(query) if part.partition("=")[0] not in idle.names]
         return f"{path}?{'&'.join(kept)}" if kept else path
 
     @property
@@ -114,22 +115,22 @@ class IdleParameters:
 
 
 def number_of(url: str) -> int:
-    """Return a number for a URL, the same for any order of its parameters."""
+    """Return a number for a URL, the same for any order of its parameters, and for all separators."""
     path, _, query = url.partition("?")
-    return hash((path, *sorted(query.split("&"))))
+    return hash((path, *sorted(parameters_of(query))))
 
 
 def simpler_urls(url: str) -> Iterator[str]:
     """Yield the URLs with fewer of the parameters of a URL, and at least one: those with the fewest first."""
     path, _, query = url.partition("?")
-    parameters = query.split("&")
+    parameters = parameters_of(query)
     for size in range(1, len(parameters)):
         yield from (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, size))
 
 
 def _without_one(url: str) -> Iterator[str]:
     path, _, query = url.partition("?")
-    parameters = query.split("&")
+    parameters = parameters_of(query)
     return (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, len(parameters) - 1))
 
 
@@ -137,7 +138,7 @@ def _names_left_out(url: str, other: str) -> frozenset[str]:
     """Return the names of the parameters of a URL that another URL leaves out; none if more differs."""
     path, _, query = url.partition("?")
     other_path, _, other_query = other.partition("?")
-    parameters, kept = query.split("&"), set(other_query.split("&") if other_query else ())
+    parameters, kept = parameters_of(query), set(parameters_of(other_query) if other_query else ())
     if path != other_path or not kept.issubset(parameters):
         return frozenset()
     names = frozenset(part.partition("=")[0] for part in parameters if part not in kept)

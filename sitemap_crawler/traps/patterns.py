@@ -22,13 +22,14 @@ _DATES = re.compile(
     | (?<=[/=])[0-9]{4}(?:-[0-9]{2}-[0-9]{2}|[0-9]{4})                       # an ISO date
       (?:T|[+]|%20)[0-9]{2}(?:(?::|%3A)?[0-9]{2}){0,2}(?:[.,][0-9]{1,9})?    # its time
       (?:Z|(?:[+-]|%2B|%20)[0-9]{2}(?:(?::|%3A)?[0-9]{2})?)?(?=[/?&;]|\Z)    # its zone: a plus may have become a space
-    | (?<=[?&])(?:\w*date|day|ymd|ym|cal)=[0-9]{6,8}(?=&|\Z)
-    | (?<=[?&])(?:\w*[_-])?(?:year|yr|jahr|month|mon|monat|day|week|kw)=[0-9]{1,4}(?=&|\Z)""",
+    | (?<=[?&;])(?:\w*date|day|ymd|ym|cal)=[0-9]{6,8}(?=[&;]|\Z)
+    | (?<=[?&;])(?:\w*[_-])?(?:year|yr|jahr|month|mon|monat|day|week|kw)=[0-9]{1,4}(?=[&;]|\Z)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Parameters that count. `p` and `page` are left out: on many sites they name pages, and are their only difference.
 _OFFSETS = re.compile(
-    r"(?<=[?&])((?:\w*offset|start|startat|start_?index|skip|begin|first|time|timestamp|ts|date|day|days)=)-?[0-9]+(?=&|\Z)",
+    r"(?<=[?&;])((?:\w*offset|start|startat|start_?index|skip|begin|first|time|timestamp|ts|date|day|days)=)-?[0-9]+"
+    r"(?=[&;]|\Z)",
     re.IGNORECASE,
 )
 _SEGMENT_OR_VALUE = re.compile(r"(?<=[/=])[A-Za-z0-9_.-]{12,128}(?=[/?&;]|\Z)")

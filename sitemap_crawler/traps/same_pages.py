@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, number_of, simpler_urls
 from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
+from sitemap_crawler.urls.parameters import count_separators, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +81,7 @@ class SamePages:
 
     def _extends(self, url: str, title: str | None) -> bool:
         """Return whether a page with fewer of the parameters of a URL, and with the same title, is listed."""
-        if title is None or url.count("&") >= MAX_PARAMETERS:
+        if title is None or count_separators(url) >= MAX_PARAMETERS:
             return False
         number = title_number(title)
         return any(self._title_of.get(number_of(simpler)) == number for simpler in simpler_urls(url))
@@ -110,4 +111,4 @@ class SamePages:
 
 def _names(url: str) -> str:
     """Return the names of the parameters of a URL, for a comparison. Most pages of one path share them."""
-    return intern("&".join(sorted(part.partition("=")[0] for part in url.partition("?")[2].split("&"))))
+    return intern("&".join(sorted(part.partition("=")[0] for part in parameters_of(url.partition("?")[2]))))

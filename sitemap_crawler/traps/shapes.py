@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.urls.parameters import parameters_of
 
 VARIABLE = "#"
 """Stands for a segment with a number, and for the number in the name of a parameter."""
@@ -27,7 +28,6 @@ _MAX_PATH = 300  # characters
 _DIGIT = re.compile("[0-9]")
 _DIGIT_RUN = re.compile("[0-9]+")
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
-_SEPARATOR = re.compile("[&;]")
 
 
 class Shape(NamedTuple):
@@ -76,7 +76,7 @@ def _shape(origin: str, path: str, names: tuple[str, ...]) -> Shape:
 def _names(query: str) -> tuple[str, ...]:
     """Return the names of the parameters of a query, sorted, each at most MAX_SAME_NAME times."""
     names: list[str] = []
-    for part in _SEPARATOR.split(query):
+    for part in parameters_of(query):
         name = _DIGIT_RUN.sub(VARIABLE, part.partition("=")[0][:_MAX_NAME])
         if names.count(name) < MAX_SAME_NAME and len(names) < _MAX_NAMES:
             names.append(name)

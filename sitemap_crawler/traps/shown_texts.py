@@ -26,7 +26,7 @@ MAX_TEXTS = 100_000
 _HASH = re.compile(r"\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b")
 """A hash, which may be shortened as Git, Mercurial and Fossil do it. A number, or a word of these letters, is none."""
 MAX_TITLES = 50_000
-"""Maximum number of titles that are remembered. Later ones are not new."""
+"""Maximum number of titles that are remembered. All others are new."""
 
 
 class News(NamedTuple):
@@ -55,21 +55,21 @@ class ShownTexts:
 
     def __init__(self) -> None:
         self._texts, self._older_texts = dict[int, _Text](), dict[int, _Text]()
-        self._titles: set[int] = set()
+        self._titles: dict[int, bool] = {}
+        """By title, whether a page has it that may be listed."""
         self._earlier: set[int] = set()
         """Texts that pages of earlier runs have shown."""
 
     def show(self, texts: bytes, title: str | None, *, pages: int, is_listable: bool, is_sample: bool) -> News:
         """Remember the texts of a page, and return what is new on it.
 
-        `pages` is the number of pages so far. `is_listable`: whether the page may be listed; a text is new on such a
-        page as long as none but pages that may not be listed have shown it. `is_sample`: whether the page is a sample
-        of a refused group, on which the texts of earlier runs are not new either.
+        `pages` is the number of pages so far. `is_listable`: whether the page may be listed; a text or title is new on
+        such a page as long as none but pages that may not be listed have shown it. `is_sample`: whether the page is a
+        sample of a refused group, on which the texts of earlier runs are not new either.
         """
         common = max(MIN_COMMON, COMMON_SHARE * pages)
         total = weight = new = 0
-        titled = title_number(title)
-        is_titled = title is not None and titled not in self._titles
+        is_titled = self._add_title(title, is_listable=is_listable)
         for number, letters in numbers_and_weights(texts):
             text = self._find(number)
             total += letters
@@ -79,9 +79,8 @@ class ShownTexts:
                 if not is_known and not (is_sample and number in self._earlier):
                     new += letters
             self._count(number, text, is_listable=is_listable)
-        if is_titled and len(self._titles) < MAX_TITLES:
-            self._titles.add(titled)
-        least = MIN_NEW_TITLED if is_titled else MIN_NEW
+        # The titles of pages that may not be listed, such as the weeks of a calendar, prove nothing.
+        least = MIN_NEW_TITLED if is_titled and is_listable else MIN_NEW
         percent = -(-100 * new // weight) if weight else 0
         return News(percent, new > 0 and new >= least * weight, total < MIN_CHARACTERS, is_titled)
 
@@ -89,13 +88,23 @@ class ShownTexts:
         """Add a page that an earlier process of the run has seen."""
         for number, _ in numbers_and_weights(texts):
             self._count(number, self._find(number), is_listable=is_listable)
-        if title is not None and len(self._titles) < MAX_TITLES:
-            self._titles.add(title_number(title))
+        self._add_title(title, is_listable=is_listable)
 
     def add_earlier(self, texts: bytes) -> None:
         """Add a page that an earlier run has seen."""
         if len(self._earlier) < MAX_TEXTS:
             self._earlier.update(number for number, _ in numbers_and_weights(texts))
+
+    def _add_title(self, title: str | None, *, is_listable: bool) -> bool:
+        """Remember the title of a page. Return whether it is new."""
+        if title is None:
+            return False
+        number = title_number(title)
+        known = self._titles.get(number)
+        if known is None and len(self._titles) >= MAX_TITLES:
+            return True
+        self._titles[number] = is_listable or known is True
+        return known is None or (is_listable and not known)
 
     def _find(self, number: int) -> _Text:
         return self._texts.get(number) or self._older_texts.get(number) or _Text()

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.urls.normalise import origin_of
+from sitemap_crawler.urls.parameters import count_separators, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,9 +49,11 @@ _YEAR_MONTH = re.compile(
     | [/=] (?P<y2>[0-9]{4}) - (?P<m2>[0-9]{1,2}) (?: -[0-9]{1,2} )? (?= [/?&;] | \.[a-z]{2,5}(?:[?]|\Z) | \Z ) )""",
     re.VERBOSE,
 )
-_COMPACT = re.compile(r"[?&](?:\w*date|day|ymd|ym|month|cal)=(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?:[0-9]{2})?(?=&|\Z)", re.I)
-_YEAR = re.compile(r"[?&](?:\w*[_-])?(?:year|yr|jahr|y)=(?P<y>[0-9]{4})(?=&|\Z)", re.IGNORECASE)
-_MONTH = re.compile(r"[?&](?:\w*[_-])?(?:month|mon|monat|mo|m)=(?P<m>[0-9]{1,2})(?=&|\Z)", re.IGNORECASE)
+_COMPACT = re.compile(
+    r"[?&;](?:\w*date|day|ymd|ym|month|cal)=(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?:[0-9]{2})?(?=[&;]|\Z)", re.IGNORECASE
+)
+_YEAR = re.compile(r"[?&;](?:\w*[_-])?(?:year|yr|jahr|y)=(?P<y>[0-9]{4})(?=[&;]|\Z)", re.IGNORECASE)
+_MONTH = re.compile(r"[?&;](?:\w*[_-])?(?:month|mon|monat|mo|m)=(?P<m>[0-9]{1,2})(?=[&;]|\Z)", re.IGNORECASE)
 
 
 def url_trap(url: str, *, month: int) -> str | None:
@@ -96,10 +99,10 @@ def _min_repeats(segment: str, length: int) -> int:
 
 
 def _parameters(query: str) -> str | None:
-    if query.count("&") < MAX_SAME_NAME:
+    if count_separators(query) < MAX_SAME_NAME:
         return None
     # A name without a value is not a choice that a page offers.
-    names = [name for name, equals, _ in (part.partition("=") for part in query.split("&")) if equals]
+    names = [name for name, equals, _ in (part.partition("=") for part in parameters_of(query)) if equals]
     if len(names) > MAX_PARAMETERS:
         return f"{TRAP}more than {MAX_PARAMETERS} parameters"
     frequent = next((name for name in names if names.count(name) > MAX_SAME_NAME), None)

@@ -22,6 +22,7 @@ from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.shown_texts import ShownTexts
 from sitemap_crawler.traps.turns import Turns, plain_shape
+from sitemap_crawler.urls.parameters import count_separators
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,12 +54,12 @@ class Yields:
         self.reopened: set[str] = set()
         """Groups that were refused and have yielded since."""
         self.earlier_pages: set[int] = set()
-        """Hashes of the URLs that the run before has listed, and that have shown something new.
+        """Hashes of the URLs with parameters that the run before has listed, and that have shown something new.
 
-        With parameters they yield again. This run may meet what they show in another order.
+        They yield again. This run may meet what they show in another order.
         """
         self.earlier_repeats: set[int] = set()
-        """Hashes of the other URLs that the run before has listed. They are not refused."""
+        """Hashes of the other URLs with parameters that the run before has listed. They are not refused."""
         self.groups = Groups()
         self.left_out = LeftOut()
         self.named = NamedUrls()
@@ -160,7 +161,7 @@ class Yields:
         return self.refusing_group(url) is not None and not self._is_first_of_its_simpler(url)
 
     def was_listed(self, url: str) -> bool:
-        """Return whether the run before has listed a URL. URLs without parameters are known if it has left any out."""
+        """Return whether the run before has listed a URL with parameters."""
         number = hash(url)
         return number in self.earlier_pages or number in self.earlier_repeats
 
@@ -216,7 +217,7 @@ class Yields:
         own, plain = self._own_texts, url.partition("?")[0]
         own.remember(number_of(url), texts)
         # The names of a shape do not say how many there are: numbered ones are one.
-        if not shape.names or url.count("&") >= MAX_PARAMETERS:
+        if not shape.names or count_separators(url) >= MAX_PARAMETERS:
             return False
         like = self.idle.simpler_of(url)
         if not own.show(shape.groups[0], texts, like=None if like is None else shape_of(like).groups[0]):
@@ -248,7 +249,7 @@ class Yields:
         A known URL shows it, or one that is the same without one of its parameters.
         """
         own = self._own_texts
-        if url.count("&") < MAX_PARAMETERS:
+        if count_separators(url) < MAX_PARAMETERS:
             for simpler in simpler_urls(url):
                 number = number_of(simpler)
                 if self.admitted.knows(number) and own.shows(number, texts, share=MIN_SAME):

@@ -20,6 +20,7 @@ from tests.support.endless_sites import (
     calendar,
     forum,
     gallery,
+    message_forum,
     one_path_shop,
     shop,
     tracker,
@@ -122,8 +123,8 @@ def test_a_shop_that_names_canonical_urls_has_the_pages_of_its_categories(progra
 @pytest.mark.parametrize(
     ("make", "seed"),
     [
-        *product([shop, tracker], range(20)),
-        *product([archived_forum, blog, board, calendar, one_path_shop], range(4)),
+        *product([shop, tracker], range(10)),
+        *product([archived_forum, blog, board, calendar, message_forum, one_path_shop], range(4)),
     ],
 )
 def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, make: object, seed: int) -> None:
@@ -133,7 +134,7 @@ def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [archived_forum, blog, board, one_path_shop])
+@pytest.mark.parametrize("make", [archived_forum, blog, board, message_forum, one_path_shop])
 def test_later_runs_find_what_is_new(program: Program, site: WebServer, make: Callable[[int], EndlessSite]) -> None:
     listed = []
     for number in (50, 50, 80):

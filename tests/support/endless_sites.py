@@ -399,3 +399,51 @@ def archived_forum(topics: int = 40) -> EndlessSite:
     content |= {f"/topic?t={topic}&page={number}" for topic in range(topics) for number in range(2, pages + 1)}
     content |= {f"/archive/{topic}-{number}.html" for topic in range(topics) for number in range(1, pages + 1)}
     return EndlessSite(content, answer)
+
+
+def message_forum(topics: int = 80) -> EndlessSite:
+    """A forum whose lists of the messages of members lead to each topic under one more address for each message."""
+    members, size = 5, 20
+
+    def answer(path: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        if path == "/":
+            return page("/index.php?board=1.0", "/index.php?action=members", title="Forum")
+        given = dict(part.partition("=")[::2] for part in parameters[0][1].split(";")) if parameters else {}
+        name, value = parameters[0][0], parameters[0][1].partition(";")[0]
+        if name == "board":
+            start = int(value.partition(".")[2])
+            shown = range(topics)[start : start + size]
+            links = [f"/index.php?topic={topic}.0" for topic in shown]
+            links += [f"/index.php?board=1.{other}" for other in range(0, topics, size)]
+            rows = "".join(f"<p>Topic {words_of(f'topic{topic}', 3)}</p>" for topic in shown)
+            return page(*_shuffled(links, order), title="Board", body=f"<main>{rows}</main>")
+        if name == "topic":
+            topic, _, message = value.partition(".")
+            canonical = f"/index.php?topic={topic}.0"
+            head = f'<link rel="canonical" href="{canonical}">'
+            if message != "0":
+                head += '<meta name="robots" content="noindex">'
+            body = f"<main><p>{words_of(f'topic{topic}post')}</p></main>"
+            return page("/", title=f"Topic {words_of(f'topic{topic}', 3)}", head=head, body=body)
+        if value == "members":
+            links = [f"/index.php?action=messages;member={member}" for member in range(members)]
+            return page(*links, title="Members", body="<main><p>All members of this forum.</p></main>")
+        member = int(given["member"])
+        messages = [
+            (topic, f"/index.php?topic={topic}.msg{10 * topic + number}")
+            for topic in range(topics)
+            for number in range(3)
+            if (topic + number) % members == member
+        ]
+        posts = "".join(f"<p>{words_of(f'topic{topic}post')}</p>" for topic, _ in messages)
+        links = _shuffled([link for _, link in messages], order)
+        return page(*links, title=f"Messages of member {member}", body=f"<main>{posts}</main>")
+
+    return EndlessSite(
+        {
+            "/",
+            *(f"/index.php?board=1.{start}" for start in range(0, topics, size)),
+            *(f"/index.php?topic={topic}.0" for topic in range(topics)),
+        },
+        answer,
+    )

@@ -42,6 +42,22 @@ _ARTICLES = {
     "nl": "een",
     "sv": "ett en",
 }
+_MOMENTS = {
+    "en": "just~now now a~moment~ago moments~ago seconds~ago today yesterday",
+    "de": "gerade~eben jetzt heute gestern vorgestern",
+    "fr": "à~l'instant maintenant aujourd'hui hier avant-hier",
+    "es": "ahora~mismo ahora hoy ayer anteayer",
+    "it": "adesso ora oggi ieri",
+    "pt": "agora~mesmo agora hoje ontem anteontem",
+    "nl": "zojuist nu vandaag gisteren eergisteren",
+    "pl": "przed~chwilą teraz dzisiaj wczoraj przedwczoraj",
+    "ru": "только~что сейчас сегодня вчера позавчера",
+    "sv": "just~nu nu idag i~dag igår i~går",
+}
+_MAX_MOMENT = 24
+"""Maximum number of characters of a text that may be one of these."""
+# The number of an age stands at its beginning, but for words such as "about".
+_MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+(?:[.,/ ][0-9]{1,9}+(?:/[0-9]{1,9}+)?)?\s{0,9}+[^\W0-9_]")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
 _WINDOW_BYTES = 120
 """Length of the longest age, far more than any."""
@@ -78,10 +94,20 @@ def without_ages(text: bytes, language: str | None) -> bytes:
     return text
 
 
+def may_be_age(text: str) -> bool:
+    """Return whether a text of a table's cell begins as an age does. Few cells do."""
+    return _MAY_BE_AGE.match(text) is not None or (len(text) <= _MAX_MOMENT and text.strip().lower() in _all_moments())
+
+
 def is_age(text: str, language: str | None) -> bool:
-    """Return whether a text of a table's cell is an age or a duration, such as "3 days", and nothing else."""
+    """Return whether a text of a table's cell is an age and nothing else, such as "3 days", "3 days ago", "yesterday".
+
+    An age of less than a day may be "just now", and one of a day may be the word for it.
+    """
     if len(text) > MAX_CELL:
         return False
+    if any(text.strip().lower() in _moments_of(name) for name in _languages_on_page(language)):
+        return True
     data = without_space(text.encode()).rstrip(b".")
     patterns = map(_patterns_of, _anchors_on_page(language))
     return any(one.duration.fullmatch(data) or one.age.fullmatch(data) for one in patterns)
@@ -112,11 +138,26 @@ def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -
 
 
 def _anchors_on_page(language: str | None) -> Iterator[_Anchors]:
-    """Yield the anchors of English and of the page's language. To look for those of all languages takes too long."""
-    yield from _anchors_of("en")
+    for name in _languages_on_page(language):
+        yield from _anchors_of(name)
+
+
+def _languages_on_page(language: str | None) -> Iterator[str]:
+    """Yield English and the page's language. To look for the ages of all languages takes too long."""
+    yield "en"
     tag = _LANGUAGE.match(language or "")
     if tag is not None and (name := tag[0].lower()) in AGE_PHRASES and name != "en":
-        yield from _anchors_of(name)
+        yield name
+
+
+@cache
+def _moments_of(language: str) -> frozenset[str]:
+    return frozenset(word.replace("~", " ") for word in _MOMENTS.get(language, "").split())
+
+
+@cache
+def _all_moments() -> frozenset[str]:
+    return frozenset[str]().union(*map(_moments_of, _MOMENTS))
 
 
 @cache
@@ -138,7 +179,9 @@ def _patterns_of(anchors: _Anchors) -> _Patterns:
     unit = _one_of(f"{units} {_FURTHER_UNITS.get(language, '')}")
     qualifier = _one_of(_QUALIFIERS.get(language, ""))
     article = _one_of(_ARTICLES.get(language, ""))
-    number = rb"[0-9]++(?:[.,][0-9]++)?" + (b"|" + article if article else b"")
+    # Half an hour is "1/2 an hour", and one and a half hours are "1 1/2 hours".
+    fraction = rb"/[0-9]++(?:%s)?" % article if article else rb"/[0-9]++"
+    number = rb"[0-9]++(?:[.,][0-9]++|%s)?" % fraction + (b"|" + article if article else b"")
     part = rb"(?:%s)(?:%s)\.?" % (number, unit)
     if qualifier:
         part = rb"(?:%s)*+%s" % (qualifier, part)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
-from sitemap_crawler.extract.content.ages import is_age, without_ages
+from sitemap_crawler.extract.content.ages import is_age, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
 from sitemap_crawler.extract.content.visitors import view_cells, visit_counts, without_visitors
 from sitemap_crawler.extract.document import slice_within
@@ -67,9 +67,6 @@ _LETTERS = string.ascii_letters.encode()
 _NUMERALS = b"0123456789.,'"
 _NUMBER = rb"[0-9]++(?:[.,'][0-9]{3})*+"
 _NUMBER_AFTER = re.compile(rb"(?:e?s|ed|e)?([:(]?%s\)?(?:times)?)" % _NUMBER)
-
-# A cell of a table that may hold an age: few cells with numbers do.
-_MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+\s{0,9}+[^\W0-9_]")
 
 # Statements of when and how fast a page was generated, or of its copyright.
 _WINDOW_BYTES = 60  # on either side of a mark
@@ -199,7 +196,7 @@ def _age_cells(tables: Sequence[etree._Element], language: str | None) -> Iterat
         text = cell.text
         if not text and len(cell) == 1 and not cell[0].tail:
             text = cell[0].text
-        if text and _MAY_BE_AGE.match(text) and is_age(text, language):
+        if text and may_be_age(text) and is_age(text, language):
             yield cell
 
 

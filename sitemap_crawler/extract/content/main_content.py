@@ -60,6 +60,11 @@ def _kinds(kind: int, names: str) -> dict[str, int]:
     return dict.fromkeys(names.split(), kind)
 
 
+_HEADINGS = ("h3", "h4", "h5", "h6")
+_FIELDS = ("input", "select", "textarea")
+_ACTING_INPUTS = frozenset(("hidden", "checkbox", "submit", "button", "image", "reset"))
+"""Types of inputs that hold nothing that a visitor writes or chooses."""
+
 # Kinds by whole names in lower case. Elements with names such as "has-sidebar" or "comments-open" mostly hold the
 # content too.
 _ID_OR_CLASS = """
@@ -199,13 +204,20 @@ def _is_excluded(element: etree._Element, kind: int) -> bool:
     if kind == _ASIDE:
         return next(element.iterancestors("article"), None) is None
     if kind == _FORM:
-        # ASP.NET wraps the whole page in a form.
-        return next(element.iter("article", "h1", "h2", "main", "table"), None) is None
+        # ASP.NET wraps the whole page in a form, and forums wrap the posts of a topic.
+        if next(element.iter("article", "h1", "h2", "main", "table"), None) is not None:
+            return False
+        return next(element.iter(*_HEADINGS), None) is None or any(map(_is_field, element.iter(*_FIELDS)))
     length = len(text_bytes(element))
     if length > _MAX_MENU_BYTES:
         return False
     linked = sum(len(text_bytes(link)) for link in islice(element.iter("a"), _MAX_LINKS))
     return linked >= _MIN_LINK_SHARE * length
+
+
+def _is_field(element: etree._Element) -> bool:
+    """Return whether visitors fill a control of a form in. Buttons, and boxes beside entries, act on its content."""
+    return element.tag != "input" or (element.get("type") or "text").lower() not in _ACTING_INPUTS
 
 
 def _only_article(articles: list[etree._Element], excluded: set[etree._Element]) -> etree._Element | None:

@@ -12,6 +12,7 @@ from sqlalchemy import event, insert, select
 
 from sitemap_crawler.inventory.repeats import (
     MAX_GROUP_SAMPLES,
+    MAX_NEW_SAMPLES,
     MAX_REVISITED,
     MIN_GROUP_SAMPLES,
     bring_forward,
@@ -153,11 +154,11 @@ def test_the_number_of_statements_does_not_grow_with_the_number_of_paths(store: 
     assert len(statements) < paths / 50
 
 
-def add_refused(store: Store, paths: Iterable[str]) -> None:
+def add_refused(store: Store, paths: Iterable[str], *, first_seen: int = 1) -> None:
     """Store URLs that were refused because the pages of their kind repeat others."""
     with store.connection.begin():
         first = 1 + len(store.connection.scalars(select(urls.c.id)).all())
-        fixed = {"state": int(UrlState.REPEATS), "depth": 1, "first_seen": 1}
+        fixed = {"state": int(UrlState.REPEATS), "depth": 1, "first_seen": first_seen}
         store.connection.execute(
             insert(urls),
             [
@@ -238,3 +239,16 @@ def test_samples_are_different_and_spread_over_the_urls_of_a_kind(store: Store) 
     chosen = sample(store, refusing(("small", 1), ("dry", 0)))
     assert sorted(chosen["small"]) == list(range(30))
     assert {value // 20 for value in chosen["dry"]} == set(range(5))
+
+
+def test_new_urls_of_a_kind_that_has_yielded_are_sampled_in_later_runs(store: Store) -> None:
+    """A forum has new topics, although its known ones have many further addresses."""
+    for name in ("topic", "dry"):
+        add_refused(store, kind(name, 200))
+        add_refused(store, [f"/{name}?id={number}" for number in range(1_000, 1_100)], first_seen=2)
+    traps = refusing(("topic", 80), ("dry", 0), earlier=["topic", "dry"])
+    chosen = sample(store, traps, run=2)
+    assert MAX_NEW_SAMPLES <= len(chosen["topic"]) <= MAX_NEW_SAMPLES + 1
+    assert len([number for number in chosen["topic"] if number >= 1_000]) >= MAX_NEW_SAMPLES
+    assert len(chosen["dry"]) == 1
+    assert len(sample(store, traps, run=3)["topic"]) == 1

@@ -82,3 +82,11 @@ def test_urls_with_many_parameters_have_no_siblings() -> None:
     for url in urls:
         idle.admit(url)
     assert list(idle.siblings(urls[1])) == []
+
+
+def test_parameters_may_be_separated_by_semicolons() -> None:
+    idle = IdleParameters()
+    show_variants(idle, MIN_PAGES, of="/p?a={0};view=7;b=1", to="/p?a={0};b=1")
+    simpler = idle.simpler_of(f"{HOST}/p?a=99;view=2;b=1")
+    assert simpler is not None
+    assert number_of(simpler) == number_of(f"{HOST}/p?b=1;a=99") != number_of(f"{HOST}/p?b=1;a=98")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sitemap_crawler.traps.progress import MIN_WINDOW, Progress
+from sitemap_crawler.traps.progress import FEW_PAGES, MIN_WINDOW, Progress
 
 
 def progress_of(*counts: tuple[int, bool]) -> Progress:
@@ -43,3 +43,21 @@ def test_a_later_process_knows_when_the_last_pages_have_yielded() -> None:
             each.count(is_new=False)
         assert progress.is_exhausted == twin.is_exhausted, page
     assert twin.is_exhausted
+
+
+def test_a_few_urls_are_requested_before_a_run_ends() -> None:
+    progress = progress_of((MIN_WINDOW, False))
+    assert not progress.ends(FEW_PAGES)
+    assert progress.ends(FEW_PAGES + 1)
+    # Each of them leads to the next one.
+    for _ in range(FEW_PAGES - 1):
+        progress.count(is_new=False)
+    assert not progress.ends(1)
+    later = Progress()
+    later.restore(json.loads(json.dumps(progress.counts)))
+    later.count(is_new=False)
+    assert later.ends(1)
+
+
+def test_a_run_that_yields_goes_on() -> None:
+    assert not progress_of((2 * MIN_WINDOW, True)).ends(1_000_000)

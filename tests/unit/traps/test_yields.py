@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 
 import pytest
@@ -345,3 +346,30 @@ def test_a_canonical_url_that_is_not_simpler_may_go_on_for_ever(named: str) -> N
     yields.named.add(HOST + named, url=HOST + "/a?id=2&from=b")
     assert HOST + named not in yields.named
     assert yields.named.new == []
+
+
+def test_a_title_that_only_pages_have_that_may_not_be_listed_is_new_on_a_page_that_may_be() -> None:
+    """The address of one message of a topic, which is noindex, has the title of the topic."""
+    yields = Yields()
+    yields.add(f"{HOST}/a", texts_of(*range(9)), "Front", (), is_listable=True)
+    assert yields.add(f"{HOST}/t?topic=1.msg5", texts_of(*range(9)), "Topic", (), is_listable=False)[0] == 0
+    assert yields.add(f"{HOST}/topic", texts_of(*range(9)), "Topic", (), is_listable=True)[0] is None
+    assert yields.add(f"{HOST}/again", texts_of(*range(9)), "Topic", (), is_listable=True)[0] == 0
+
+
+def test_a_new_title_of_a_page_that_may_not_be_listed_proves_nothing() -> None:
+    """The weeks of a calendar have titles of their own, and next to nothing else."""
+    yields = Yields()
+    yields.add(f"{HOST}/", texts_of(*range(9)), "Front", (), is_listable=True)
+    show_week = partial(yields.add, links=(), title="Week")
+    assert show_week(f"{HOST}/calendar?week=1", texts_of(*range(9), 11), is_listable=False)[0] == 10
+    assert show_week(f"{HOST}/calendar?week=2", texts_of(*range(9), 12), is_listable=True)[0] is None
+
+
+def test_the_first_url_of_a_path_is_that_of_the_run_before() -> None:
+    """The page without parameters was left out. The views of it do not take its place."""
+    yields = Yields()
+    yields.refuse([shape_of(f"{HOST}/log/1?view=1").groups[0]])
+    assert not yields.refuses(f"{HOST}/log/1?view=1")
+    yields.admitted.add_earlier(f"{HOST}/log/1")
+    assert yields.refuses(f"{HOST}/log/1?view=1")

@@ -23,6 +23,7 @@ AGES = [
     ("en", "1 year, 11 months ago", "2 years ago"),
     ("en", "5 mins. ago", "2 hr. ago"),
     ("en-GB", "A day ago", "5 Days ago"),
+    ("en", "1/2 an hour ago", "1 1/2 hours ago"),
     ("de", "vor 3 Tagen", "vor etwa einem Monat"),
     ("de", "vor einer Stunde", "vor 1 Tag, 3 Stunden"),
     ("de", "vor 59 Minuten", "vor mehr als 2 Jahren"),
@@ -77,6 +78,9 @@ def test_the_clock_does_not_change_a_page(frame: str, language: str | None, befo
         ("a long time ago", "a short time ago"),
         ("<td>3 apples</td>", "<td>4 apples</td>"),
         ("<p>vor 3 Leuten</p>", "<p>vor 4 Leuten</p>"),
+        ("<p>Opened yesterday.</p>", "<p>Opened today.</p>"),
+        ("<table><tr><td>hier</table>", "<table><tr><td>hiers</table>"),
+        ("<table><tr><td>1/2 a loaf</table>", "<table><tr><td>1/4 a loaf</table>"),
     ],
 )
 def test_other_words_and_numbers_are_content(before: str, after: str) -> None:
@@ -96,6 +100,10 @@ TABLE = """<table><tr><th>Age<th>Commit message<th>Lines
         ("en", ("2 weeks", "13 months"), ("2 years", "14 months")),
         ("de", ("3 Tage", "1 Stunde"), ("6 Tage", "3 Tage")),
         (None, ("3 days ago", "a day ago"), ("6 days ago", "4 days ago")),
+        ("en", ("9.8 minutes", "1/4 hour ago"), ("10.3 minutes", "1/2 an hour ago")),
+        ("en", ("1 1/2 hours ago", "just now"), ("1 3/4 hours ago", "6 minutes ago")),
+        ("en", ("1 day", "today"), ("yesterday", "Yesterday")),
+        ("de", ("gestern", "gerade eben"), ("vor 2 Tagen", "vor 5 Minuten")),
     ],
 )
 def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ...], after: tuple[str, ...]) -> None:
@@ -115,9 +123,9 @@ def test_numbers_with_a_label_of_days_ago(labelled: str) -> None:
 
 
 def test_ages_that_stand_alone() -> None:
-    assert [text for text in ("3 days", "10 min.", "5 wks", "about 2 hours", "3 days ago", "3", "days", "3 days later",
-                              "day 3", "") if is_age(text, "en")] == [
-        "3 days", "10 min.", "5 wks", "about 2 hours", "3 days ago",
+    assert [text for text in ("3 days", "10 min.", "5 wks", "about 2 hours", "3 days ago", "Just now", "3", "days",
+                              "3 days later", "day 3", "hier", "") if is_age(text, "en")] == [
+        "3 days", "10 min.", "5 wks", "about 2 hours", "3 days ago", "Just now",
     ]  # fmt: skip
 
 
