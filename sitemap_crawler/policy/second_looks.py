@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 MIN_CHANGED = 10
 """Number of changed pages of a shape from which on some of them are asked for again."""
-MAX_LOOKS = 3
-"""Number of pages of a shape that are asked for again."""
+MAX_LOOKS = 4
+"""Number of pages of a shape that are asked for again. Some show the same as before by chance."""
 MIN_UNSTABLE = 2
 """Number of these that have to differ once more, each in its own way, before no page of the shape counts as changed."""
 MAX_SHAPES = 50
