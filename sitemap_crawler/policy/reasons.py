@@ -277,10 +277,11 @@ class Reason(StrEnum):
     LIMIT = (
         "limit",
         _Traits(
-            "Not fetched: a limit or a trap",
+            "Left out: a limit or a trap",
             ReasonGroup.ASKED,
             Severity.MEDIUM,
-            "Beyond `--max-pages` or `--max-depth`: not fetched yet. Or in a [trap](../guide/traps.md).",
+            "Beyond `--max-pages` or `--max-depth`: not fetched yet. Or in a [trap](../guide/traps.md), with those of "
+            "its pages that were fetched and repeat others.",
             "The crawl stopped before these URLs, or addresses of their kind have no end.",
             "Raise the limit to crawl the rest. For a trap, see its warning.",
             start_page_remedy="raise --max-pages or --max-depth, or run the same command again",

@@ -159,4 +159,4 @@ class TrapTally:
             remedy = "if these are pages, except them with SITEMAP_NO_TRAPS"
             if evidence.startswith(COMBINATIONS) or evidence == OTHER_TRAPS:
                 remedy += ", or raise SITEMAP_TRAP_BUDGET"
-            yield example, f"{evidence.removeprefix(TRAP)}: {urls} not fetched; {remedy}"
+            yield example, f"{evidence.removeprefix(TRAP)}: {urls} left out; {remedy}"

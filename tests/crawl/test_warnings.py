@@ -204,6 +204,22 @@ def test_a_thousand_of_a_kind_are_reported_and_all_counted(program: Program, sit
     assert report["warning_counts"] == {"broken-link": 1_100}
 
 
+def test_urls_that_are_the_way_to_listed_pages_have_no_exclude(program: Program, site: WebServer) -> None:
+    """A shop links its products with their categories only. These pages name the address of the product."""
+    products = [f"/product?id={number}" for number in range(5)]
+    ways = [f"/product?category=1&id={number}" for number in range(5)]
+    sorted_lists = [f"/list?sort={number}" for number in range(5)]
+    site.pages["/"] = page("/list", *ways, *sorted_lists)
+    site.pages |= {path: page(title=path) for path in ("/list", *products)}
+    site.pages |= {way: named(product, title=product) for way, product in zip(ways, products, strict=True)}
+    site.pages |= {path: named("/list", title="List") for path in sorted_lists}
+    result = program.crawl(site.url("/"))
+    assert len(result.listed()) == 7
+    shapes = {shape["pattern"]: shape for shape in result.report["shapes"]["canonical-elsewhere"]}
+    assert shapes["/product?category=*&id=*"]["exclude"] is None
+    assert re.search(shapes["/list?sort=*"]["exclude"], site.url("/list?sort=3"))
+
+
 def test_the_summary_groups_urls_by_pattern(program: Program, site: WebServer) -> None:
     days = [f"/2024/{month:02}/{day:02}/" for month in (3, 4, 5) for day in range(1, 11)]
     tags = [f"/tag/{name}/" for name in ("alpha", "beta", "gamma", "delta")]

@@ -41,7 +41,8 @@ class QueueGrowth:
     def sample(self, done: int, waiting: int) -> bool:
         """Take the number of requested URLs and that of waiting URLs.
 
-        Return whether more URLs were added than requested over the window. Before as many requests it is False.
+        Return whether more URLs were added than requested over the window, and more wait than these requests. Before as
+        many requests it is False.
         """
         samples = self._samples
         if samples and samples[-1][0] == done:
@@ -50,7 +51,7 @@ class QueueGrowth:
         while len(samples) > 1 and samples[1][0] <= done - self._window:
             samples.popleft()
         before, waited = samples[0]
-        return before <= done - self._window and waiting > waited
+        return before <= done - self._window and waiting > max(waited, self._window)
 
 
 class Growth:

@@ -12,7 +12,7 @@ from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.report.html.texts import clean
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
-from sitemap_crawler.report.url_groups.listed_urls import count_listed
+from sitemap_crawler.report.url_groups.listed_urls import count_listed, ways_to_listed
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -42,7 +42,7 @@ class LearntTrap(NamedTuple):
     examples: list[str]
     """The shortest of them."""
     exclude: str | None
-    """Value of --exclude that matches the URLs; None if it would match all pages of the site."""
+    """Value of --exclude that matches the URLs; None if it would match all pages, or those that led to listed ones."""
     listed: int
     """Number of listed pages that it matches, too."""
 
@@ -66,7 +66,12 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     groups = _groups_of(connection, counts, prefix)
     shapes = {name: _shape_of(groups[name], prefix) for name in counts}
     options = {shape.exclude for shape in shapes.values() if shape is not None and shape.exclude is not None}
-    listed, every = count_listed(connection, options)
+    ways = ways_to_listed(connection, options)
+    shapes = {
+        name: shape._replace(exclude=None) if shape is not None and shape.exclude in ways else shape
+        for name, shape in shapes.items()
+    }
+    listed, every = count_listed(connection, options - ways)
     traps = [_trap(name, counts[name], shapes[name], texts, listed) for name in counts]
     return LearntTraps(traps, len(found), is_estimated=every > 1)
 

@@ -1,4 +1,4 @@
-"""How many listed pages an `--exclude` for other URLs would leave out, too."""
+"""Which listed pages an `--exclude` for other URLs would leave out, too."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from sqlalchemy import func, select
 from sitemap_crawler.inventory.frontier import one_in
 from sitemap_crawler.inventory.schema import decisions, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.utils.patterns import UserPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_READ = 100_000
 """Number of listed pages that are read. Of more pages a part is read."""
+_IS_LISTED = decisions.c.decision == "listed"
 
 
 def with_listed(connection: Connection, shapes: Sequence[UrlShape]) -> list[UrlShape]:
@@ -35,11 +37,46 @@ def count_listed(connection: Connection, options: Collection[str]) -> tuple[Coun
     every = 1
     if options:
         patterns = [UserPattern(option) for option in options]
-        is_listed = decisions.c.decision == "listed"
-        number = connection.execute(select(func.count()).select_from(decisions).where(is_listed)).scalar_one()
-        every = max(1, -(-number // MAX_READ))
+        every = _every(connection)
         query = select(urls.c.url).join(decisions, decisions.c.url_id == urls.c.id)
-        query = query.where(is_listed, one_in(every, urls.c.id))
+        query = query.where(_IS_LISTED, one_in(every, urls.c.id))
         for url in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}).scalars():
             found.update({pattern.text: every for pattern in patterns if pattern.found_in(url)})
     return found, every
+
+
+def without_ways(connection: Connection, shapes: Mapping[str, Sequence[UrlShape]]) -> dict[str, list[UrlShape]]:
+    """Return shapes, by reason, without the option of those that are the way to listed pages.
+
+    The page of a product in one category may be the only one that names the listed page of the product.
+    """
+    left_out = {reason: found for reason, found in shapes.items() if reason != Reason.LISTED}
+    options = {shape.exclude for found in left_out.values() for shape in found if shape.exclude is not None}
+    ways = ways_to_listed(connection, options)
+    return {
+        reason: [
+            shape._replace(exclude=None) if reason in left_out and shape.exclude in ways else shape for shape in found
+        ]
+        for reason, found in shapes.items()
+    }
+
+
+def ways_to_listed(connection: Connection, options: Collection[str]) -> set[str]:
+    """Return the values of --exclude that match an unlisted page on which a listed one was first found."""
+    if not options:
+        return set()
+    way, of_way = urls.alias(), decisions.alias()
+    query = select(way.c.url).distinct().select_from(urls).join(decisions, decisions.c.url_id == urls.c.id)
+    query = query.join(way, way.c.id == urls.c.referrer).join(of_way, of_way.c.url_id == way.c.id)
+    query = query.where(_IS_LISTED, of_way.c.decision != "listed", one_in(_every(connection), urls.c.id))
+    patterns = [UserPattern(option) for option in options]
+    ways: set[str] = set()
+    for url in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}).scalars():
+        ways.update(pattern.text for pattern in patterns if pattern.text not in ways and pattern.found_in(url))
+    return ways
+
+
+def _every(connection: Connection) -> int:
+    """Return the number of listed pages of which one is read."""
+    number = connection.execute(select(func.count()).select_from(decisions).where(_IS_LISTED)).scalar_one()
+    return max(1, -(-number // MAX_READ))

@@ -11,11 +11,13 @@ from sitemap_crawler.crawl.extensions.growth import QueueGrowth
     ("samples", "expected"),
     [
         ([(0, 10), (50, 90)], [False, False]),
-        ([(0, 10), (100, 11)], [False, True]),
+        ([(0, 110), (100, 111)], [False, True]),
+        # The queue is shorter than the window: its URLs are soon requested.
+        ([(0, 10), (100, 100)], [False, False]),
         ([(0, 10), (100, 10), (150, 10)], [False, False, False]),
         ([(0, 10), (50, 300), (100, 200), (150, 299), (160, 301)], [False, False, True, False, True]),
         # Samples without a request in between replace one another.
-        ([(0, 10), (0, 50), (100, 40), (100, 60)], [False, False, False, True]),
+        ([(0, 110), (0, 150), (100, 140), (100, 160)], [False, False, False, True]),
         # A resumed run is judged by the requests of its new process.
         ([(5_000, 100), (5_050, 200), (5_100, 200)], [False, False, True]),
     ],

@@ -104,5 +104,5 @@ def test_the_tally_is_bounded_and_names_examples() -> None:
     assert len(found) == MAX_TALLIED_TRAPS + 1
     example, words = found[0]
     assert example == f"{HOST}/{MAX_TALLIED_TRAPS}"
-    assert "2,000 URLs like this were not fetched" in words
+    assert "2,000 URLs like this were left out" in words
     assert "SITEMAP_NO_TRAPS" in words
