@@ -24,6 +24,7 @@ MAX_ONWARD = 100_000
 """Maximum number of redirects that are examined for loops and chains."""
 MAX_DUPLICATE_GROUPS = 10
 """Maximum number of warnings of duplicate pages, one for each group of URLs."""
+_FOLLOW_THEM = "to follow them, add --follow-nofollow"
 FEW_PAGES = 5
 """Maximum number of listed pages for which hints are given."""
 _PERMANENT = frozenset((200, 301, 308))
@@ -201,9 +202,9 @@ def few_pages_hints(
             f"in the browser{remedy}, or serve rendered HTML to crawlers"
         )
     if count := notes.get(NoteKind.NOFOLLOW_LINKS):
-        hints.append(f"links of the start page that are rel=nofollow, not followed: {count}")
+        hints.append(f"links of the start page that are rel=nofollow, not followed: {count}; {_FOLLOW_THEM}")
     if notes.get(NoteKind.NOFOLLOW_PAGE):
-        hints.append("the start page says nofollow, so none of its links was followed")
+        hints.append(f"the start page says nofollow, so none of its links was followed; {_FOLLOW_THEM}")
     hints += _out_of_scope_hints(scope, examples(Reason.OUT_OF_SCOPE), to_public)
     for reason in sorted(Reason, key=lambda reason: reason.traits.hint_position):
         if reason.traits.hint is not None and excluded.get(reason):

@@ -27,8 +27,14 @@ SHELL = '<html><body><div id="root"></div><script src="/app.js"></script></body>
     ("start_page", "words"),
     [
         (SHELL, "JavaScript"),
-        ('<a rel="nofollow" href="/a">A</a><a rel="nofollow" href="/b">B</a>', "rel=nofollow, not followed: 2"),
-        (page("/a", head='<meta name="robots" content="nofollow">'), "says nofollow"),
+        (
+            '<a rel="nofollow" href="/a">A</a><a rel="nofollow" href="/b">B</a>',
+            "rel=nofollow, not followed: 2; to follow them, add --follow-nofollow",
+        ),
+        (
+            page("/a", head='<meta name="robots" content="nofollow">'),
+            "says nofollow, so none of its links was followed; to follow them, add --follow-nofollow",
+        ),
         (page("http://www.example.invalid/"), "http://www.example.invalid"),
         (page("/noindex"), "marked noindex: 1"),
         (page("/private/"), "disallowed by robots.txt: 1"),
