@@ -62,7 +62,7 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
         proof = "" if counts is None else _proof(*counts)
         return f"{TRAP}{_parameters_shown(group)} {share} lead to pages that repeat others{proof}"
     if trap == Trap.SAME:
-        return "it shows what a URL of the same path with fewer parameters, or a shorter one, shows"
+        return "URLs of the same path with fewer parameters, or shorter ones, show what it shows"
     if trap == Trap.EXHAUSTED:
         return f"{TRAP}the last pages had shown nothing new"
     if trap == Trap.NESTING:

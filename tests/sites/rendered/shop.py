@@ -64,6 +64,7 @@ def post(number: int) -> dict[str, object]:
 
 def shop(*, categories: int = len(CATEGORIES), posts: int = POSTS) -> Site:
     names = CATEGORIES[:categories]
+    fates = truth(names, posts)
     products = range(1, 2 * PER_PAGE * len(names) + 1)
     special = [
         "/old-shop",
@@ -112,10 +113,10 @@ def shop(*, categories: int = len(CATEGORIES), posts: int = POSTS) -> Site:
     return Site(
         "the React shop",
         pages,
-        truth(names, posts),
+        fates,
         fallback=conditional(files_of("shop")["/index.html"], modified=BUILT),
         never=("/account", "/api/private/", "/only-by-a-button"),
-        error_pages=(ERROR_PAGE,) if len(products) > MIN_PROBED else (),
+        error_pages=(ERROR_PAGE,) if len(fates) > MIN_PROBED else (),
     )
 
 

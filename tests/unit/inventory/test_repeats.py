@@ -16,13 +16,16 @@ from sitemap_crawler.inventory.repeats import (
     MAX_REVISITED,
     MIN_GROUP_SAMPLES,
     bring_forward,
+    refuse_repeating,
     refuse_same,
     sample_repeating,
 )
-from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, observations, page_texts, urls
+from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, SAW_EVERYTHING
+from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, observations, page_texts, runs, urls
 from sitemap_crawler.inventory.shown_elsewhere import listed_url_that_shows
 from sitemap_crawler.inventory.sql import STREAM_ROWS, url_key
 from sitemap_crawler.inventory.store import Store, open_store
+from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.detector import TrapDetector
 
 if TYPE_CHECKING:
@@ -252,3 +255,74 @@ def test_new_urls_of_a_kind_that_has_yielded_are_sampled_in_later_runs(store: St
     assert len([number for number in chosen["topic"] if number >= 1_000]) >= MAX_NEW_SAMPLES
     assert len(chosen["dry"]) == 1
     assert len(sample(store, traps, run=3)["topic"]) == 1
+
+
+def add_unrequested(store: Store, paths: Iterable[str]) -> None:
+    """Store URLs that were left out when a run ended."""
+    add_refused(store, paths)
+    with store.connection.begin():
+        refused_before = urls.c.state == int(UrlState.REPEATS)
+        store.connection.execute(urls.update().where(refused_before).values(state=int(UrlState.EXHAUSTED)))
+
+
+def left_out(store: Store, traps: TrapDetector | None = None) -> set[str]:
+    """Return the fetched pages that the second run leaves out, as they have shown nothing new."""
+    with store.connection.begin():
+        refuse_repeating(store.connection, traps or TrapDetector(5_000, applies=lambda _: True), run=2)
+        seen = select(urls.c.url).join(observations, observations.c.url_id == urls.c.id)
+        found = store.connection.scalars(seen.where(urls.c.state == int(UrlState.EXHAUSTED)))
+        return {url.removeprefix(SITE) for url in found}
+
+
+REPEATS = {NoteKind.REPEATS: 0}
+
+
+@pytest.mark.parametrize(("unrequested", "falls"), [(1, False), (2, True)])
+def test_pages_are_left_out_with_their_shape_if_a_tenth_of_it_was_not_requested(
+    store: Store, unrequested: int, falls: bool
+) -> None:
+    views = [f"/view/{number}" for number in range(20)]
+    add(store, [(path, b"1", None) for path in views], notes=REPEATS)
+    add(store, [("/view/100", b"2", None), ("/about", b"3", None)])
+    add_unrequested(store, [f"/view/{number}" for number in range(200, 200 + unrequested)])
+    assert left_out(store) == (set(views) if falls else set())
+
+
+def test_pages_that_the_run_before_has_listed_stay_if_only_their_shape_is_left_out(store: Store) -> None:
+    add(store, [(f"/view/{number}", b"1", None) for number in range(4)], notes=REPEATS)
+    add_unrequested(store, ["/view/100"])
+    with store.connection.begin():
+        store.connection.execute(
+            insert(runs).values(
+                id=1,
+                requested_url=SITE,
+                start_url=SITE,
+                sitemap_url=SITE,
+                started=NOW,
+                ended_by=SAW_EVERYTHING,
+            )
+        )
+        listed = [{"url_id": number, "decision": "listed", "reason": "listed", "since": 1} for number in (1, 2)]
+        store.connection.execute(insert(decisions), listed)
+    assert left_out(store) == {"/view/2", "/view/3"}
+    # A run that --max-pages has ended may have listed pages of whose shape it had not seen enough.
+    with store.connection.begin():
+        store.connection.execute(runs.update().values(ended_by=ENDED_AT_LIMIT))
+    assert left_out(store) == {f"/view/{number}" for number in range(4)}
+
+
+def test_pages_of_a_shape_that_an_earlier_run_has_left_out_are_listed_if_they_show_something_new(store: Store) -> None:
+    """All URLs of the shape were requested meanwhile, as samples had shown something new."""
+    add(store, [(f"/view/{number}", b"1", None) for number in range(4)], notes=REPEATS)
+    add(store, [("/view/100", b"2", None)])
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    traps.yields.begin([f"{SITE}/view/7"])
+    assert left_out(store, traps) == {f"/view/{number}" for number in range(4)}
+
+
+def test_a_page_that_is_left_out_is_the_simplest_url_of_its_path_all_the_same(store: Store) -> None:
+    add(store, [("/log/1", b"1", texts_of(1, 2)), ("/log/1?view=1", b"1", texts_of(1, 2)), ("/log/2", b"2", None)])
+    with store.connection.begin():
+        of_page = urls.c.url == f"{SITE}/log/1"
+        store.connection.execute(urls.update().where(of_page).values(state=int(UrlState.EXHAUSTED)))
+    assert refused(store) == {"/log/1?view=1"}
