@@ -171,20 +171,20 @@ class PageRendering:
 
     @property
     def is_known(self) -> bool:
-        """Whether a rendering has shown what scripts add to the page, or that they add nothing."""
+        """Whether a rendering has succeeded. It has shown what scripts add to the page, or that they add nothing."""
         return self.is_scripted or self.state is RenderState.NO_GAIN
 
     @property
     def follows_scripts(self) -> bool:
-        """Whether another answer to a request of its scripts lets the page be rendered again.
+        """Whether the page is rendered again when an answer to a request of its scripts has changed.
 
-        Checks are left out, as each run adds some.
+        A page that was rendered as a check is not: each run adds some of them.
         """
         return self.is_scripted or (self.is_known and self.cause is not RenderCause.CHECK)
 
     @property
     def is_renewed(self) -> bool:
-        """Whether the page is rendered again after some runs without a change of it."""
+        """Whether the page is rendered again after some runs, though it has not changed."""
         return self.is_scripted or (self.is_known and self.cause in (RenderCause.SHELL, RenderCause.SAMPLE))
 
     def to_json(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Refresh(NamedTuple):
 
     url: str
     is_redirect: bool
-    """Whether that takes less than a minute: the page is then only the way to the other URL."""
+    """Whether that takes less than a minute: the page is then a redirect."""
 
 
 def find_links(document: Document, link_headers: Sequence[str], *, max_links: int) -> Links:

@@ -1,4 +1,4 @@
-"""What pages have shown in earlier runs, or in the earlier processes of a run, loaded when a process begins."""
+"""What pages have shown in earlier runs and in earlier processes of the run. A process loads it when it begins."""
 
 from __future__ import annotations
 

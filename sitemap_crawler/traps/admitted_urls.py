@@ -39,7 +39,7 @@ class AdmittedUrls:
 
     @property
     def is_full(self) -> bool:
-        """Whether further URLs with parameters are not known as admitted."""
+        """Whether the maximum is reached: further URLs with parameters are not recorded."""
         return len(self._identities) >= MAX_URLS
 
     def knows(self, number: int) -> bool:

@@ -174,10 +174,20 @@ def run_stopped_at_import(
     )
 
 
-@pytest.mark.parametrize("module", ["sitemap_crawler.exceptions", "click", "pydantic", "scrapy.crawler", "aiohttp"])
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("stop", "module"),
+    [
+        (signal.SIGINT, "sitemap_crawler.exceptions"),
+        (signal.SIGTERM, "click"),
+        (signal.SIGINT, "pydantic"),
+        (signal.SIGINT, "scrapy.crawler"),
+        (signal.SIGTERM, "scrapy.crawler"),
+        (signal.SIGHUP, "scrapy.crawler"),
+        (signal.SIGINT, "aiohttp"),
+    ],
+)
 def test_a_signal_in_the_first_second_is_one_line(
-    program: Program, site: WebServer, module: str, stop: signal.Signals
+    program: Program, site: WebServer, stop: signal.Signals, module: str
 ) -> None:
     """Before Scrapy has its handlers."""
     done = run_stopped_at_import(program, "crawl", site.url("/"), module=module, stop=stop)

@@ -35,8 +35,7 @@ def program(program: Program) -> Program:
     return with_fake_renderer(program)
 
 
-@pytest.mark.parametrize("is_conditional", [True, False])
-@pytest.mark.parametrize("mode", ["auto", "always"])
+@pytest.mark.parametrize(("mode", "is_conditional"), [("auto", True), ("auto", False), ("always", True)])
 @pytest.mark.parametrize("orders", [{"fetch": ["/data"]}, {"moved_by": "/data"}], ids=["adds", "moves"])
 def test_the_date_of_a_shell_is_not_that_of_what_its_data_made_of_it_once(
     program: Program, site: WebServer, orders: dict[str, Any], mode: str, is_conditional: bool
@@ -226,8 +225,7 @@ def test_a_full_crawl_forgets_what_samples_have_shown(program: Program, site: We
     assert listed(program, site, result) == {"/"}
 
 
-@pytest.mark.parametrize("is_conditional", [True, False])
-@pytest.mark.parametrize("status", [500, 503, 429])
+@pytest.mark.parametrize(("status", "is_conditional"), [(500, True), (500, False), (503, True), (429, False)])
 def test_data_that_fail_for_now_leave_what_is_known(
     program: Program, site: WebServer, status: int, is_conditional: bool
 ) -> None:

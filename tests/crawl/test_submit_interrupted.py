@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -56,22 +55,13 @@ def received(engine: FakeIndexNow) -> Counter[str]:
     return Counter(url for batch in engine.batches() for url in batch["urlList"])
 
 
-WITHOUT_PAUSES = """
-from sitemap_crawler.search_engines.http_client import Clock
-Clock.sleep = lambda *_: None
-from sitemap_crawler.__main__ import main
-main()
-"""
-"""The program, which repeats failed requests at once."""
-
-
-def started(announced: AnnouncedSite, *options: str, pauses: bool = True) -> subprocess.Popen[str] | Fork:
+def started(announced: AnnouncedSite, *options: str, forked: bool = True) -> subprocess.Popen[str] | Fork:
     program = announced.program
     arguments = ("submit", "--config", SITE_FILE, *options)
-    if pauses:
+    if forked:
         return program.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return subprocess.Popen(
-        [sys.executable, "-c", WITHOUT_PAUSES, *arguments],
+        program.command(*arguments),
         cwd=program.directory,
         env=program.environment(),
         stdout=subprocess.PIPE,
@@ -204,7 +194,7 @@ def test_no_secret_gets_anywhere(program: Program, site: WebServer, engine: Fake
             engine.answer_next("send", echo(failure))
             announced.let_pass(601)
             form = ["--json"] if number % 2 else []
-            process.append(started(announced, "--all", "--force", *form, pauses=False))
+            process.append(started(announced, "--all", "--force", *form, forked=False))
             out, err = process[-1].communicate(timeout=TIMEOUT)
             assert process[-1].returncode in (1, 4), err
             assert "Traceback" not in err

@@ -18,6 +18,20 @@ if TYPE_CHECKING:
     from tests.support.webserver import LoggedRequest, Page
 
 SITE_FILE = "site.toml"
+WITHOUT_PAUSES = """
+import time
+
+from sitemap_crawler.search_engines.http_client import Clock
+
+slept = 0.0
+
+def sleep(_, seconds):
+    global slept
+    slept += seconds
+
+Clock.sleep, Clock.monotonic = sleep, lambda _: time.monotonic() + slept
+"""
+"""Makes the pauses before requests to services pass at once."""
 
 
 class AnnouncedSite:
@@ -36,6 +50,8 @@ class AnnouncedSite:
         self.options: dict[str, Any] = {"start_url": f"{self.origin}/", "state": state, **options}
         self.host = self.origin.split("/")[2]
         self.state = program.directory / "state.sqlite"
+        if program.hook is None:
+            program.patch(WITHOUT_PAUSES)
         if origin is not None:
             program.variables |= {"http_proxy": server.url(), "no_proxy": "127.0.0.1"}
         self.serve(f"/{INDEXNOW_KEY}.txt", f"{INDEXNOW_KEY}\n")
