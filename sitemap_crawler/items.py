@@ -178,7 +178,7 @@ class PageRendering:
     def follows_scripts(self) -> bool:
         """Whether the page is rendered again when an answer to a request of its scripts has changed.
 
-        A page that was rendered as a check is not: each run adds some of them.
+        One that was rendered as a check, and has gained nothing by it, is not: each run adds some of them.
         """
         return self.is_scripted or (self.is_known and self.cause is not RenderCause.CHECK)
 

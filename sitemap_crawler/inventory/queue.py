@@ -403,8 +403,7 @@ class Queue:
 
     def _leaves_out(self, rows: Sequence[Any]) -> bool:
         """Return whether the run leaves these leased URLs out, and all others that wait."""
-        progress = self._traps.yields.progress
-        return progress.is_exhausted and progress.ends(self._count_queued() + len(rows))
+        return self._traps.yields.progress.ends(lambda: self._count_queued() + len(rows))
 
     def _bring_forward(self) -> int:
         """Let URLs wait in the first turn that pages have named as canonical. Return the number of further ones."""

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sitemap_crawler.inventory.schema import decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.traps.shown_texts import numbers_and_weights
+from sitemap_crawler.urls.parameters import parameters_of, simplicity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,8 +66,8 @@ def _most_similar(connection: Connection, listed: Select[Any], url_id: int) -> s
 
 def _parameters(url: str) -> frozenset[str]:
     query = url.partition("?")[2]
-    return frozenset(query.split("&")) if query else frozenset()
+    return frozenset(parameters_of(query)) if query else frozenset()
 
 
 def _simplest(candidates: Iterable[str]) -> str | None:
-    return min(candidates, key=lambda url: (url.count("?") + url.count("&"), len(url), url), default=None)
+    return min(candidates, key=lambda url: (simplicity(url), url), default=None)

@@ -13,6 +13,7 @@ from sitemap_crawler.sitemap.limits import MAX_LOC
 from sitemap_crawler.traps.detector import repeats_others, trap_evidence
 from sitemap_crawler.traps.url_checks import MAX_PARAMETERS, month_of, url_trap
 from sitemap_crawler.urls.normalise import Resolver
+from sitemap_crawler.urls.parameters import count_separators, urls_without_one
 from sitemap_crawler.urls.scope import DomainScope, Scope
 from sitemap_crawler.utils.patterns import UserPattern
 
@@ -129,12 +130,9 @@ class Rules:
 
     def _include_needs_parameters(self, url: str) -> bool:
         """Return whether an `--include` pattern matches the URL, but no more without any one of its parameters."""
-        path, _, query = url.partition("?")
-        parameters = query.split("&")
-        if len(parameters) > MAX_PARAMETERS:
+        if count_separators(url) >= MAX_PARAMETERS:
             return False
-        fewer = ["&".join(parameters[:index] + parameters[index + 1 :]) for index in range(len(parameters))]
-        simpler = [f"{path}?{query}" if query else path for query in fewer]
+        simpler = list(urls_without_one(url))
         return any(
             self._matching([pattern], url, "--include")
             and not any(self._matching([pattern], other, "--include") for other in simpler)

@@ -5,7 +5,7 @@ Numbers stand for the URLs, in bounded memory. Of a path or URL that is not know
 
 from __future__ import annotations
 
-from sitemap_crawler.traps.idle_parameters import number_of
+from sitemap_crawler.urls.parameters import number_of
 
 MAX_URLS = 200_000
 """Maximum number of paths whose first URL is remembered, and of URLs of each other kind."""

@@ -7,7 +7,7 @@ show. On other sites each page names the URL of its request. The canonical URL s
 
 from __future__ import annotations
 
-from sitemap_crawler.urls.parameters import count_separators
+from sitemap_crawler.urls.parameters import simplicity
 
 MAX_UNPROVED = 50
 """Number of pages with parameters that name themselves, up to which they are believed without proof."""
@@ -54,12 +54,7 @@ class NamedUrls:
 
     def add(self, canonical: str, *, url: str) -> None:
         """Add the canonical URL of the page with the URL `url`."""
-        if _simplicity(canonical) < _simplicity(url) and len(self._hashes) < MAX_NAMED:
+        if simplicity(canonical) < simplicity(url) and len(self._hashes) < MAX_NAMED:
             if canonical not in self:
                 self.new.append(canonical)
             self._hashes.add(hash(canonical))
-
-
-def _simplicity(url: str) -> tuple[int, int]:
-    """Return the number of parameters of a URL, and its length."""
-    return url.count("?") + count_separators(url), len(url)

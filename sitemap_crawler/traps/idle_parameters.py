@@ -8,12 +8,11 @@ such URLs repeat others, which says nothing about the URLs that only one categor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.urls.parameters import count_separators, parameters_of
+from sitemap_crawler.urls.parameters import count_separators, number_of, parameters_of, urls_without_one
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -60,14 +59,14 @@ class IdleParameters:
         """Remember a URL that is to be requested."""
         if len(self._first) < MAX_SIBLINGS and 0 < count_separators(url) < MAX_PARAMETERS:
             number = number_of(url)
-            for simpler in _without_one(url):
+            for simpler in urls_without_one(url):
                 self._first.setdefault(number_of(simpler), number)
 
     def siblings(self, url: str) -> Iterator[tuple[str, int]]:
         """Yield a URL without each of its parameters, and the number of the first URL that was the same without it."""
         if 0 < count_separators(url) < MAX_PARAMETERS:
             number = number_of(url)
-            for simpler in _without_one(url):
+            for simpler in urls_without_one(url):
                 first = self._first.get(number_of(simpler), number)
                 if first != number:
                     yield simpler, first
@@ -112,26 +111,6 @@ class IdleParameters:
             idle = self._shapes.get_or_create(shape, _Idle)
             if idle.pages < pages:
                 idle.names, idle.pages, idle.exceptions = frozenset(names), pages, exceptions
-
-
-def number_of(url: str) -> int:
-    """Return a number for a URL, the same for any order of its parameters, and for all separators."""
-    path, _, query = url.partition("?")
-    return hash((path, *sorted(parameters_of(query))))
-
-
-def simpler_urls(url: str) -> Iterator[str]:
-    """Yield the URLs with fewer of the parameters of a URL, and at least one: those with the fewest first."""
-    path, _, query = url.partition("?")
-    parameters = parameters_of(query)
-    for size in range(1, len(parameters)):
-        yield from (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, size))
-
-
-def _without_one(url: str) -> Iterator[str]:
-    path, _, query = url.partition("?")
-    parameters = parameters_of(query)
-    return (f"{path}?{'&'.join(kept)}" for kept in combinations(parameters, len(parameters) - 1))
 
 
 def _names_left_out(url: str, other: str) -> frozenset[str]:

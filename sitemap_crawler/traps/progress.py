@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MIN_WINDOW = 1_000
 """Number of pages without anything new, from which on a run may end."""
@@ -31,7 +31,7 @@ class Progress:
         self._marks = [0]
         """Number of pages that had yielded after each MARK_PAGES pages."""
         self._exhausted_after: int | None = None
-        """Number of pages after which the run was first exhausted."""
+        """Number of pages after which the run was exhausted while only later turns waited."""
 
     def count(self, *, is_new: bool) -> None:
         """Count a page."""
@@ -47,16 +47,18 @@ class Progress:
         before = (self.pages - window) // MARK_PAGES
         return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
 
-    def ends(self, waiting: int) -> bool:
-        """Return whether the run leaves out the given number of URLs of later turns, which are all that wait.
+    def ends(self, count_waiting: Callable[[], int]) -> bool:
+        """Return whether the run leaves out the URLs that wait, now that only those of later turns do.
 
-        A few are requested: the run has then seen everything. Each of them may lead to the next one for ever.
+        `count_waiting` counts them. A few are requested: the run has then seen everything. Each of them may lead to
+        the next one for ever, so the pages since the first such question are limited, too.
         """
         if not self.is_exhausted:
+            self._exhausted_after = None
             return False
         if self._exhausted_after is None:
             self._exhausted_after = self.pages
-        return waiting > FEW_PAGES or self.pages >= self._exhausted_after + FEW_PAGES
+        return self.pages >= self._exhausted_after + FEW_PAGES or count_waiting() > FEW_PAGES
 
     @property
     def counts(self) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from collections import defaultdict
 from sys import intern
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, number_of, simpler_urls
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS
 from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
-from sitemap_crawler.urls.parameters import count_separators, parameters_of
+from sitemap_crawler.urls.parameters import count_separators, number_of, parameters_of, simpler_urls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from sitemap_crawler.traps.admitted_urls import AdmittedUrls
 from sitemap_crawler.traps.canonicals import Canonicals, NamedUrls
 from sitemap_crawler.traps.group_counts import Find
 from sitemap_crawler.traps.groups import Groups
-from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, IdleParameters, number_of, simpler_urls
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, IdleParameters
 from sitemap_crawler.traps.left_out import LeftOut
 from sitemap_crawler.traps.met_links import MetLinks
 from sitemap_crawler.traps.own_texts import OwnTexts
@@ -22,7 +22,7 @@ from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.shown_texts import ShownTexts
 from sitemap_crawler.traps.turns import Turns, plain_shape
-from sitemap_crawler.urls.parameters import count_separators
+from sitemap_crawler.urls.parameters import count_separators, number_of, simpler_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -50,6 +50,7 @@ class AnnouncedSite:
         self.options: dict[str, Any] = {"start_url": f"{self.origin}/", "state": state, **options}
         self.host = self.origin.split("/")[2]
         self.state = program.directory / "state.sqlite"
+        # A test that has patched the program before, for other addresses of the services, sleeps.
         if program.hook is None:
             program.patch(WITHOUT_PAUSES)
         if origin is not None:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, MIN_PAGES, IdleParameters, number_of
+from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS, MIN_PAGES, IdleParameters
+from sitemap_crawler.urls.parameters import number_of
 
 HOST = "https://www.example.com"
 

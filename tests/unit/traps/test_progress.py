@@ -47,17 +47,27 @@ def test_a_later_process_knows_when_the_last_pages_have_yielded() -> None:
 
 def test_a_few_urls_are_requested_before_a_run_ends() -> None:
     progress = progress_of((MIN_WINDOW, False))
-    assert not progress.ends(FEW_PAGES)
-    assert progress.ends(FEW_PAGES + 1)
+    assert not progress.ends(lambda: FEW_PAGES)
+    assert progress.ends(lambda: FEW_PAGES + 1)
     # Each of them leads to the next one.
     for _ in range(FEW_PAGES - 1):
         progress.count(is_new=False)
-    assert not progress.ends(1)
+    assert not progress.ends(lambda: 1)
     later = Progress()
     later.restore(json.loads(json.dumps(progress.counts)))
     later.count(is_new=False)
-    assert later.ends(1)
+    assert later.ends(lambda: 1)
 
 
 def test_a_run_that_yields_goes_on() -> None:
-    assert not progress_of((2 * MIN_WINDOW, True)).ends(1_000_000)
+    assert not progress_of((2 * MIN_WINDOW, True)).ends(lambda: 1_000_000)
+
+
+def test_a_run_that_yields_again_requests_a_few_urls_once_more() -> None:
+    progress = progress_of((MIN_WINDOW, False))
+    assert not progress.ends(lambda: 1)
+    for count, is_new in ((FEW_PAGES, True), (MIN_WINDOW, False)):
+        for _ in range(count):
+            progress.count(is_new=is_new)
+        assert not progress.ends(lambda: 1)
+    assert progress.is_exhausted
