@@ -83,7 +83,7 @@ class Diagnostics:
             .join(decisions, decisions.c.url_id == urls.c.id)
             .join(_page, _page.c.id == urls.c.referrer)
             .join(_page_seen, _page_seen.c.url_id == urls.c.referrer)
-            .where(decisions.c.reason.in_(ERRORS), _is_linked(), urls.c.unlinked_since.is_(None))
+            .where(decisions.c.reason.in_(ERRORS), _is_linked())
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(BrokenLink._make, self._stream(query))
@@ -112,7 +112,7 @@ class Diagnostics:
             .outerjoin(target_decision, target_decision.c.url_id == _target.c.id)
             .outerjoin(onward, and_(onward.c.url_id == _target.c.id, target_decision.c.reason == Reason.REDIRECT))
             .outerjoin(next_url, next_url.c.id == func.coalesce(onward.c.location, onward.c.refresh))
-            .where(decisions.c.reason == Reason.REDIRECT, urls.c.unlinked_since.is_(None))
+            .where(decisions.c.reason == Reason.REDIRECT, urls.c.inlinks.is_not(None))
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(Redirect._make, self._stream(query))
@@ -180,9 +180,12 @@ def _plain_pages() -> Join:
 
 
 def _is_linked() -> Any:
-    """Return the condition that the referrer has a link to the URL, and not only a redirect or a canonical."""
+    """Return the condition that the referrer has a link to the URL, and not only a redirect or a canonical.
+
+    A URL to which nothing leads any more keeps its referrer, even if the run does not prove that.
+    """
     others = (_page_seen.c.location, _page_seen.c.refresh, _page_seen.c.canonical)
-    return and_(*(or_(column.is_(None), column != urls.c.id) for column in others))
+    return and_(urls.c.inlinks.is_not(None), *(or_(column.is_(None), column != urls.c.id) for column in others))
 
 
 def error_pages(connection: Connection, run: int, limit: int) -> list[str]:

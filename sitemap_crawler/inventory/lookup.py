@@ -87,6 +87,8 @@ class UrlRecord(NamedTuple):
     """Number of the latest run in which a foreign sitemap named the URL."""
     unlinked: bool
     """Whether nothing led to the URL in the last finished run. Referrer and depth are older then."""
+    reached: bool
+    """Whether something led to the URL in the last run that ended, finished or not."""
     status: int | None
     """Status of the last request; None if it had no answer."""
     error: str | None
@@ -231,6 +233,14 @@ class Inventory:
         blob = self.connection.scalar(query.where(urls.c.key == url_key(url)))
         ids = [url_id for url_id, _ in zip(decode_links(blob or b""), range(limit), strict=False)]
         return list(self.urls_of(ids).values())
+
+    def leads_to(self, page: str, url_id: int) -> bool:
+        """Return whether a page links, redirects or points as canonical to a URL."""
+        seen = observations.c
+        query = select(seen.location, seen.refresh, seen.canonical, seen.links)
+        query = query.join(urls, urls.c.id == seen.url_id).where(urls.c.key == url_key(page))
+        found = self.connection.execute(query).first()
+        return found is not None and (url_id in found[:3] or url_id in decode_links(found.links or b""))
 
     def kept_links(self, wanted: Sequence[str]) -> dict[str, int]:
         """Return those of the pages whose links were cut, each with the number of links that were kept."""
@@ -452,6 +462,7 @@ def _record_query() -> Select[Any]:
     never_asked = (seen.blocked_by.is_not(None) & seen.status.is_(None)) | (seen.error == NOT_REQUESTED)
     columns = (
         urls.c.id, urls.c.url, urls.c.state, urls.c.depth, urls.c.named, urls.c.unlinked_since.is_not(None),
+        urls.c.inlinks.is_not(None),
         case((failing, seen.failed_status), else_=seen.status), case((failing, seen.failed_error), else_=seen.error),
         seen.blocked_by, case((never_asked, null()), else_=seen.fetched),
         decided.decision, decided.reason, decided.evidence,

@@ -27,7 +27,7 @@ class ReasonGroup(StrEnum):
 
     BROKEN = "broken", "Broken"
     AT_RISK = "at-risk", "In the sitemap, at risk"
-    ASKED = "asked", "Left out because the site or you say so"
+    ASKED = "asked", "Left out by a rule or a limit"
     OF_COURSE = "of-course", "Left out as a matter of course"
     LISTED = "listed", "In the sitemap"
 

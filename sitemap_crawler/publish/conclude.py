@@ -65,7 +65,7 @@ from sitemap_crawler.publish.sitemap_sets import publish_sets
 from sitemap_crawler.report.report import Outcome, Report
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
-from sitemap_crawler.report.url_groups.listed_urls import with_listed, without_ways
+from sitemap_crawler.report.url_groups.listed_urls import with_effects, with_listed
 from sitemap_crawler.report.waiting import (
     WaitingCount,
     depth_notice,
@@ -343,7 +343,7 @@ class _Conclusion:
             for reason, groups in sorted(self._url_groups.items())
         }
         with self._connection.begin():
-            report.shapes = without_ways(self._connection, shapes)
+            report.shapes = with_effects(self._connection, shapes)
         self._warn()
         if problem is not None:
             report.outcome, report.message = Outcome.REFUSED, problem

@@ -96,7 +96,7 @@ def explain(inventory: Inventory, text: str) -> Explanation:
         return Explanation(
             facts,
             run.start_url,
-            _linked(record),
+            _linked(record, inventory),
             links=links,
             submissions=sent,
             google=google,
@@ -146,9 +146,13 @@ def _is_unlinked(record: UrlRecord) -> bool:
     return (record.unlinked and record.reason != Reason.OUT_OF_SCOPE) or record.reason == Reason.ORPHAN
 
 
-def _linked(record: UrlRecord) -> str | None:
+def _linked(record: UrlRecord, inventory: Inventory) -> str | None:
     if record.referrer is not None:
-        return f"no page now; was linked from {record.referrer}" if _is_unlinked(record) else record.referrer
+        # A run that did not see the whole site does not prove that a URL is unlinked.
+        is_linked = record.reached or inventory.leads_to(record.referrer, record.id)
+        if is_linked and not _is_unlinked(record):
+            return record.referrer
+        return f"no page now; was linked from {record.referrer}"
     if (record.named is None and record.in_list is None and not record.added) or record.depth == 0:
         return None
     if record.added:

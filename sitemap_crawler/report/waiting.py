@@ -99,7 +99,7 @@ def left_out_notice(left_out: int) -> str:
     were = "1 URL was" if left_out == 1 else f"{left_out:,} URLs were"
     return (
         f"the last pages of the crawl showed next to nothing new, so it ended: {were} not requested; to request them "
-        "all, except them with SITEMAP_NO_TRAPS; to leave them out from the beginning, crawl with --exclude"
+        "all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the beginning, crawl with --exclude"
     )
 
 
@@ -118,4 +118,4 @@ def shape_lines(shapes: Iterable[UrlShape]) -> Iterator[str]:
 def _listed(pages: int | None) -> str:
     if not pages:
         return ""
-    return " and 1 listed page" if pages == 1 else f" and {pages:,} listed pages"
+    return "; 1 listed page matches, too" if pages == 1 else f"; {pages:,} listed pages match, too"

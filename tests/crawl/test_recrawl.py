@@ -347,6 +347,24 @@ def test_a_limited_run_makes_no_orphans(program: Program, site: WebServer, limit
     assert crawl(program, site, *limit)["listed"] == 1
 
 
+def test_a_page_that_has_lost_a_link_is_not_named_for_it_by_a_limited_run(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a", "/b"), "/a": page("/gone", "/moved"), "/b": page("/lost"), "/gone": page()})
+    assert crawl(program, site)["listed"] == 4
+    site.pages["/a"] = page()
+    site.pages["/gone"] = site.pages["/lost"] = Answer("Not found", status=404)
+    site.pages["/moved"] = Answer(status=301, headers={"Location": "/b"})
+    report = crawl(program, site, "--max-depth", "5")
+    assert [warning["url"] for warning in report["warnings"] if warning["kind"] == "broken-link"] == [site.url("/b")]
+    assert "link-to-redirect" not in report["warning_counts"]
+    for path, linked in {
+        "/gone": f"no page now; was linked from {site.url('/a')}",
+        "/moved": f"no page now; was linked from {site.url('/a')}",
+        "/lost": site.url("/b"),
+    }.items():
+        told = program.run("explain", site.url(path), "--state", "state.db").out
+        assert f"linked from {linked}" in [" ".join(line.split()) for line in told.splitlines()], told
+
+
 @pytest.mark.parametrize("limit", [(), ("--max-pages", "6")])
 def test_an_interrupted_run_makes_no_orphans(program: Program, site: WebServer, limit: tuple[str, ...]) -> None:
     lose_the_links(program, site)

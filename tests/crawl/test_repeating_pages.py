@@ -501,10 +501,11 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
     assert result.report["notices"] == [
         (
             f"the last pages of the crawl showed next to nothing new, so it ended: {len(left_out):,} URLs were not "
-            "requested; to request them all, except them with SITEMAP_NO_TRAPS; to leave them out from the beginning, "
-            "crawl with --exclude"
+            "requested; to request them all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the "
+            "beginning, crawl with --exclude"
         ),
-        f"{shape['urls']:,} like {shape['pattern']} and 1 listed page: --exclude {shlex.quote(shape['exclude'])}",
+        f"{shape['urls']:,} like {shape['pattern']}; 1 listed page matches, too: --exclude "
+        + shlex.quote(shape["exclude"]),
     ]
     assert shape["listed"] == 1
     first = len(site.requests)

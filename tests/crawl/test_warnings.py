@@ -217,7 +217,18 @@ def test_urls_that_are_the_way_to_listed_pages_have_no_exclude(program: Program,
     assert len(result.listed()) == 7
     shapes = {shape["pattern"]: shape for shape in result.report["shapes"]["canonical-elsewhere"]}
     assert shapes["/product?category=*&id=*"]["exclude"] is None
+    assert "listed" not in shapes["/product?category=*&id=*"]
     assert re.search(shapes["/list?sort=*"]["exclude"], site.url("/list?sort=3"))
+    assert shapes["/list?sort=*"]["listed"] == 0
+
+
+def test_an_exclude_says_how_many_listed_pages_it_would_leave_out(program: Program, site: WebServer) -> None:
+    topics = [f"/topic/{number}/" for number in range(5)]
+    site.pages["/"] = page("/topic/new", *topics)
+    site.pages |= {path: page(title=path) for path in topics} | {"/topic/new": moved("/")}
+    [shape] = program.crawl(site.url("/")).report["shapes"]["redirect"]
+    assert (shape["pattern"], shape["urls"]) == ("/topic/*", 1)
+    assert shape["listed"] == len([path for path in topics if re.search(shape["exclude"], site.url(path))]) == 5
 
 
 def test_the_summary_groups_urls_by_pattern(program: Program, site: WebServer) -> None:

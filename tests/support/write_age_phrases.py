@@ -45,11 +45,16 @@ from __future__ import annotations
 
 AGE_PHRASES: dict[str, tuple[tuple[str, str, str], ...]] = {
 '''
-TAIL = '''}
+MIDDLE = '''}
 """By language, for each kind of ages: what all of them begin with, what all of them end with, and the units between.
 
 Nothing has white space but between two units.
 """
+
+AGE_WORDS: dict[str, str] = {
+'''
+TAIL = '''}
+"""By language, the ages without a number, such as "yesterday", in lower case, with "|" between them."""
 '''
 
 
@@ -93,12 +98,24 @@ def kinds_of(language: str) -> list[tuple[str, str, str]]:
     ]
 
 
+def words_of(language: str) -> list[str]:
+    """Return the ages without a number: words for the present, and for the days, weeks, months and years before."""
+    fields = Locale.parse(language)._data["date_fields"]
+    words = {
+        " ".join(word.lower().split()).rstrip(".")
+        for unit in UNIT_SECONDS
+        for form in ("", "-short")
+        for distance, word in fields.get(unit + form, {}).get("relative", {}).items()
+        if distance <= 0
+    }
+    return sorted(words)
+
+
 def main() -> None:
     languages = sorted(name for name in locale_identifiers() if "_" not in name)
-    lines = [
-        f"    {language!r}: {tuple(kinds)!r},\n" for language in languages if (kinds := kinds_of(language))
-    ]  # fmt: skip
-    PATH.write_text(HEAD + "".join(lines) + TAIL, encoding="utf-8")
+    phrases = [f"    {name!r}: {tuple(kinds)!r},\n" for name in languages if (kinds := kinds_of(name))]
+    words = [f"    {name!r}: {found!r},\n" for name in languages if (found := "|".join(words_of(name)))]
+    PATH.write_text(HEAD + "".join(phrases) + MIDDLE + "".join(words) + TAIL, encoding="utf-8")
     subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(PATH)], check=True)
 
 

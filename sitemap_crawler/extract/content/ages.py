@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.extract.content.age_phrases import AGE_PHRASES
+from sitemap_crawler.extract.content.age_phrases import AGE_PHRASES, AGE_WORDS
 from sitemap_crawler.extract.content.main_content import without_space
 
 if TYPE_CHECKING:
@@ -42,22 +42,27 @@ _ARTICLES = {
     "nl": "een",
     "sv": "ett en",
 }
-_MOMENTS = {
-    "en": "just~now now a~moment~ago moments~ago seconds~ago today yesterday",
-    "de": "gerade~eben jetzt heute gestern vorgestern",
-    "fr": "à~l'instant maintenant aujourd'hui hier avant-hier",
-    "es": "ahora~mismo ahora hoy ayer anteayer",
-    "it": "adesso ora oggi ieri",
-    "pt": "agora~mesmo agora hoje ontem anteontem",
-    "nl": "zojuist nu vandaag gisteren eergisteren",
-    "pl": "przed~chwilą teraz dzisiaj wczoraj przedwczoraj",
-    "ru": "только~что сейчас сегодня вчера позавчера",
-    "sv": "just~nu nu idag i~dag igår i~går",
+_FURTHER_WORDS = {
+    "en": "just~now a~moment~ago moments~ago seconds~ago",
+    "de": "gerade~eben",
+    "fr": "à~l'instant",
+    "es": "ahora~mismo",
+    "it": "adesso",
+    "pt": "agora~mesmo",
+    "nl": "zojuist",
+    "pl": "przed~chwilą",
+    "ru": "только~что",
+    "sv": "just~nu idag igår",
 }
-_MAX_MOMENT = 24
-"""Maximum number of characters of a text that may be one of these."""
+_MAX_WORDS = 24
+"""Maximum number of characters of a text that may be an age without a number."""
 # The number of an age stands at its beginning, but for words such as "about".
 _MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+(?:[.,/ ][0-9]{1,9}+(?:/[0-9]{1,9}+)?)?\s{0,9}+[^\W0-9_]")
+_DAY = re.compile(r"(?<![0-9])(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{4})(?![0-9])")
+_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_TIME_OF_DAY = re.compile(r"(?<![0-9])[0-9]{1,2}[:.h][0-9]{2}(?![0-9])")
+_MAX_MOMENT = 60
+"""Maximum number of characters of a moment in words."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
 _WINDOW_BYTES = 120
 """Length of the longest age, far more than any."""
@@ -96,7 +101,7 @@ def without_ages(text: bytes, language: str | None) -> bytes:
 
 def may_be_age(text: str) -> bool:
     """Return whether a text of a table's cell begins as an age does. Few cells do."""
-    return _MAY_BE_AGE.match(text) is not None or (len(text) <= _MAX_MOMENT and text.strip().lower() in _all_moments())
+    return _MAY_BE_AGE.match(text) is not None or (len(text) <= _MAX_WORDS and text.strip().lower() in _all_words())
 
 
 def is_age(text: str, language: str | None) -> bool:
@@ -106,11 +111,18 @@ def is_age(text: str, language: str | None) -> bool:
     """
     if len(text) > MAX_CELL:
         return False
-    if any(text.strip().lower() in _moments_of(name) for name in _languages_on_page(language)):
+    if any(text.strip().lower() in _words_of(name) for name in _languages_on_page(language)):
         return True
     data = without_space(text.encode()).rstrip(b".")
     patterns = map(_patterns_of, _anchors_on_page(language))
     return any(one.duration.fullmatch(data) or one.age.fullmatch(data) for one in patterns)
+
+
+def is_moment(text: str) -> bool:
+    """Return whether a text states a day with its year, and perhaps a time, such as the title of an age does."""
+    if len(text) > _MAX_MOMENT:
+        return False
+    return _DAY.search(text) is not None or (_YEAR.search(text) is not None and _TIME_OF_DAY.search(text) is not None)
 
 
 def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -> bytes:
@@ -151,13 +163,16 @@ def _languages_on_page(language: str | None) -> Iterator[str]:
 
 
 @cache
-def _moments_of(language: str) -> frozenset[str]:
-    return frozenset(word.replace("~", " ") for word in _MOMENTS.get(language, "").split())
+def _words_of(language: str) -> frozenset[str]:
+    """Return the ages without a number. Pages write them with either apostrophe."""
+    further = (word.replace("~", " ") for word in _FURTHER_WORDS.get(language, "").split())
+    words = {*AGE_WORDS.get(language, "").split("|"), *further} - {""}
+    return frozenset(words | {word.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in words})
 
 
 @cache
-def _all_moments() -> frozenset[str]:
-    return frozenset[str]().union(*map(_moments_of, _MOMENTS))
+def _all_words() -> frozenset[str]:
+    return frozenset[str]().union(*map(_words_of, AGE_WORDS))
 
 
 @cache

@@ -6,11 +6,11 @@ import re
 import string
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lxml import etree
 
-from sitemap_crawler.extract.content.ages import is_age, may_be_age, without_ages
+from sitemap_crawler.extract.content.ages import is_age, is_moment, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
 from sitemap_crawler.extract.content.visitors import view_cells, visit_counts, without_visitors
 from sitemap_crawler.extract.document import slice_within
@@ -87,10 +87,16 @@ _GENERATED = re.compile(
 _CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:")
 _CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
 
+_dated = etree.XPath("descendant::*[@title or @datetime]")
+_MAX_SHORT_DATE = 24
+"""Maximum number of characters of a text that may be a short date."""
+
 # Bounds on hostile pages; real ones stay far below.
 _MAX_STATED = 200  # properties of microdata
 _MAX_SCRIPTS = 50
 _MAX_CELLS = 5_000  # of tables
+_MAX_DATED = 5_000  # elements with attributes that may state a date
+_MAX_DATED_TEXTS = 9
 _MAX_SCRIPT_LENGTH = 1_000_000  # characters
 
 
@@ -158,7 +164,12 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     tables = [
         block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
     ]
-    excluded = excluded.union(_age_cells(tables, language), view_cells(tables), visit_counts(document.all("meta")))
+    excluded = excluded.union(
+        _age_cells(tables, language),
+        _short_dates(document, root),
+        view_cells(tables),
+        visit_counts(document.all("meta")),
+    )
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
     inside: set[etree._Element] = set()  # elements with references inside excluded elements
@@ -198,6 +209,21 @@ def _age_cells(tables: Sequence[etree._Element], language: str | None) -> Iterat
             text = cell[0].text
         if text and may_be_age(text) and is_age(text, language):
             yield cell
+
+
+def _short_dates(document: Document, root: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements that show an age or a short date, and state the whole date in an attribute.
+
+    "15m" becomes "30 Nov" a day later, and "30 Nov 2026" in the next year.
+    """
+    if not document.may_have_dated_texts:
+        return
+    for element in islice(cast("list[etree._Element]", _dated(root)), _MAX_DATED):
+        if any(is_moment(element.get(name, "")) for name in ("datetime", "title")):
+            texts = [text.strip() for text in islice(element.itertext(), _MAX_DATED_TEXTS)]
+            # An element without any text may be a picture.
+            if len(texts) < _MAX_DATED_TEXTS and 0 < sum(map(len, texts)) <= _MAX_SHORT_DATE:
+                yield element
 
 
 def _stable_text(text: bytes, language: str | None) -> bytes:

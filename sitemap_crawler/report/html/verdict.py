@@ -138,7 +138,7 @@ def _division(counts: Counts) -> str:
     if broken:
         parts.append(f"{broken:,} {'is' if broken == 1 else 'are'} broken")
     if asked:
-        parts.append(f"{asked:,} {'stays' if asked == 1 else 'stay'} out because the site or your rules say so")
+        parts.append(f"{asked:,} {'stays' if asked == 1 else 'stay'} out by a rule or a limit")
     if course:
         parts.append(f"{course:,} as a matter of course, such as redirects")
         if not asked:

@@ -45,19 +45,24 @@ def count_listed(connection: Connection, options: Collection[str]) -> tuple[Coun
     return found, every
 
 
-def without_ways(connection: Connection, shapes: Mapping[str, Sequence[UrlShape]]) -> dict[str, list[UrlShape]]:
-    """Return shapes, by reason, without the option of those that are the way to listed pages.
+def with_effects(connection: Connection, shapes: Mapping[str, Sequence[UrlShape]]) -> dict[str, list[UrlShape]]:
+    """Return shapes, by reason, those of URLs that are not listed with what their options do to listed pages.
 
-    The page of a product in one category may be the only one that names the listed page of the product.
+    They have the number of listed pages that the option matches, too. Those that are the way to listed pages lose the
+    option: the page of a product in one category may be the only one that names the listed page of the product.
     """
     left_out = {reason: found for reason, found in shapes.items() if reason != Reason.LISTED}
     options = {shape.exclude for found in left_out.values() for shape in found if shape.exclude is not None}
-    ways = ways_to_listed(connection, options)
+    options -= (ways := ways_to_listed(connection, options))
+    listed, _ = count_listed(connection, options)
+
+    def with_effect(shape: UrlShape) -> UrlShape:
+        if shape.exclude is None or shape.exclude in ways:
+            return shape._replace(exclude=None)
+        return shape._replace(listed=listed[shape.exclude])
+
     return {
-        reason: [
-            shape._replace(exclude=None) if reason in left_out and shape.exclude in ways else shape for shape in found
-        ]
-        for reason, found in shapes.items()
+        reason: list(map(with_effect, found)) if reason in left_out else list(found) for reason, found in shapes.items()
     }
 
 

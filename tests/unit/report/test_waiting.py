@@ -101,8 +101,8 @@ def test_lines_of_hostile_urls_are_one_argument() -> None:
     ("listed", "words"),
     [
         (0, "2,000 like /find?q=*: --exclude x"),
-        (1, "2,000 like /find?q=* and 1 listed page: --exclude x"),
-        (1_500, "2,000 like /find?q=* and 1,500 listed pages: --exclude x"),
+        (1, "2,000 like /find?q=*; 1 listed page matches, too: --exclude x"),
+        (1_500, "2,000 like /find?q=*; 1,500 listed pages match, too: --exclude x"),
     ],
 )
 def test_the_line_of_a_shape_says_how_many_listed_pages_its_option_matches(listed: int, words: str) -> None:

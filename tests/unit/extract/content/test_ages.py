@@ -104,11 +104,53 @@ TABLE = """<table><tr><th>Age<th>Commit message<th>Lines
         ("en", ("1 1/2 hours ago", "just now"), ("1 3/4 hours ago", "6 minutes ago")),
         ("en", ("1 day", "today"), ("yesterday", "Yesterday")),
         ("de", ("gestern", "gerade eben"), ("vor 2 Tagen", "vor 5 Minuten")),
+        ("en", ("Yesterday", "this year"), ("last week", "last year")),
+        ("fr", ("aujourd'hui", "hier"), ("avant-hier", "la semaine dernière")),
+        ("ja", ("今日", "昨日"), ("昨日", "先週")),
+        ("hu", ("ma", "tegnap"), ("tegnap", "múlt hét")),
     ],
 )
 def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ...], after: tuple[str, ...]) -> None:
     assert read(language, TABLE % before) == read(language, TABLE % after)
     assert read(language, TABLE % before) != read(language, TABLE.replace("Fix", "Mend") % before)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("15m", "30 Nov"),
+        ("30 Nov", "Nov '26"),
+        ("Today, 7:26", "30 November 2026"),
+        ("<b>8</b> h", "<b>1</b> d"),
+    ],
+)
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<li title='Nov. 30, 2026, 7:26 a.m.'>%s</li>",
+        "<span class=relative-date title='30. November 2026 um 07:26'>%s</span>",
+        "<a href=/post/5 title='30/11/2026'> %s </a>",
+        "<relative-time datetime='2026-11-30T07:26:00Z'>%s</relative-time>",
+        "<time datetime=2026-11-30>%s</time>",
+    ],
+)
+def test_short_dates_with_the_whole_date_in_an_attribute(element: str, before: str, after: str) -> None:
+    assert read("en", element.replace("%s", before)) == read("en", element.replace("%s", after))
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<abbr title='Hypertext Markup Language'>%s</abbr>",
+        "<li title='Room 2026'>%s</li>",
+        "<li title='12:30'>%s</li>",
+        "<div title='2026-11-30'><p>Twelve boats left at dawn</p><p>%s</p></div>",
+        "<div title='2026-11-30'>" + "<b>a</b>" * 20 + "%s</div>",
+        "<li title='2026-11-30'><img src=%s></li>",
+    ],
+)
+def test_other_titles_hide_nothing(element: str) -> None:
+    assert read("en", element.replace("%s", "15m")) != read("en", element.replace("%s", "16m"))
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def test_a_refused_run_says_why_and_names_both_numbers() -> None:
         (
             COUNTS,
             (
-                "Of the 546 URLs in its scope 71 are not listed: 18 are broken, 47 stay out because the site or your "
-                "rules say so, 6 as a matter of course, such as redirects."
+                "Of the 546 URLs in its scope 71 are not listed: 18 are broken, 47 stay out by a rule or a limit, "
+                "6 as a matter of course, such as redirects."
             ),
         ),
         ([0, 0, 0, 0, 12, 0], "All 12 URLs in its scope are listed."),
