@@ -51,6 +51,8 @@ class NoteKind(StrEnum):
     """Number of links of the start page with rel=nofollow."""
     NOFOLLOW_PAGE = "nofollow-page"
     """1: a directive of the start page forbids to follow its links."""
+    NUMBERS_STEP = "numbers-step"
+    """By how much the numbers of a page have grown if nothing else but links has changed, modulo 2**32."""
     ONLY_RENDERED = "only-rendered"
     """Links or content that the page has only after its scripts have run."""
     SCRIPT_SHELL = "script-shell"

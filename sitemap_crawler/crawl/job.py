@@ -33,6 +33,7 @@ from sitemap_crawler.inventory.queue import Queue
 from sitemap_crawler.inventory.runs import ProcessTotals, fetched_in_run, move_run
 from sitemap_crawler.inventory.sql import admitted_hosts
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
+from sitemap_crawler.policy.second_looks import KeptDates
 from sitemap_crawler.publish.context import Ending, RunContext
 from sitemap_crawler.publish.owner import owner_problem
 from sitemap_crawler.sitemap.names import entry_name
@@ -120,8 +121,8 @@ class Job:
         self.report: Report | None = None
         self.read_probe: Callable[[Response], Awaitable[Observation | None]] | None = None
         """Function that renders a response that is no page of the crawl; None without `--render`."""
-        self.kept_dates = 0
-        """Number of pages that show something else at each request, so that their dates were kept."""
+        self.kept_dates = KeptDates()
+        """Numbers of changed pages whose dates were kept."""
         self.growing: list[UrlShape] | None = None
         """The shapes of which the most URLs wait, once the queue has grown for long."""
         self.show_line: Callable[[str], None] | None = None

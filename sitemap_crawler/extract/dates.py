@@ -57,6 +57,14 @@ def parse_date(text: str | None) -> datetime | None:
         return parse_http_date(text)
 
 
+def states_time_of_cache(generator: str | None, drupal_cache: str | None) -> bool:
+    """Return whether the program behind a site sends the time at which it made or cached a page as `Last-Modified`.
+
+    Takes the headers `X-Generator` and `X-Drupal-Cache`. Drupal is such a program.
+    """
+    return drupal_cache is not None or (generator or "").startswith("Drupal")
+
+
 def last_modified(header: str | None, date_header: str | None, *, fetched: datetime) -> datetime | None:
     """Return the UTC time of a `Last-Modified` header if it is credible, else `None`.
 

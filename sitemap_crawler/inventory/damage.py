@@ -58,7 +58,7 @@ _HASHES = ("key", "sitemap")
 """Columns with signed hashes of URLs. All other integers are numbers of something."""
 _NUMBERS = frozenset((
     NoteKind.ALIKE, NoteKind.DEEP_PAGE, NoteKind.LONG_BODY, NoteKind.MANY_LINKS, NoteKind.NOFOLLOW_LINKS,
-    NoteKind.NOFOLLOW_PAGE, NoteKind.REPEATS, NoteKind.SCRIPT_SHELL, NoteKind.WORDPRESS_LIST,
+    NoteKind.NOFOLLOW_PAGE, NoteKind.NUMBERS_STEP, NoteKind.REPEATS, NoteKind.SCRIPT_SHELL, NoteKind.WORDPRESS_LIST,
 ))  # fmt: skip
 """Kinds of the notes that are numbers. All others are texts."""
 _NOT_DAMAGE = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, false, func, not_, or_, select, update
 
-from sitemap_crawler.inventory.schema import decisions, observations, supplied, urls
+from sitemap_crawler.inventory.schema import TRAPPED, decisions, observations, supplied, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.policy.reasons import Reason
@@ -182,10 +182,12 @@ def _plain_pages() -> Join:
 def _is_linked() -> Any:
     """Return the condition that the referrer has a link to the URL, and not only a redirect or a canonical.
 
-    A URL to which nothing leads any more keeps its referrer, even if the run does not prove that.
+    A URL to which nothing leads any more keeps its referrer, even if the run does not prove that. The links of a page
+    that is refused for what others have shown may be old: it is not requested.
     """
     others = (_page_seen.c.location, _page_seen.c.refresh, _page_seen.c.canonical)
-    return and_(urls.c.inlinks.is_not(None), *(or_(column.is_(None), column != urls.c.id) for column in others))
+    of_other_pages = [or_(column.is_(None), column != urls.c.id) for column in others]
+    return and_(urls.c.inlinks.is_not(None), _page.c.state.not_in(TRAPPED), *of_other_pages)
 
 
 def error_pages(connection: Connection, run: int, limit: int) -> list[str]:

@@ -15,8 +15,9 @@ from sitemap_crawler.inventory.dialects import insert
 from sitemap_crawler.inventory.page_texts import PageTextsWriter
 from sitemap_crawler.inventory.schema import decisions, observations
 from sitemap_crawler.inventory.sql import RowStatement, chunks, encode_links
-from sitemap_crawler.items import RenderState, is_transient
-from sitemap_crawler.policy.lastmod import Dated, PreviousFetch, decide_date
+from sitemap_crawler.items import NoteKind, RenderState, is_transient
+from sitemap_crawler.policy.common_changes import step_between
+from sitemap_crawler.policy.lastmod import OBSERVED_CHANGE, Dated, PreviousFetch, decide_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -201,6 +202,10 @@ class ObservationWriter:
             is_alike = known.is_scripted is _is_scripted(observation) and observation.comparable
             before = before._replace(comparable=before.comparable and is_alike)
         dated = decide_date(before, observation)
+        notes = observation.notes
+        if dated.source == OBSERVED_CHANGE and before is not None:
+            step = step_between(before.fingerprint or b"", observation.fingerprint or b"")
+            notes = notes if step is None else {**notes, NoteKind.NUMBERS_STEP: step}
         return {
             "url_id": observation.url_id,
             "run": self._run,
@@ -231,7 +236,7 @@ class ObservationWriter:
             "alternates": _json([[code, ids[url]] for code, url in observation.alternates]),
             "links": encode_links(links) or None,
             "extras": _json(_extras(observation)),
-            "notes": _json(observation.notes),
+            "notes": _json(notes),
             **_rendering(observation),
         }
 

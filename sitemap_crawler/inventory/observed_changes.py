@@ -8,15 +8,17 @@ from sqlalchemy import func, or_, select
 
 from sitemap_crawler.inventory.schema import decisions, observations, runs, urls
 from sitemap_crawler.inventory.sql import SET_DATE, batches_of_urls
-from sitemap_crawler.items import RenderState
+from sitemap_crawler.items import NoteKind, RenderState
 from sitemap_crawler.policy.lastmod import OBSERVED_CHANGE
-from sitemap_crawler.policy.second_looks import ChangedPage
+from sitemap_crawler.policy.second_looks import ChangedPage, KeptDates
 from sitemap_crawler.traps.shapes import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from sqlalchemy import Connection, Select
+
+    from sitemap_crawler.policy.common_changes import CommonChanges
 
 _MADE_BY_SCRIPTS = (int(RenderState.RENDERED), int(RenderState.MOVED))
 
@@ -34,23 +36,30 @@ def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, Chang
     """
     for rows in batches_of_urls(connection, _changed(run)):
         for row in rows:
-            yield shape_of(row.url).groups[0], ChangedPage(row.url, row.fingerprint)
+            yield shape_of(row.url).groups[0], ChangedPage(row.url, row.fingerprint, row.step)
 
 
-def keep_dates(connection: Connection, run: int, shapes: Container[str]) -> int:
-    """Give the changed pages of some shapes the dates of the run before. Return their number."""
-    kept = 0
+def keep_dates(connection: Connection, run: int, *, unstable: Container[str], common: CommonChanges) -> KeptDates:
+    """Give the changed pages of unstable shapes, and those with a common change, the dates of the run before."""
+    of_unstable = of_common = 0
     with connection.begin():
         for rows in batches_of_urls(connection, _changed(run)):
-            same = [_dated_as_before(row) for row in rows if shape_of(row.url).groups[0] in shapes]
+            same = []
+            for row in rows:
+                shape = shape_of(row.url).groups[0]
+                is_common = common.has(shape, row.step)
+                if is_common or shape in unstable:
+                    same.append(_dated_as_before(row))
+                    of_common += is_common
+                    of_unstable += not is_common
             SET_DATE.execute(connection, same)
-            kept += len(same)
-    return kept
+    return KeptDates(of_unstable, of_common)
 
 
 def _changed(run: int) -> Select[Any]:
     seen, before = observations.c, decisions.c
-    columns = (urls.c.id, urls.c.url, seen.fingerprint, before.lastmod, before.lastmod_source, before.lastmod_day)
+    step = seen.notes[NoteKind.NUMBERS_STEP].as_integer().label("step")
+    columns = (urls.c.id, urls.c.url, seen.fingerprint, step, before.lastmod, before.lastmod_source, before.lastmod_day)
     query = select(*columns).join(observations, seen.url_id == urls.c.id)
     query = query.outerjoin(decisions, before.url_id == urls.c.id)
     return query.where(

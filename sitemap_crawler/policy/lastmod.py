@@ -157,7 +157,13 @@ def _unchanged(before: PreviousFetch, claims: list[Dated]) -> Dated:
     if before.dated.lastmod is not None:
         return before.dated
     # The content existed at the earlier fetch, so a newly stated date is accepted only if it is not after that fetch.
-    return next((claim for claim in claims if claim.lastmod is not None and claim.lastmod <= before.fetched), UNDATED)
+    return next((claim for claim in claims if _is_earlier(claim, before.fetched)), UNDATED)
+
+
+def _is_earlier(claim: Dated, fetched: float) -> bool:
+    """Return whether a date is before a fetch. A Last-Modified of that minute says when a cache took the page in."""
+    margin = MINUTE_SECONDS if claim.source == LAST_MODIFIED else 0
+    return claim.lastmod is not None and claim.lastmod + margin <= fetched
 
 
 def _changed(before: PreviousFetch, claims: list[Dated], observed: Observation) -> Dated:

@@ -26,6 +26,17 @@ class ChangedPage(NamedTuple):
 
     url: str
     fingerprint: bytes
+    step: int | None = None
+    """See `policy/common_changes.py`."""
+
+
+class KeptDates(NamedTuple):
+    """The numbers of changed pages that keep the dates of the last run."""
+
+    unstable: int = 0
+    """Pages that show something else at each request."""
+    common: int = 0
+    """Pages whose change others of their kind have in common."""
 
 
 @dataclass(slots=True)

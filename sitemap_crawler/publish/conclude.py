@@ -53,6 +53,7 @@ from sitemap_crawler.inventory.seed_sitemaps import seed_problems, seeds_complet
 from sitemap_crawler.inventory.store import PROGRAM_ERROR, inventory_failure, open_store
 from sitemap_crawler.inventory.supplied import forget_unnamed, visited_and_unlisted
 from sitemap_crawler.inventory.traps import compared_pages, learn_lasting_sessions
+from sitemap_crawler.policy.common_changes import common_changes_notice
 from sitemap_crawler.policy.decide import Decider
 from sitemap_crawler.policy.guards import start_page_problem
 from sitemap_crawler.policy.reasons import Reason
@@ -237,8 +238,10 @@ class _Conclusion:
             if ending.refusal_ends_run:
                 self._end_run("refused")
         elif ending.finished:
-            if ending.kept_dates:
-                report.notices.append(kept_dates_notice(ending.kept_dates))
+            if ending.kept_dates.unstable:
+                report.notices.append(kept_dates_notice(ending.kept_dates.unstable))
+            if ending.kept_dates.common:
+                report.notices.append(common_changes_notice(ending.kept_dates.common))
             saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
             proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.inventory.runs import ProcessTotals
 from sitemap_crawler.policy.rules import Rules
+from sitemap_crawler.policy.second_looks import KeptDates
 from sitemap_crawler.policy.warning_kinds import SiteWarning, WarningKind
 from sitemap_crawler.utils.text import printable
 
@@ -32,8 +33,8 @@ class Ending(NamedTuple):
     """Whether nothing was left to fetch or a limit was reached."""
     saw_everything: bool = False
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
-    kept_dates: int = 0
-    """Number of pages that show something else at each request, so that their dates were kept."""
+    kept_dates: KeptDates = KeptDates()
+    """Numbers of changed pages whose dates were kept."""
     done: ProcessTotals = _NOTHING
     """What this process has done, without its time."""
     failure: str | None = None

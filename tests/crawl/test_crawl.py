@@ -353,6 +353,24 @@ def test_a_date_that_is_the_time_of_the_answer_is_no_date(program: Program, site
     assert entry.lastmod is None
 
 
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, "2021-03-02T10:20:30+00:00"),
+        ({"X-Generator": "Drupal 10 (https://www.drupal.org)"}, None),
+        ({"X-Drupal-Cache": "HIT"}, None),
+        ({"X-Generator": "Hugo"}, "2021-03-02T10:20:30+00:00"),
+    ],
+)
+def test_drupal_states_when_its_cache_took_a_page_in(
+    program: Program, site: WebServer, headers: dict[str, str], expected: str | None
+) -> None:
+    site.pages["/"] = Answer(page(), headers={"Last-Modified": "Tue, 02 Mar 2021 10:20:30 GMT", **headers})
+    program.crawl(site.url("/"))
+    [entry] = read_entries((program.output / "sitemap.xml").read_bytes())
+    assert entry.lastmod == expected
+
+
 def test_cookies_can_be_switched_on(program: Program, site: WebServer) -> None:
     site.pages.update({"/": Answer(page("/a"), headers={"Set-Cookie": "a=b"}), "/a": page()})
     program.crawl(site.url("/"), "-s", "COOKIES_ENABLED=1")

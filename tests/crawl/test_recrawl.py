@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sitemap_crawler.inventory.schema import TRAPPED
 from sitemap_crawler.validation.entries import read_entries
 from tests.support.inventories import connect
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
@@ -363,6 +365,15 @@ def test_a_page_that_has_lost_a_link_is_not_named_for_it_by_a_limited_run(progra
     }.items():
         told = program.run("explain", site.url(path), "--state", "state.db").out
         assert f"linked from {linked}" in [" ".join(line.split()) for line in told.splitlines()], told
+
+
+def test_a_page_that_is_no_longer_requested_is_not_named_for_a_link(program: Program, site: WebServer) -> None:
+    site.pages.update({"/": page("/a?sort=x"), "/a?sort=x": page("/gone")})
+    assert crawl(program, site)["warning_counts"] == {"broken-link": 1}
+    with closing(connect(program.directory / "state.db")) as connection, connection:
+        assert connection.execute(f"UPDATE urls SET state = {TRAPPED[0]} WHERE url LIKE '%sort%'").rowcount == 1
+    assert program.run("write", "--state", "state.db", "--report", "again.json").code == 0
+    assert json.loads((program.directory / "again.json").read_text())["warning_counts"] == {"trap": 1}
 
 
 @pytest.mark.parametrize("limit", [(), ("--max-pages", "6")])

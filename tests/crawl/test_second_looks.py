@@ -1,4 +1,4 @@
-"""Pages that show something else at each request keep their dates; pages that have changed are dated."""
+"""Pages that show something else at each request, or only changed with their template, keep their dates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from sitemap_crawler.validation.entries import read_entries
 from tests.support.webserver import Answer, LoggedRequest, WebServer, page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.support.program import Program, Result
 
 PRODUCTS = [f"/product/{number}" for number in range(12)]
@@ -35,7 +37,9 @@ class Shop:
         if self.second_answer is not None and request.path in self._seen:
             return self.second_answer
         self._seen.add(request.path)
-        offer = f"<div class=x7>Today: thing number {next(self.offers)}</div>" if self.is_random else ""
+        # In letters: numbers that grow alike on all pages are a change of their template.
+        name = "".join(chr(ord("a") + int(digit)) for digit in str(next(self.offers)))
+        offer = f"<div class=x7>Today: {name}</div>" if self.is_random else ""
         return Answer(page(title=request.path, body=f"<p>{self.texts[request.path]}</p>{offer}"))
 
     def begin(self) -> None:
@@ -132,3 +136,57 @@ def test_dates_from_before_come_back(program: Program, site: WebServer) -> None:
     third = crawl(program, site, shop)
     assert third.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
     assert (program.output / "sitemap.xml").read_bytes() == dates
+
+
+def manual(release: str, edited: Sequence[str] = ()) -> dict[str, str]:
+    """Return the pages of a manual that names its release in each title and heading, and links pages of the release."""
+    return {
+        path: page(
+            f"/download/{release}",
+            title=f"{path} - Manual {release}",
+            body=f"<h1>Manual {release}</h1><p>How to mend {path}{' once more' if path in edited else ''}.</p>",
+        )
+        for path in PRODUCTS
+    }
+
+
+def test_a_number_that_changes_on_all_pages_is_no_change(program: Program, site: WebServer) -> None:
+    site.pages["/"] = page(*PRODUCTS, title="Manual")
+    site.pages |= manual("1.9")
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    site.pages |= manual("1.10", edited=PRODUCTS[:2])
+    second = program.crawl(site.url("/"), "--state", "state.db")
+    assert dated(program, site) == set(PRODUCTS[:2])
+    assert second.report["changes"]["changed"] == 2
+    [notice] = second.report["notices"]
+    assert notice.startswith("10 pages have changed only in a number or in links")
+    # Nothing was asked for again.
+    assert len(site.paths()) == len(set(site.paths())) + len({"/", "/robots.txt", *PRODUCTS, "/download/1.9"})
+
+
+def test_prices_change_by_amounts_of_their_own(program: Program, site: WebServer) -> None:
+    def offers(percent: int) -> dict[str, str]:
+        return {
+            path: page(title=path, body=f"<p>All about {path}, for {100 * number * percent // 100} euros</p>")
+            for number, path in enumerate(PRODUCTS, 1)
+        }
+
+    site.pages["/"] = page(*PRODUCTS, title="Shop")
+    site.pages |= offers(100)
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    site.pages |= offers(110)
+    assert program.crawl(site.url("/"), "--state", "state.db").report["changes"]["changed"] == 12
+    assert dated(program, site) == set(PRODUCTS)
+
+
+def test_links_to_other_addresses_are_no_change_if_all_pages_have_them(program: Program, site: WebServer) -> None:
+    def revisions(last: int) -> dict[str, str]:
+        older = f'<a href="/revision/{last}?start={last}">Older</a>'
+        return {path: page(title=path, body=f"<p>The revision {path}</p>{older}") for path in PRODUCTS}
+
+    site.pages["/"] = page(*PRODUCTS, title="Revisions")
+    site.pages |= revisions(60)
+    assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    site.pages |= revisions(61)
+    assert program.crawl(site.url("/"), "--state", "state.db").report["changes"]["changed"] == 0
+    assert dated(program, site) == set()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sitemap_crawler.crawl.extensions.probing import Probing
 from sitemap_crawler.inventory.observed_changes import changed_pages, has_earlier_run, keep_dates
+from sitemap_crawler.policy.common_changes import CommonChanges
 from sitemap_crawler.policy.second_looks import SecondLooks
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class SecondLook(Probing):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._looks = SecondLooks()
+        self._common = CommonChanges()
 
     def requests(self) -> Iterator[Request]:
         job, connection = self.job, self.job.store.connection
@@ -39,13 +41,18 @@ class SecondLook(Probing):
             job.queue.flush()
             with connection.begin():
                 for shape, page in changed_pages(connection, job.run.id):
-                    self._looks.add(shape, page)
+                    self._common.add(shape, page.step)
+                for shape, page in changed_pages(connection, job.run.id):
+                    if not self._common.has(shape, page.step):
+                        self._looks.add(shape, page)
         for shape, page in self._looks.choose():
             yield self.request(page.url, partial(self._parse, shape, page))
 
     def conclude(self) -> None:
-        if unstable := self._looks.unstable:
-            self.job.kept_dates = keep_dates(self.job.store.connection, self.job.run.id, unstable)
+        unstable, common = self._looks.unstable, self._common
+        if unstable or common.found:
+            job = self.job
+            job.kept_dates = keep_dates(job.store.connection, job.run.id, unstable=unstable, common=common)
 
     def _parse(self, shape: str, page: ChangedPage, response: Response) -> None:
         self.count()

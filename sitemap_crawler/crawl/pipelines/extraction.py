@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.crawl.download.conditional import header_mark, is_sendable
 from sitemap_crawler.crawl.job import job_of
-from sitemap_crawler.extract.dates import last_modified, parse_http_date
+from sitemap_crawler.extract.dates import last_modified, parse_http_date, states_time_of_cache
 from sitemap_crawler.extract.indexability import find_canonical, robots_directives
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
@@ -159,7 +159,8 @@ class LastModifiedPipeline(ReadingPipeline):
             observation.etag = etag if is_sendable(etag) else None
         if observation.body_hash is not None:
             modified, date = _first_header(item, "last-modified"), _first_header(item, "date")
-            observation.last_modified = last_modified(modified, date, fetched=observation.fetched)
+            if not states_time_of_cache(_first_header(item, "x-generator"), _first_header(item, "x-drupal-cache")):
+                observation.last_modified = last_modified(modified, date, fetched=observation.fetched)
             # A conditional request repeats the header, so a header that is no date is not stored.
             usable = is_sendable(modified) and parse_http_date(modified) is not None
             observation.modified_header = modified if usable else None

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
     from sitemap_crawler.extract.document import Document
 
-FINGERPRINT_BYTES = 8
-"""Size of a fingerprint. Among a million different pages, two share one with a chance of 1 in 37 million."""
+HASH_BYTES = 8
+"""Size of a hash of content. Among a million different pages, two share one with a chance of 1 in 37 million."""
+_SUM_BYTES = 4
+FINGERPRINT_BYTES = 2 * HASH_BYTES + _SUM_BYTES
+"""Size of a fingerprint: the hash of the content, that of its outline, and the sum of its numbers."""
 
 _MEDIA_TAGS = ("area", "embed", "iframe", "img", "source", "video")
 _REFERENCE_TAGS = ("a", *_MEDIA_TAGS)
@@ -87,6 +90,10 @@ _GENERATED = re.compile(
 _CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:")
 _CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
 
+_DIGITS = string.digits.encode()
+_NUMBERS = re.compile(rb"[0-9]{1,9}")
+_BEGINNING_BYTES = 1_000
+"""Length of the beginning of a text, in which headings and lines for a whole template stand."""
 _dated = etree.XPath("descendant::*[@title or @datetime]")
 _MAX_SHORT_DATE = 24
 """Maximum number of characters of a text that may be a short date."""
@@ -104,14 +111,32 @@ def fingerprint(document: Document) -> bytes:
     """Return the hash of the title, and of the words, links, images and prices of the main content.
 
     Of structured data, only the texts and prices of products and articles count. The rest repeats the page or describes
-    its date, its ratings and its site.
+    its date, its ratings and its site. The hash is followed by that of the outline, and by the sum of the numbers in
+    the title and at the beginning of the text.
     """
     content = read_main_content(document)
-    digest = blake2b(_title_text(document), digest_size=FINGERPRINT_BYTES)
-    for part in (content.text, content.references, _json_ld_properties(document)):
-        digest.update(b"\0")
-        digest.update(part)
-    return digest.digest()
+    title, stated = _title_text(document), _json_ld_properties(document)
+    beginning = title + b"\0" + content.text[:_BEGINNING_BYTES]
+    # The outline has the digits of all further text: there, a number is more often content than part of a template.
+    rest = _hash(content.text[_BEGINNING_BYTES:])
+    whole = _hash(beginning, rest, content.references, stated)
+    outline = _hash(beginning.translate(None, _DIGITS), rest, content.embedded, stated)
+    total = sum([int(number) for number in _NUMBERS.findall(beginning)]) % (1 << 8 * _SUM_BYTES)
+    return whole + outline + total.to_bytes(_SUM_BYTES)
+
+
+def outline_of(seen: bytes) -> bytes | None:
+    """Return the hash of the content without links and first numbers, from a fingerprint; None if of no document."""
+    return seen[HASH_BYTES:-_SUM_BYTES] if len(seen) == FINGERPRINT_BYTES else None
+
+
+def sum_of_numbers(seen: bytes) -> int:
+    """Return the sum of the first numbers, from the fingerprint of a document, modulo 2**32."""
+    return int.from_bytes(seen[-_SUM_BYTES:])
+
+
+def _hash(*parts: bytes) -> bytes:
+    return blake2b(b"\0".join(parts), digest_size=HASH_BYTES).digest()
 
 
 class Content(NamedTuple):

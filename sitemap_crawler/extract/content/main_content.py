@@ -62,6 +62,7 @@ def _kinds(kind: int, names: str) -> dict[str, int]:
 
 _HEADINGS = ("h3", "h4", "h5", "h6")
 _FIELDS = ("input", "select", "textarea")
+_CONTROLS = ("button", "label", "legend", "select", "textarea")
 _ACTING_INPUTS = frozenset(("hidden", "checkbox", "submit", "button", "image", "reset"))
 """Types of inputs that hold nothing that a visitor writes or chooses."""
 
@@ -128,7 +129,10 @@ _MAX_CONDITIONAL = 200  # elements whose position or content is examined
 _MAX_ARTICLES = 200
 _MAX_MENU_BYTES = 20_000  # of text
 _MAX_LINKS = 500
+_MAX_CONTROLS = 200  # of a form
 
+_MIN_PROSE_BYTES = 200
+"""Length of a text in a form from which on it is content. The notes of forms for comments are shorter."""
 _MIN_LINK_SHARE = 0.8  # of the text of a menu
 
 
@@ -159,7 +163,7 @@ def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
         elif kind < MAIN:
             conditional += 1
             if conditional <= _MAX_CONDITIONAL and _is_excluded(element, kind):
-                excluded.add(element)
+                excluded.update(_without_prose(element) if kind == _FORM else (element,))
         elif kind < best_kind:
             best, best_kind = element, kind
     if best is None:
@@ -213,6 +217,13 @@ def _is_excluded(element: etree._Element, kind: int) -> bool:
         return False
     linked = sum(len(text_bytes(link)) for link in islice(element.iter("a"), _MAX_LINKS))
     return linked >= _MIN_LINK_SHARE * length
+
+
+def _without_prose(form: etree._Element) -> Sequence[etree._Element]:
+    """Return a form, or only its controls if it has a text of its own: questions and answers may be forms."""
+    controls = list(islice(form.iter(*_CONTROLS), _MAX_CONTROLS))
+    prose = len(without_space(text_bytes(form))) - sum(len(without_space(text_bytes(control))) for control in controls)
+    return controls if prose >= _MIN_PROSE_BYTES else (form,)
 
 
 def _is_field(element: etree._Element) -> bool:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sitemap_crawler.extract.content.fingerprint import FINGERPRINT_BYTES, read_main_content
+from sitemap_crawler.extract.content.fingerprint import HASH_BYTES, read_main_content
 from sitemap_crawler.extract.content.main_content import text_bytes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _DATE_WORDS = re.compile(
 def signature(
     document: Document, *, dateless: bool, name_of: Callable[[str], str], without: Iterable[str] = ()
 ) -> bytes:
-    """Return FINGERPRINT_BYTES bytes that stand for the main content.
+    """Return HASH_BYTES bytes that stand for the main content.
 
     With `dateless`, digits and the names of months and days do not count. A link counts as the name that `name_of`
     returns for its URL. Embedded media count as written, because a page may be one picture with a date as its name. The
@@ -45,7 +45,7 @@ def signature(
         text = text.replace(word.encode(), b"")
     if dateless:
         text = _DATE_WORDS.sub(b"", text.translate(None, _DIGITS))
-    digest = blake2b(text, digest_size=FINGERPRINT_BYTES)
+    digest = blake2b(text, digest_size=HASH_BYTES)
     hrefs = content.links.decode().split("\n")
     names = dict.fromkeys(name_of(document.resolve(href) or href) for href in islice(hrefs, MAX_REFERENCES))
     embedded = content.embedded.decode()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from sitemap_crawler.items import Observation
 from sitemap_crawler.policy.lastmod import (
     FEED,
     LAST_MODIFIED,
@@ -12,8 +15,10 @@ from sitemap_crawler.policy.lastmod import (
     UNDATED,
     Dated,
     History,
+    PreviousFetch,
     SeenContent,
     changefreq,
+    decide_date,
     priority,
     settle_named_date,
 )
@@ -115,3 +120,14 @@ RECENT = Dated(NOW - 3_600, SITEMAP)
 )
 def test_dates_of_sitemaps(known: Dated, named: Dated, content: SeenContent, expected: Dated) -> None:
     assert settle_named_date(known, named, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"), [(0, None), (5, None), (3_600, FETCHED - DAY - 3_600), (-5, None)], ids=str
+)
+def test_a_last_modified_of_the_earlier_fetch_is_the_time_of_a_cache(age: float, expected: float | None) -> None:
+    """The first fetch found no page in the cache, so that its answer stated the time of the fetch: no date."""
+    before = PreviousFetch(FETCHED - DAY, b"1", comparable=True, dated=UNDATED)
+    modified = datetime.fromtimestamp(FETCHED - DAY - age, UTC)
+    now = Observation(1, datetime.fromtimestamp(FETCHED, UTC), status=200, fingerprint=b"1", last_modified=modified)
+    assert decide_date(before, now).lastmod == expected

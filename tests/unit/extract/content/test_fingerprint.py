@@ -29,6 +29,8 @@ def changed(before: str, after: str) -> bool:
     return of(before) != of(after)
 
 
+PROSE = "The ferry leaves the northern quay twice a day, and more often in summer. " * 4
+NOTE = "Your address will not be shown. Required fields are marked. Be kind to others, version @ of our rules says why."
 # Each stands next to the same text, once with 1 and once with 2 in place of the @.
 NOT_CONTENT = [
     "<script>nonce = '@'</script>",
@@ -40,6 +42,9 @@ NOT_CONTENT = [
     "<form><label>How much is @ + 4?</label><input></form>",
     "<form><h3>Comment @</h3><textarea></textarea><input type=submit></form>",
     "<form><h4>Vote @</h4><input type=radio></form>",
+    f"<form><p>{NOTE}</p><textarea></textarea></form>",
+    f"<form><p>{PROSE}</p><label>How much is @ + 4?</label><input></form>",
+    f"<form><p>{PROSE}</p><select><option>Room @</select><button>Book @</button></form>",
     "<form><h3>Sort by @</h3><select></select></form>",
     "<textarea>@</textarea>",
     "<nav>@</nav>",
@@ -194,6 +199,7 @@ CONTENT = [
     "<form><h1>An ASP.NET page @</h1></form>",
     "<form><table><tr><td>@</table></form>",
     "<form><h4>Posts of a topic</h4><p>Post @</p><input type=checkbox><input type=hidden><input type=submit></form>",
+    f"<form method=post><input type=hidden><div><p>{PROSE} Answer @</p></div><textarea></textarea></form>",
     "<a href='/@'>Next</a>",
     "<a href='/watch?v=@'>Film</a>",
     "<a href='/page?sid=@'>Next</a>",

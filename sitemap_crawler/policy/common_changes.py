@@ -1,0 +1,58 @@
+"""Changes that pages of one kind have in common: a number or the links of their template, and nothing else.
+
+A new release changes its number in the title of each page of a manual, and a further revision the links of all others.
+Such a page has not changed for its readers. Prices and other numbers of a page change by amounts of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sitemap_crawler.extract.content.fingerprint import outline_of, sum_of_numbers
+
+MIN_PAGES = 10
+"""Number of pages of one shape that must have changed in the same way."""
+MAX_CHANGES = 20_000
+"""Maximum number of changes that are counted."""
+_MODULUS = 1 << 32
+
+
+def step_between(before: bytes, now: bytes) -> int | None:
+    """Return by how much the numbers of a page have grown, modulo 2**32; None if anything else has changed.
+
+    Takes two fingerprints. Links are no content here: a step of 0 is a page of which only links have changed.
+    """
+    outline = outline_of(now)
+    if outline is None or outline != outline_of(before):
+        return None
+    return (sum_of_numbers(now) - sum_of_numbers(before)) % _MODULUS
+
+
+class CommonChanges:
+    """The numbers of changed pages, by shape and step."""
+
+    def __init__(self) -> None:
+        self._pages: Counter[tuple[str, int]] = Counter()
+
+    def add(self, shape: str, step: int | None) -> None:
+        """Count a changed page. `step` is that of `step_between`."""
+        if step is not None and (len(self._pages) < MAX_CHANGES or (shape, step) in self._pages):
+            self._pages[shape, step] += 1
+
+    @property
+    def found(self) -> bool:
+        """Whether any change is common."""
+        return any(pages >= MIN_PAGES for pages in self._pages.values())
+
+    def has(self, shape: str, step: int | None) -> bool:
+        """Return whether enough pages of the shape have changed in this way."""
+        return step is not None and self._pages[shape, step] >= MIN_PAGES
+
+
+def common_changes_notice(pages: int) -> str:
+    """Return the line for pages whose change others of their kind have in common."""
+    have = "1 page has" if pages == 1 else f"{pages:,} pages have"
+    return (
+        f"{have} changed only in a number or in links, in the same way as others of their kind, such as the number "
+        "of a release: their dates are those of the last run"
+    )

@@ -1,0 +1,53 @@
+"""Changes that the pages of one kind have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+from sitemap_crawler.extract.content.fingerprint import fingerprint
+from sitemap_crawler.policy.common_changes import MIN_PAGES, CommonChanges, common_changes_notice, step_between
+from tests.support.reading_page import page
+
+
+def of(title: str, body: str) -> bytes:
+    return fingerprint(page(f"<title>{title}</title><body>{body}"))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "step"),
+    [
+        (("Manual 1.9", "<p>text</p>"), ("Manual 1.10", "<p>text</p>"), 1),
+        (("Manual", "<h1>Revision 60</h1>"), ("Manual", "<h1>Revision 59</h1>"), 2**32 - 1),
+        (("Manual", "<a href=/60>Older</a>"), ("Manual", "<a href=/61>Older</a>"), 0),
+        (("Manual", "<p>text</p>"), ("Manual", "<p>texts</p>"), None),
+        (("Manual", "<p>text</p><img src=/1.png>"), ("Manual", "<p>text</p><img src=/2.png>"), None),
+        (("Manual", f"<p>{'text ' * 400} 60</p>"), ("Manual", f"<p>{'text ' * 400} 61</p>"), None),
+        (("Manual", "<meta itemprop=price content=10>a"), ("Manual", "<meta itemprop=price content=11>a"), None),
+    ],
+)
+def test_only_first_numbers_and_links_make_a_step(
+    before: tuple[str, str], now: tuple[str, str], step: int | None
+) -> None:
+    assert of(*before) != of(*now)
+    assert step_between(of(*before), of(*now)) == step
+
+
+def test_what_is_no_document_has_no_step() -> None:
+    assert step_between(b"1" * 16, b"2" * 16) is None
+    assert step_between(b"", of("Manual", "text")) is None
+
+
+def test_a_change_is_common_from_ten_pages_of_one_shape_on() -> None:
+    changes = CommonChanges()
+    for shape, step, pages in (("/a/*", 1, MIN_PAGES), ("/b/*", 1, MIN_PAGES - 1), ("/a/*", 2, 1), ("/a/*", None, 50)):
+        for _ in range(pages):
+            changes.add(shape, step)
+    assert changes.found
+    assert changes.has("/a/*", 1)
+    assert not any(changes.has(*change) for change in (("/b/*", 1), ("/a/*", 2), ("/a/*", None), ("/c/*", 0)))
+    assert not CommonChanges().found
+
+
+def test_the_line_counts_the_pages() -> None:
+    assert common_changes_notice(1).startswith("1 page has changed only")
+    assert common_changes_notice(1_234).startswith("1,234 pages have changed only")
