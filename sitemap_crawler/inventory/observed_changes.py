@@ -36,7 +36,8 @@ def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, Chang
     """
     for rows in batches_of_urls(connection, _changed(run)):
         for row in rows:
-            yield shape_of(row.url).groups[0], ChangedPage(row.url, row.fingerprint, row.step)
+            shape = shape_of(row.url)
+            yield shape.groups[0], ChangedPage(row.url, row.fingerprint, shape.section, row.step)
 
 
 def keep_dates(connection: Connection, run: int, *, unstable: Container[str], common: CommonChanges) -> KeptDates:
@@ -46,9 +47,9 @@ def keep_dates(connection: Connection, run: int, *, unstable: Container[str], co
         for rows in batches_of_urls(connection, _changed(run)):
             same = []
             for row in rows:
-                shape = shape_of(row.url).groups[0]
-                is_common = common.has(shape, row.step)
-                if is_common or shape in unstable:
+                shape = shape_of(row.url)
+                is_common = common.has(shape.section, row.step)
+                if is_common or shape.groups[0] in unstable:
                     same.append(_dated_as_before(row))
                     of_common += is_common
                     of_unstable += not is_common

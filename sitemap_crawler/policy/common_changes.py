@@ -1,4 +1,4 @@
-"""Changes that pages of one kind have in common: a number or the links of their template, and nothing else.
+"""Changes that pages of one section have in common: a number or the links of their template, and nothing else.
 
 A new release changes its number in the title of each page of a manual, and a further revision the links of all others.
 Such a page has not changed for its readers. Prices and other numbers of a page change by amounts of their own.
@@ -11,7 +11,7 @@ from collections import Counter
 from sitemap_crawler.extract.content.fingerprint import outline_of, sum_of_numbers
 
 MIN_PAGES = 10
-"""Number of pages of one shape that must have changed in the same way."""
+"""Number of pages of one section that must have changed in the same way."""
 MAX_CHANGES = 20_000
 """Maximum number of changes that are counted."""
 _MODULUS = 1 << 32
@@ -29,30 +29,30 @@ def step_between(before: bytes, now: bytes) -> int | None:
 
 
 class CommonChanges:
-    """The numbers of changed pages, by shape and step."""
+    """The numbers of changed pages, by section and step."""
 
     def __init__(self) -> None:
         self._pages: Counter[tuple[str, int]] = Counter()
 
-    def add(self, shape: str, step: int | None) -> None:
+    def add(self, section: str, step: int | None) -> None:
         """Count a changed page. `step` is that of `step_between`."""
-        if step is not None and (len(self._pages) < MAX_CHANGES or (shape, step) in self._pages):
-            self._pages[shape, step] += 1
+        if step is not None and (len(self._pages) < MAX_CHANGES or (section, step) in self._pages):
+            self._pages[section, step] += 1
 
     @property
     def found(self) -> bool:
         """Whether any change is common."""
         return any(pages >= MIN_PAGES for pages in self._pages.values())
 
-    def has(self, shape: str, step: int | None) -> bool:
-        """Return whether enough pages of the shape have changed in this way."""
-        return step is not None and self._pages[shape, step] >= MIN_PAGES
+    def has(self, section: str, step: int | None) -> bool:
+        """Return whether enough pages of the section have changed in this way."""
+        return step is not None and self._pages[section, step] >= MIN_PAGES
 
 
 def common_changes_notice(pages: int) -> str:
     """Return the line for pages whose change others of their kind have in common."""
     have = "1 page has" if pages == 1 else f"{pages:,} pages have"
     return (
-        f"{have} changed only in a number or in links, in the same way as others of their kind, such as the number "
+        f"{have} changed only in a number or in links, in the same way as others of their section, such as the number "
         "of a release: their dates are those of the last run"
     )

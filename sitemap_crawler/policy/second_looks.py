@@ -26,8 +26,9 @@ class ChangedPage(NamedTuple):
 
     url: str
     fingerprint: bytes
+    section: str = ""
+    """The pages of a section may have changes in common, see `policy/common_changes.py`."""
     step: int | None = None
-    """See `policy/common_changes.py`."""
 
 
 class KeptDates(NamedTuple):

@@ -29,6 +29,9 @@ _DIGIT = re.compile("[0-9]")
 _DIGIT_RUN = re.compile("[0-9]+")
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
 
+_ROOT_GROUPS = 2
+"""Number of groups of a URL at the root of a site."""
+
 
 class Shape(NamedTuple):
     """The shape of a URL, and the wider groups that it belongs to."""
@@ -46,6 +49,11 @@ class Shape(NamedTuple):
     def repeats(self) -> bool:
         """Whether a name of a parameter stands in the URL more than once."""
         return len(set(self.names)) < len(self.names)
+
+    @property
+    def section(self) -> str:
+        """The group of the URLs below the same first directory, or of those at the root of the site."""
+        return self.groups[-2] if len(self.groups) > _ROOT_GROUPS else self.groups[-1]
 
     def without(self, index: int) -> tuple[str, ...]:
         """Return the groups of the URLs without one of the parameters, each in the place of the group with it."""

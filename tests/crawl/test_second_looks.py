@@ -164,6 +164,17 @@ def test_a_number_that_changes_on_all_pages_is_no_change(program: Program, site:
     assert len(site.paths()) == len(set(site.paths())) + len({"/", "/robots.txt", *PRODUCTS, "/download/1.9"})
 
 
+def test_pages_with_names_have_a_template_too(program: Program, site: WebServer) -> None:
+    def library(release: str) -> dict[str, str]:
+        names = [f"/library/{one}{two}/os{one}.html" for one in "abcd" for two in "xyz"]
+        return {path: page(title=f"{path} - {release}", body=f"<p>All about {path}</p>") for path in names}
+
+    for release in ("3.11.7", "3.11.8"):
+        site.pages |= {"/": page(*library(release), title="Library"), **library(release)}
+        assert program.crawl(site.url("/"), "--state", "state.db").code == 0
+    assert dated(program, site) == set()
+
+
 def test_prices_change_by_amounts_of_their_own(program: Program, site: WebServer) -> None:
     def offers(percent: int) -> dict[str, str]:
         return {

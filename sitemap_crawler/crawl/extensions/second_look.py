@@ -40,10 +40,10 @@ class SecondLook(Probing):
             # Pages in the buffer have no row yet.
             job.queue.flush()
             with connection.begin():
+                for _, page in changed_pages(connection, job.run.id):
+                    self._common.add(page.section, page.step)
                 for shape, page in changed_pages(connection, job.run.id):
-                    self._common.add(shape, page.step)
-                for shape, page in changed_pages(connection, job.run.id):
-                    if not self._common.has(shape, page.step):
+                    if not self._common.has(page.section, page.step):
                         self._looks.add(shape, page)
         for shape, page in self._looks.choose():
             yield self.request(page.url, partial(self._parse, shape, page))

@@ -1,4 +1,4 @@
-"""Changes that the pages of one kind have in common."""
+"""Changes that the pages of one section have in common."""
 
 from __future__ import annotations
 
@@ -37,11 +37,16 @@ def test_what_is_no_document_has_no_step() -> None:
     assert step_between(b"", of("Manual", "text")) is None
 
 
-def test_a_change_is_common_from_ten_pages_of_one_shape_on() -> None:
+def test_a_change_is_common_from_ten_pages_of_one_section_on() -> None:
     changes = CommonChanges()
-    for shape, step, pages in (("/a/*", 1, MIN_PAGES), ("/b/*", 1, MIN_PAGES - 1), ("/a/*", 2, 1), ("/a/*", None, 50)):
+    for section, step, pages in (
+        ("/a/*", 1, MIN_PAGES),
+        ("/b/*", 1, MIN_PAGES - 1),
+        ("/a/*", 2, 1),
+        ("/a/*", None, 50),
+    ):
         for _ in range(pages):
-            changes.add(shape, step)
+            changes.add(section, step)
     assert changes.found
     assert changes.has("/a/*", 1)
     assert not any(changes.has(*change) for change in (("/b/*", 1), ("/a/*", 2), ("/a/*", None), ("/c/*", 0)))
