@@ -52,7 +52,7 @@ class NoteKind(StrEnum):
     NOFOLLOW_PAGE = "nofollow-page"
     """1: a directive of the start page forbids to follow its links."""
     NUMBERS_STEP = "numbers-step"
-    """By how much the numbers of a page have grown if nothing else but links has changed, modulo 2**32."""
+    """By how much the numbers of a page have grown if nothing else but links has changed, modulo 2**31."""
     ONLY_RENDERED = "only-rendered"
     """Links or content that the page has only after its scripts have run."""
     SCRIPT_SHELL = "script-shell"

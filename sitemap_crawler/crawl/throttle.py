@@ -174,6 +174,11 @@ class HostThrottle:
         return max(self._base_delay, *self._crawl_delays.values(), 0.0) if self.is_started else None
 
     @property
+    def is_asked_by_robots(self) -> bool:
+        """Whether the delay that applies now is the one that robots.txt asks for."""
+        return self.delay > self._base_delay and self.delay == max(self._crawl_delays.values(), default=0.0)
+
+    @property
     def backoff(self) -> float:
         return self._backoff
 

@@ -37,7 +37,7 @@ def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, Chang
     for rows in batches_of_urls(connection, _changed(run)):
         for row in rows:
             shape = shape_of(row.url)
-            yield shape.groups[0], ChangedPage(row.url, row.fingerprint, shape.section, row.step)
+            yield shape.kind, ChangedPage(row.url, row.fingerprint, shape.section, row.step)
 
 
 def keep_dates(connection: Connection, run: int, *, unstable: Container[str], common: CommonChanges) -> KeptDates:
@@ -49,7 +49,7 @@ def keep_dates(connection: Connection, run: int, *, unstable: Container[str], co
             for row in rows:
                 shape = shape_of(row.url)
                 is_common = common.has(shape.section, row.step)
-                if is_common or shape.groups[0] in unstable:
+                if is_common or shape.kind in unstable:
                     same.append(_dated_as_before(row))
                     of_common += is_common
                     of_unstable += not is_common

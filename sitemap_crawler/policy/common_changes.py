@@ -14,11 +14,12 @@ MIN_PAGES = 10
 """Number of pages of one section that must have changed in the same way."""
 MAX_CHANGES = 20_000
 """Maximum number of changes that are counted."""
-_MODULUS = 1 << 32
+_MODULUS = 1 << 31
+"""Steps are integers of four bytes with a sign, in each database."""
 
 
 def step_between(before: bytes, now: bytes) -> int | None:
-    """Return by how much the numbers of a page have grown, modulo 2**32; None if anything else has changed.
+    """Return by how much the numbers of a page have grown, modulo 2**31; None if anything else has changed.
 
     Takes two fingerprints. Links are no content here: a step of 0 is a page of which only links have changed.
     """

@@ -58,9 +58,8 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
         groups = shape_of(url).groups
         group = next((group for group in groups if group in compared), groups[-2])
         counts = compared.get(group)
-        share = "mostly" if counts is not None and counts[1] else "only"
         proof = "" if counts is None else _proof(*counts)
-        return f"{TRAP}{_parameters_shown(group)} {share} lead to pages that repeat others{proof}"
+        return f"{TRAP}{_parameters_shown(group)} {_share(counts)} pages that repeat others{proof}"
     if trap == Trap.SAME:
         return "URLs of the same path with fewer parameters, or shorter ones, show what it shows"
     if trap == Trap.EXHAUSTED:
@@ -69,6 +68,14 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
         return f"{TRAP}the same pages under ever longer paths"
     sessions = sessions_of(url)
     return f"{TRAP}the same page under changing session ids, {shown(sessions[0].place if sessions else url)}"
+
+
+def _share(counts: tuple[int, int] | None) -> str:
+    """Return what the URLs of a group lead to, from the numbers of pages compared and of those with anything new."""
+    if counts is None or not counts[1]:
+        return "only lead to"
+    compared, new = counts
+    return "mostly lead to" if 2 * new <= compared else "lead to many"
 
 
 def _parameters_shown(group: str) -> str:

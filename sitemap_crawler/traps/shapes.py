@@ -29,9 +29,6 @@ _DIGIT = re.compile("[0-9]")
 _DIGIT_RUN = re.compile("[0-9]+")
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
 
-_ROOT_GROUPS = 2
-"""Number of groups of a URL at the root of a site."""
-
 
 class Shape(NamedTuple):
     """The shape of a URL, and the wider groups that it belongs to."""
@@ -51,9 +48,21 @@ class Shape(NamedTuple):
         return len(set(self.names)) < len(self.names)
 
     @property
+    def kind(self) -> str:
+        """The shape, or the directory of a URL without parameters that ends with a name: such a shape has one URL."""
+        path = self.path.rstrip("/")
+        if self.names or path.endswith(VARIABLE):
+            return self.groups[0]
+        return self.groups[max(-self._segments, 1 - len(self.groups))]
+
+    @property
     def section(self) -> str:
         """The group of the URLs below the same first directory, or of those at the root of the site."""
-        return self.groups[-2] if len(self.groups) > _ROOT_GROUPS else self.groups[-1]
+        return self.groups[-2] if self._segments > 1 else self.groups[-1]
+
+    @property
+    def _segments(self) -> int:
+        return self.path.strip("/").count("/") + 1
 
     def without(self, index: int) -> tuple[str, ...]:
         """Return the groups of the URLs without one of the parameters, each in the place of the group with it."""

@@ -55,6 +55,24 @@ def test_a_terminal_shows_how_far_the_crawl_is(program: Program, site: WebServer
     assert b"INFO" not in shown
 
 
+@pytest.mark.parametrize(
+    ("options", "told"), [((), rb"delay 0\.1 s \(robots\.txt\)"), (("--delay", "0.2"), rb"delay 0\.2 s[,\x1b\r\n ]")]
+)
+def test_it_says_who_asks_for_the_delay(
+    program: Program, site: WebServer, options: tuple[str, ...], told: bytes
+) -> None:
+    go_on = threading.Event()
+
+    def answer(_: LoggedRequest) -> Answer:
+        go_on.wait(60)
+        return Answer(page())
+
+    site.pages |= {"/": page("/a"), "/a": answer}
+    site.pages["/robots.txt"] = Answer("User-agent: *\nCrawl-delay: 0.1\n", content_type="text/plain")
+    shown = shown_on_terminal(program, site.url("/"), *options, until=told, then=go_on)
+    assert re.search(told, shown)
+
+
 def test_there_is_no_progress_line_without_a_terminal(program: Program, site: WebServer) -> None:
     site.pages.update({"/": page("/a"), "/a": page()})
     result = program.crawl(site.url("/"))

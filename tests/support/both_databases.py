@@ -49,6 +49,7 @@ IN_BOTH = frozenset(
         ),
         "results": ("the_inventory_has_the_numbers_and_warnings_of_the_report",),
         "robots": ("the_rule_is_recorded",),
+        "second_looks": ("pages_with_names_have_a_template_too",),
         "seeds": ("a_run_that_was_stopped_goes_on", "options_name_an_index_of_gzip_text_and_feeds"),
         "shortage": ("the_end_of_a_run_names_the_lack",),
         "sites": ("a_directory_of_site_files_is_crawled_in_order",),

@@ -95,7 +95,7 @@ class Progress:
         if throttle.is_paused(now):
             parts.append(f"paused for {_duration(throttle.next_request_time(now) - now)}")
         elif throttle.delay:
-            parts.append(f"delay {throttle.delay:.1f} s")
+            parts.append(f"delay {throttle.delay:.1f} s{' (robots.txt)' if throttle.is_asked_by_robots else ''}")
         seconds_left = self._estimate()
         if seconds_left is not None:
             parts.append(f"about {_duration(seconds_left)} left")

@@ -163,7 +163,7 @@ def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
         elif kind < MAIN:
             conditional += 1
             if conditional <= _MAX_CONDITIONAL and _is_excluded(element, kind):
-                excluded.update(_without_prose(element) if kind == _FORM else (element,))
+                excluded.update(_no_content_of(element) if kind == _FORM else (element,))
         elif kind < best_kind:
             best, best_kind = element, kind
     if best is None:
@@ -219,7 +219,7 @@ def _is_excluded(element: etree._Element, kind: int) -> bool:
     return linked >= _MIN_LINK_SHARE * length
 
 
-def _without_prose(form: etree._Element) -> Sequence[etree._Element]:
+def _no_content_of(form: etree._Element) -> Sequence[etree._Element]:
     """Return a form, or only its controls if it has a text of its own: questions and answers may be forms."""
     controls = list(islice(form.iter(*_CONTROLS), _MAX_CONTROLS))
     prose = len(without_space(text_bytes(form))) - sum(len(without_space(text_bytes(control))) for control in controls)

@@ -17,7 +17,7 @@ def of(title: str, body: str) -> bytes:
     ("before", "now", "step"),
     [
         (("Manual 1.9", "<p>text</p>"), ("Manual 1.10", "<p>text</p>"), 1),
-        (("Manual", "<h1>Revision 60</h1>"), ("Manual", "<h1>Revision 59</h1>"), 2**32 - 1),
+        (("Manual", "<h1>Revision 60</h1>"), ("Manual", "<h1>Revision 59</h1>"), 2**31 - 1),
         (("Manual", "<a href=/60>Older</a>"), ("Manual", "<a href=/61>Older</a>"), 0),
         (("Manual", "<p>text</p>"), ("Manual", "<p>texts</p>"), None),
         (("Manual", "<p>text</p><img src=/1.png>"), ("Manual", "<p>text</p><img src=/2.png>"), None),

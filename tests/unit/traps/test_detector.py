@@ -129,6 +129,7 @@ def test_what_is_excepted_is_never_refused() -> None:
     ("counts", "words"),
     [
         ((30, 0), "only lead to pages that repeat others: 30 pages were compared, none showed anything new"),
+        ((757, 384), "lead to many pages that repeat others: 757 pages were compared, 384 showed anything new"),
         ((144, 20), "mostly lead to pages that repeat others: 144 pages were compared, 20 showed anything new"),
     ],
 )

@@ -32,6 +32,27 @@ def test_the_shape_of_a_url(path: str, shape: str) -> None:
     assert shape_of(HOST + path).groups[0] == HOST + shape
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "section"),
+    [
+        ("/", "/*", "/*"),
+        ("/about", "/*", "/*"),
+        ("/about/", "/*", "/*"),
+        ("/post-17/", "/#/", "/*"),
+        ("/product/red-shoe", "/product/*", "/product/*"),
+        ("/product/red-shoe/", "/product/*", "/product/*"),
+        ("/revision/5", "/revision/#", "/revision/*"),
+        ("/2024/05/a-title/", "/#/#/*", "/#/*"),
+        ("/catalogue/shoe_12/reviews/", "/catalogue/#/*", "/catalogue/*"),
+        ("/list?page=2", "/list?page", "/*?page"),
+        ("/a/b/c/d/e/f/g/h/i", "/a/b/c/d/e/f/*", "/a/*"),
+    ],
+)
+def test_the_kind_of_a_page_and_its_section(path: str, kind: str, section: str) -> None:
+    shape = shape_of(HOST + path)
+    assert (shape.kind, shape.section) == (HOST + kind, HOST + section)
+
+
 def test_the_groups_of_a_url_from_the_narrowest_to_the_widest() -> None:
     assert shape_of(f"{HOST}/a/b/c?x=1&y=2").groups == (
         f"{HOST}/a/b/c?x&y",
