@@ -95,7 +95,8 @@ _NUMBERS = re.compile(rb"[0-9]{1,9}")
 _BEGINNING_BYTES = 1_000
 """Length of the beginning of a text, in which headings and lines for a whole template stand."""
 _dated = etree.XPath("descendant::*[@title or @datetime]")
-_MAX_SHORT_DATE = 24
+_FIGURE = re.compile("[0-9]")
+_MAX_SHORT_DATE = 40
 """Maximum number of characters of a text that may be a short date."""
 
 # Bounds on hostile pages; real ones stay far below.
@@ -189,11 +190,9 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     tables = [
         block for block in document.blocks if block.tag == "table" and excluded.isdisjoint((block, block.getparent()))
     ]
+    short_dates = dict(_short_dates(document, root, excluded, language))
     excluded = excluded.union(
-        _age_cells(tables, language),
-        _short_dates(document, root),
-        view_cells(tables),
-        visit_counts(document.all("meta")),
+        _age_cells(tables, language), short_dates, view_cells(tables), visit_counts(document.all("meta"))
     )
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element
@@ -216,9 +215,8 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     values = _microdata_values(document, root, excluded)
     embedded = _media_references(document, root, inside)
     embedded_and_stated = _lasting("\n".join(embedded)) + b"\n" + values if embedded else values
-    return Content(
-        _stable_text(text, language), _lasting_links(_link_references(document, root, inside)), embedded_and_stated
-    )
+    words = _stable_text(text, language) + without_space(" ".join(short_dates.values()).encode())
+    return Content(words, _lasting_links(_link_references(document, root, inside)), embedded_and_stated)
 
 
 def _language(document: Document) -> str | None:
@@ -236,19 +234,27 @@ def _age_cells(tables: Sequence[etree._Element], language: str | None) -> Iterat
             yield cell
 
 
-def _short_dates(document: Document, root: etree._Element) -> Iterator[etree._Element]:
-    """Yield the elements that show an age or a short date, and state the whole date in an attribute.
+def _short_dates(
+    document: Document, root: etree._Element, excluded: set[etree._Element], language: str | None
+) -> Iterator[tuple[etree._Element, str]]:
+    """Yield the elements that show an age or a short date, with the whole date that an attribute states.
 
-    "15m" becomes "30 Nov" a day later, and "30 Nov 2026" in the next year.
+    "15m" becomes "30 Nov" a day later, and "30 Nov 2026" in the next year. The whole date stays, and is content.
     """
     if not document.may_have_dated_texts:
         return
     for element in islice(cast("list[etree._Element]", _dated(root)), _MAX_DATED):
-        if any(is_moment(element.get(name, "")) for name in ("datetime", "title")):
-            texts = [text.strip() for text in islice(element.itertext(), _MAX_DATED_TEXTS)]
-            # An element without any text may be a picture.
-            if len(texts) < _MAX_DATED_TEXTS and 0 < sum(map(len, texts)) <= _MAX_SHORT_DATE:
-                yield element
+        moment = next(filter(is_moment, (element.get("datetime", ""), element.get("title", ""))), None)
+        if moment is not None and excluded.isdisjoint((element, *element.iterancestors())):
+            texts = [str(text).strip() for text in islice(element.itertext(), _MAX_DATED_TEXTS)]
+            shown = " ".join(text for text in texts if text)
+            # The title of a post may have its date, and be a link with that attribute.
+            if len(texts) < _MAX_DATED_TEXTS and len(shown) <= _MAX_SHORT_DATE and _may_be_date(shown, language):
+                yield element, moment
+
+
+def _may_be_date(text: str, language: str | None) -> bool:
+    return _FIGURE.search(text) is not None or is_age(text, language)
 
 
 def _stable_text(text: bytes, language: str | None) -> bytes:

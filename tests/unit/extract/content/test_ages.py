@@ -107,7 +107,7 @@ TABLE = """<table><tr><th>Age<th>Commit message<th>Lines
         ("en", ("Yesterday", "this year"), ("last week", "last year")),
         ("fr", ("aujourd'hui", "hier"), ("avant-hier", "la semaine dernière")),
         ("ja", ("今日", "昨日"), ("昨日", "先週")),
-        ("hu", ("ma", "tegnap"), ("tegnap", "múlt hét")),
+        ("hu", ("ma", "tegnap"), ("tegnap", "előző hét")),
     ],
 )
 def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ...], after: tuple[str, ...]) -> None:
@@ -122,6 +122,8 @@ def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ..
         ("30 Nov", "Nov '26"),
         ("Today, 7:26", "30 November 2026"),
         ("<b>8</b> h", "<b>1</b> d"),
+        ("just now", "an hour ago"),
+        ("Yesterday", "Monday, 30 November 2026 at 07:26"),
     ],
 )
 @pytest.mark.parametrize(
@@ -136,6 +138,16 @@ def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ..
 )
 def test_short_dates_with_the_whole_date_in_an_attribute(element: str, before: str, after: str) -> None:
     assert read("en", element.replace("%s", before)) == read("en", element.replace("%s", after))
+    # An event that is put off is another content.
+    later = element.replace("30/11", "31/12").replace("2026", "2027")
+    assert read("en", element.replace("%s", before)) != read("en", later.replace("%s", before))
+    menu = "<nav>%s</nav>"
+    assert read("en", menu.replace("%s", element)) == read("en", menu.replace("%s", later))
+
+
+def test_the_name_of_a_post_whose_link_states_its_date_is_content() -> None:
+    link = "<a href=/post title='2026-11-30 10:00'>%s</a>"
+    assert read("en", link.replace("%s", "Boats")) != read("en", link.replace("%s", "Cranes"))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +156,7 @@ def test_short_dates_with_the_whole_date_in_an_attribute(element: str, before: s
         "<abbr title='Hypertext Markup Language'>%s</abbr>",
         "<li title='Room 2026'>%s</li>",
         "<li title='12:30'>%s</li>",
-        "<div title='2026-11-30'><p>Twelve boats left at dawn</p><p>%s</p></div>",
+        "<div title='2026-11-30'><p>Twelve boats left the northern quay at dawn</p><p>%s</p></div>",
         "<div title='2026-11-30'>" + "<b>a</b>" * 20 + "%s</div>",
         "<li title='2026-11-30'><img src=%s></li>",
     ],
