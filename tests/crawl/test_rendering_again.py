@@ -29,14 +29,20 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
+ADDS = {"fetch": ["/data"]}
+MOVES = {"moved_by": "/data"}
+
 
 @pytest.fixture
 def program(program: Program) -> Program:
     return with_fake_renderer(program)
 
 
-@pytest.mark.parametrize(("mode", "is_conditional"), [("auto", True), ("auto", False), ("always", True)])
-@pytest.mark.parametrize("orders", [{"fetch": ["/data"]}, {"moved_by": "/data"}], ids=["adds", "moves"])
+@pytest.mark.parametrize(
+    ("mode", "is_conditional", "orders"),
+    [("auto", True, ADDS), ("auto", False, MOVES), ("auto", True, MOVES), ("always", True, ADDS)],
+    ids=["adds", "moves", "moves and has a validator", "adds in each page"],
+)
 def test_the_date_of_a_shell_is_not_that_of_what_its_data_made_of_it_once(
     program: Program, site: WebServer, orders: dict[str, Any], mode: str, is_conditional: bool
 ) -> None:

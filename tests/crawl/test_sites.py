@@ -183,7 +183,7 @@ def held(sites: WebServer) -> Iterator[tuple[threading.Event, threading.Event]]:
     released.set()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_gently_and_nothing_new_is_begun(
     three: Program, sites: WebServer, held: tuple[threading.Event, threading.Event], number: signal.Signals
 ) -> None:

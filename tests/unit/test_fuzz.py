@@ -23,7 +23,7 @@ INPUTS = 40
 """Number of mutations of each target."""
 INPUTS_BY_TARGET = {"commands": 12, "inventory-file": 20}
 """The same, of targets that take longer."""
-MANY, MANY_BY_TARGET = 250, {"commands": 15}
+MANY, MANY_BY_TARGET = 120, {"commands": 8}
 """The same in the slow tests."""
 
 

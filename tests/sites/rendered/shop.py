@@ -24,8 +24,6 @@ POSTS = 25
 VARIANT, ORIGINAL = 3, 2  # the first names the second as its canonical address
 DISCONTINUED = (5, 6)  # noindex by script
 ONLY_BY_REDIRECT, ONLY_BEHIND_NOINDEX, ONLY_BEHIND_ROBOTS, UNKNOWN = 901, 902, 903, 999
-MIN_PROBED = 50
-"""Number of pages of a site for which error pages are looked for."""
 ERROR_PAGE = "/nothing/here"
 """An address without a route. The shop says that it is missing, with status 200."""
 
@@ -116,7 +114,7 @@ def shop(*, categories: int = len(CATEGORIES), posts: int = POSTS) -> Site:
         fates,
         fallback=conditional(files_of("shop")["/index.html"], modified=BUILT),
         never=("/account", "/api/private/", "/only-by-a-button"),
-        error_pages=(ERROR_PAGE,) if len(fates) > MIN_PROBED else (),
+        error_pages=(ERROR_PAGE,),
     )
 
 

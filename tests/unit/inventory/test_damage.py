@@ -256,7 +256,6 @@ def test_what_a_crawl_has_learnt_of_traps_is_no_damage(tmp_path: Path) -> None:
 COMMANDS = (
     (("explain", SITE, "--json"), {"decision", "lastmod", "status", "title"}),
     (("runs", "--json"), {"finished", "outcome", "started", "totals"}),
-    (("diff", "--json"), {"after", "before", "url"}),
     (("monitor", "--offline", "--json"), {"coverage_state", "url", "verdict"}),
     (("submit", "--dry-run", "--to", "indexnow", "--indexnow-key", "0123456789abcdef"), {"url"}),
 )

@@ -568,8 +568,6 @@ URLS_OF_A_LARGE_SITE = 200_000
     ("url", "expected"),
     [
         ("{site}/users/{0:x}/photos/{1:x}", ["/users/*"]),
-        ("{site}/{0:x}/{1:x}/{2:x}/", ["/*"]),
-        ("{site}/find?{0:x}=1&{1:x}=2", ["/find?*"]),
         (
             "{site}/find?color={3}&size={4}&brand={5}&sort={6}&page={7}",
             ["/find?color=*&size=*&brand=*&sort=*&page=*"],

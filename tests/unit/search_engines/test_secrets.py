@@ -125,8 +125,7 @@ def collected(calls: list[Callable[[], object]]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("user", [False, True])
-@pytest.mark.parametrize("operation", ["token", "api"])
+@pytest.mark.parametrize(("operation", "user"), [("token", True), ("api", False)])
 def test_google(tmp_path: Path, log: list[str], operation: str, user: bool) -> None:
     write = write_authorized_user if user else write_service_account
     file = write(tmp_path / "file.json")
