@@ -22,6 +22,7 @@ from sitemap_crawler.inventory.repeats import (
     bring_forward,
     exhaust,
     is_exhausted,
+    readmit_over_budget,
     readmit_repeating,
     refuse_alike,
     refuse_repeating,
@@ -236,7 +237,8 @@ class Queue:
     def sample_refused(self) -> None:
         """Queue some of the URLs whose pages seem to repeat others. Called when all else is fetched.
 
-        A group whose samples show anything new is no longer refused. Then its URLs are queued, too.
+        A group whose samples show anything new is no longer refused. Then its URLs are queued, too, and so are those
+        for which there is room again.
         """
         self.flush()
         reopened = set(self._traps.yields.reopened)
@@ -244,6 +246,9 @@ class Queue:
             if reopened:
                 readmit_repeating(self._connection, self._traps)
                 store_learnt_traps(self._connection, self._traps)
+            is_counted_anew = readmit_over_budget(self._connection, self._traps, admits=self._admits)
+            if is_counted_anew and self.shared_traps is not None:
+                self.shared_traps.forget_places()
             known = self._sampled_groups - reopened
             ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
             self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))

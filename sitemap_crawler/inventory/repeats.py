@@ -16,13 +16,14 @@ from sitemap_crawler.inventory.page_texts import IS_LISTABLE, read_canonicals
 from sitemap_crawler.inventory.runs import SAW_EVERYTHING
 from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, observations, page_texts, runs, urls
 from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
+from sitemap_crawler.inventory.traps import count_admitted
 from sitemap_crawler.items import NoteKind
 from sitemap_crawler.traps.same_pages import SamePages
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.turns import LATE_TURN
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from sqlalchemy import Connection, Select
 
@@ -68,6 +69,33 @@ def readmit_repeating(connection: Connection, traps: TrapDetector) -> None:
             connection,
             [{"url_id": row.id, "depth": row.depth, "turn": traps.turn_of(row.url)} for row in again],
         )
+
+
+def readmit_over_budget(connection: Connection, traps: TrapDetector, *, admits: Callable[[str, int], bool]) -> bool:
+    """Let those URLs wait that a place had no room for, as far as it has room now. Return whether any was refused.
+
+    Many URLs that a place was full of may only repeat others: they were refused since, and count no longer.
+    """
+    over = select(urls.c.id, urls.c.url, urls.c.depth).where(
+        urls.c.state == int(UrlState.FACETS), urls.c.unlinked_since.is_(None)
+    )
+    if connection.execute(over.limit(1)).first() is None:
+        return False
+    traps.facets.forget()
+    count_admitted(connection, traps)
+    for rows in batches_of_urls(connection, over):
+        found = [(row, traps.refusal(row.url)) for row in rows if admits(row.url, row.depth)]
+        states = [(row.id, UrlState.ADMITTED if trap is None else UrlState(trap)) for row, trap in found]
+        SET_STATE.execute(connection, [{"b_id": row_id, "b_state": int(state)} for row_id, state in states])
+        add_waiting(
+            connection,
+            [
+                {"url_id": row.id, "depth": row.depth, "turn": traps.turn_of(row.url)}
+                for row, trap in found
+                if trap is None
+            ],
+        )
+    return True
 
 
 def bring_back(connection: Connection, traps: TrapDetector) -> None:

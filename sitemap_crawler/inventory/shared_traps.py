@@ -23,6 +23,7 @@ _PLACES = text(
     "SELECT place, counts FROM trap_places WHERE place = ANY(:places) AND run = :run ORDER BY place FOR UPDATE"
 )
 _COUNT_PLACE = text("UPDATE trap_places SET counts = :counts WHERE place = :place AND run = :run")
+_FORGET_PLACES = text("DELETE FROM trap_places WHERE run = :run")
 _ADD_SESSION = text("INSERT INTO session_pages (bare, run, url) VALUES (:bare, :run, :url) ON CONFLICT DO NOTHING")
 _SESSIONS = text("SELECT url FROM session_pages WHERE bare = ANY(:bares) AND run = :run")
 
@@ -67,6 +68,10 @@ class SharedTraps:
         if counts:
             self._connection.execute(_COUNT_PLACE, counts)
         return list(places.values())
+
+    def forget_places(self) -> None:
+        """Forget the counts of all places, which the caller has counted again."""
+        self._connection.execute(_FORGET_PLACES, {"run": self._run})
 
     def admit_sessions(self, urls: Iterable[str]) -> None:
         """Admit one URL of each page with known session ids: the one that any process met first."""

@@ -40,12 +40,17 @@ def load_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None
     counts = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAP_COUNTS))
     if counts is not None and (counted := json.loads(counts))["run"] == run:
         traps.restore_counts(counted)
-    for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
-        traps.count_admitted(row.url)
+    count_admitted(connection, traps)
     before = connection.scalar(select(meta.c.value).where(meta.c.name == MetaObject.TRAPS_BEFORE))
     if before is not None and (known := json.loads(before))["run"] == run:
         traps.yields.left_out.restore(known)
     load_admitted_sessions(connection, traps)
+
+
+def count_admitted(connection: Connection, traps: TrapDetector) -> None:
+    """Count the admitted URLs with several parameters of each place."""
+    for row in _all_rows(connection, select(urls.c.id, urls.c.url).where(_ADMITTED, urls.c.url.contains("&"))):
+        traps.count_admitted(row.url)
 
 
 def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -> None:

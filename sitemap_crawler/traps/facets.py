@@ -140,6 +140,12 @@ class FacetBudget:
         self._changes: dict[str, int] | None = None
         """Number of URLs that other processes do not know of, by place. None where nobody is told."""
 
+    def forget(self) -> None:
+        """Forget the counts of all places, to count again."""
+        self._places = Recent[_PlaceCounts](MAX_PLACES)
+        if self._changes is not None:
+            self._changes = {}
+
     def track_changes(self) -> None:
         """Begin to note which counts other processes do not know of."""
         self._changes = {}

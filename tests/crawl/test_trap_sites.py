@@ -110,6 +110,30 @@ def test_runs_agree_on_the_pages_of_an_endless_calendar(program: Program, site: 
         assert sorted(again.listed()) == sorted(first.listed())
 
 
+def test_urls_that_repeat_others_leave_room_for_pages(program: Program, site: WebServer) -> None:
+    """The links that mark an hour of a day are more than the budget, and come before the one to the next day."""
+    days = 20
+    marks = [f"&hour={hour}&width={width}&form={form}" for hour in range(12) for width in range(3) for form in "abc"]
+
+    def plan(request: LoggedRequest) -> Answer:
+        day = int(parse_qs(urlsplit(request.path).query)["day"][0])
+        this = f"/plan?room=1&view=day&day={day}"
+        following = [f"/plan?room=1&view=day&day={day + 1}"] if day < days else []
+        text = f"<main><p>{words_of(f'day {day}')}</p></main>"
+        return Answer(page(*(this + mark for mark in marks), *following, f"/entry?id={day}", body=text))
+
+    def entry(request: LoggedRequest) -> Answer:
+        return Answer(page("/", body=f"<main><p>{words_of(request.path)}</p></main>"))
+
+    serve(site, "/plan?room=1&view=day&day=1", lambda request: (entry if "/entry" in request.path else plan)(request))
+    result = program.crawl(site.url("/"), *FAST, "-s", "SITEMAP_TRAP_BUDGET=100")
+    assert result.code == 0, result.err
+    plans = {f"/plan?room=1&view=day&day={day}" for day in range(1, days + 1)}
+    entries = {f"/entry?id={day}" for day in range(1, days + 1)}
+    assert sorted(result.listed()) == sorted(map(site.url, {*GOOD, *plans, *entries}))
+    assert len(site.requests) < 1_000
+
+
 def test_a_path_that_grows(program: Program, site: WebServer) -> None:
     serve(site, "/loop/", page("shop/cart/", title="The same again"))
     warning = caught(program.crawl(site.url("/"), *FAST), site, requests=31 + 6)

@@ -7,10 +7,10 @@ from itertools import count, product
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select, update
 
 from sitemap_crawler.inventory.queue import Queue
-from sitemap_crawler.inventory.schema import frontier, urls
+from sitemap_crawler.inventory.schema import UrlState, frontier, urls
 from sitemap_crawler.inventory.shared_run import SharedRunTable
 from sitemap_crawler.inventory.shared_traps import SharedTraps
 from sitemap_crawler.inventory.traps import load_traps
@@ -157,6 +157,27 @@ def test_the_budget_of_a_place_is_one_for_all_processes(inventory: SharedInvento
         two.find(*facets[start + 20 : start + 40])
     # Each of them knows of the last batch of the other one only after its own.
     assert admitted <= len(one.waiting()) <= admitted + 40
+
+
+def test_a_place_has_room_again_for_all_processes(inventory: SharedInventory) -> None:
+    one, two = Process(inventory, budget=50), Process(inventory, budget=50)
+    facets = [f"shop?{'&'.join(f'{name}={value}' for name, value in zip('abcd', values, strict=True))}"
+              for values in product(range(6), repeat=4)]  # fmt: skip
+    for start in range(0, 160, 40):
+        one.find(*facets[start : start + 20])
+        two.find(*facets[start + 20 : start + 40])
+    first = one.waiting()
+    refused = set(facets[:160]) - set(first)
+    with one.connection.begin():
+        repeating = update(urls).where(urls.c.url.in_([SITE + url for url in first]))
+        one.connection.execute(repeating.values(state=int(UrlState.REPEATS)))
+        one.connection.execute(delete(frontier))
+    one.queue().sample_refused()
+    assert set(one.waiting()) == refused != set()
+    for start in range(400, 800, 40):
+        two.find(*facets[start : start + 20])
+        one.find(*facets[start + 20 : start + 40])
+    assert 90 <= len(one.waiting()) <= len(first) + 40
 
 
 def test_a_page_with_session_ids_is_admitted_once_by_all_processes(inventory: SharedInventory) -> None:
