@@ -175,7 +175,7 @@ class HostThrottle:
 
     @property
     def is_asked_by_robots(self) -> bool:
-        """Whether the delay that applies now is the one that robots.txt asks for."""
+        """Whether the present delay comes from robots.txt."""
         return self.delay > self._base_delay and self.delay == max(self._crawl_delays.values(), default=0.0)
 
     @property

@@ -51,7 +51,7 @@ class CommonChanges:
 
 
 def common_changes_notice(pages: int) -> str:
-    """Return the line for pages whose change others of their kind have in common."""
+    """Return the line for pages whose change others of their section have in common."""
     have = "1 page has" if pages == 1 else f"{pages:,} pages have"
     return (
         f"{have} changed only in a number or in links, in the same way as others of their section, such as the number "

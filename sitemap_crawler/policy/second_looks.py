@@ -37,7 +37,7 @@ class KeptDates(NamedTuple):
     unstable: int = 0
     """Pages that show something else at each request."""
     common: int = 0
-    """Pages whose change others of their kind have in common."""
+    """Pages whose change others of their section have in common."""
 
 
 @dataclass(slots=True)

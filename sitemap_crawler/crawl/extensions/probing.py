@@ -1,4 +1,4 @@
-"""What the extensions share that send requests of their own at the end of a crawl.
+"""Base class of the extensions that send requests of their own at the end of a crawl.
 
 The inventory stores no observation of the answers, and the requests count for no limit.
 """
@@ -43,7 +43,7 @@ class Probing:
 
     @property
     def is_due(self) -> bool:
-        """Whether the requests are to be sent, now that the spider is idle."""
+        """Whether the spider, which is idle, has anything to ask for."""
         return True
 
     def requests(self) -> Iterable[Request]:

@@ -53,7 +53,8 @@ def with_effects(connection: Connection, shapes: Mapping[str, Sequence[UrlShape]
     """
     left_out = {reason: found for reason, found in shapes.items() if reason != Reason.LISTED}
     options = {shape.exclude for found in left_out.values() for shape in found if shape.exclude is not None}
-    options -= (ways := ways_to_listed(connection, options))
+    ways = ways_to_listed(connection, options)
+    options -= ways
     listed, _ = count_listed(connection, options)
 
     def with_effect(shape: UrlShape) -> UrlShape:
