@@ -335,6 +335,8 @@ class Page:
     """Reasons to suspect that the URL belongs to a crawler trap."""
     likeness: bytes | None = None
     """Signature of the content, to compare pages of a suspected trap."""
+    is_blank: bool = False
+    """Whether a page with a signature has next to no texts. Scripts may make its content."""
     scripts: ScriptFacts | None = None
     """The facts by which the page is rendered or not; None without `--render`."""
 

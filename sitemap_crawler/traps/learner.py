@@ -51,11 +51,16 @@ class _PatternPages:
     contents: set[str] | None = field(default_factory=set)
     """Different contents of the current epoch; None if there are too many for a trap."""
     older: set[str] = field(default_factory=set)
-    """Those of the epoch before, if there were not too many."""
+    """Those with which pages are compared, too: of the epoch before, or of this one until there were too many."""
 
     @property
     def count(self) -> int:
         return self.total + self.seen
+
+    @property
+    def compares(self) -> bool:
+        """Whether the content of the next page is needed."""
+        return self.contents is not None or bool(self.older)
 
     def add(self, content: str | None) -> bool:
         """Count a page. Return whether an epoch ends with this page and shows a trap."""
@@ -63,14 +68,24 @@ class _PatternPages:
         if self.contents is not None and content is not None:
             self.contents.add(content)
             if len(self.contents) > min(MAX_DIFFERENT * self.epoch, MAX_CONTENTS):
+                self._keep_shown(self.contents)
                 self.contents = None
         if self.seen < self.epoch:
             return False
         alike = self.contents is not None
-        self.older = self.contents or set()
+        if self.contents is not None:
+            self.older = self.contents
         self.total += self.seen
         self.epoch, self.seen, self.contents = self.total, 0, set()
         return alike
+
+    def _keep_shown(self, contents: set[str]) -> None:
+        """Have later pages compared with these contents if most pages repeat others: days of a calendar without events.
+
+        Such a pattern may be endless, and the part of it that has events is long.
+        """
+        if self.seen >= 2 * len(contents) and len(self.older) <= MAX_CONTENTS:
+            self.older |= contents
 
 
 @dataclass(slots=True)
@@ -147,7 +162,7 @@ class TrapLearner:
     def needs_content(self, pattern: str | None, sessions: Sequence[Session], repeated: Sequence[str] = ()) -> bool:
         """Return whether the content of a page is needed for a conclusion."""
         return (
-            (pattern is not None and self._pages.get_or_create(pattern, _PatternPages).contents is not None)
+            (pattern is not None and self._pages.get_or_create(pattern, _PatternPages).compares)
             or any(not self._tokens.get_or_create(session.place, _TokenPages).settled for session in sessions)
             or (bool(repeated) and not self._nested_pages(repeated).settled)
         )

@@ -110,6 +110,32 @@ def test_runs_agree_on_the_pages_of_an_endless_calendar(program: Program, site: 
         assert sorted(again.listed()) == sorted(first.listed())
 
 
+def test_days_without_posts_are_left_out_of_an_archive_that_is_without_end(program: Program, site: WebServer) -> None:
+    """It goes back for ever, by plain addresses. Of the first 400 days each fourth has a post."""
+    newest = datetime(2024, 5, 17).toordinal()
+
+    def address(day: int) -> str:
+        return f"/archive/{datetime.fromordinal(day):%Y/%m/%d}"
+
+    def archive(request: LoggedRequest) -> Answer:
+        then = datetime.strptime(request.path, "/archive/%Y/%m/%d")
+        day = then.toordinal()
+        has_post = day > newest - 400 and day % 4 == 0
+        post = words_of(request.path) if has_post else "Nobody has written anything for the readers of this day."
+        links = (address(day - days) for days in (1, 7, 30))
+        return Answer(page(*links, title=f"{then:%d %B %Y}", body=f"<main><h1>{then:%A}</h1><p>{post}</p></main>"))
+
+    serve(site, address(newest), archive)
+    with_posts = {address(day) for day in range(newest - 399, newest + 1) if day % 4 == 0}
+    for _ in range(2):
+        result = program.crawl(site.url("/"), *FAST)
+        assert result.code == 0, result.err
+        listed = {url.removeprefix(site.url("/")[:-1]) for url in result.listed()} - set(GOOD)
+        assert with_posts <= listed
+        assert len(listed - with_posts) <= 10
+    assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
+
+
 def test_urls_that_repeat_others_leave_room_for_pages(program: Program, site: WebServer) -> None:
     """The links that mark an hour of a day are more than the budget, and come before the one to the next day."""
     days = 20

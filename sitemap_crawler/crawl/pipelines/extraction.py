@@ -15,6 +15,7 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.extract.dates import last_modified, parse_http_date, states_time_of_cache
 from sitemap_crawler.extract.indexability import find_canonical, robots_directives
 from sitemap_crawler.items import NoteKind
+from sitemap_crawler.traps.shown_texts import is_empty
 from sitemap_crawler.urls.normalise import MAX_STORED_URL
 
 if TYPE_CHECKING:
@@ -316,7 +317,12 @@ class LikenessPipeline(ReadingPipeline):
 
     def process_item(self, item: Page) -> Page:
         suspect = item.suspect
-        if item.document is not None and suspect is not None and suspect.needs_content:
+        if item.document is None or suspect is None or not (suspect.needs_content or suspect.needs_texts):
+            return item
+        from sitemap_crawler.extract.content.blocks import text_blocks
+
+        texts = text_blocks(item.document)
+        if suspect.needs_content:
             from sitemap_crawler.extract.content.signature import signature
 
             item.likeness = signature(
@@ -325,8 +331,7 @@ class LikenessPipeline(ReadingPipeline):
                 name_of=suspect.name_of,
                 without=suspect.tokens(item.links),
             )
-        if item.document is not None and suspect is not None and suspect.needs_texts:
-            from sitemap_crawler.extract.content.blocks import text_blocks
-
-            item.observation.texts = text_blocks(item.document)
+            item.is_blank = is_empty(texts)
+        if suspect.needs_texts:
+            item.observation.texts = texts
         return item

@@ -14,7 +14,6 @@ from sitemap_crawler.crawl.job import job_of
 from sitemap_crawler.crawl.keys import CloseReason, Stat
 from sitemap_crawler.inventory.publications import page_list_urls
 from sitemap_crawler.items import NoteKind
-from sitemap_crawler.traps.shown_texts import is_empty
 from sitemap_crawler.urls.normalise import MAX_STORED_URL, origin_of
 from sitemap_crawler.urls.scope import redirect_of_start
 
@@ -123,13 +122,12 @@ class TrapsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Page) -> Page:
-        is_alike = False
+        seen, url = item.observation, item.queued.url
         if item.is_document and item.suspect is not None:
             is_alike = self._traps.learn(item.suspect, item.likeness, item.links)
-        seen, url = item.observation, item.queued.url
-        if seen.texts is not None:
-            if is_alike and not is_empty(seen.texts):
+            if is_alike and not item.is_blank:
                 seen.notes[NoteKind.ALIKE] = 1
+        if seen.texts is not None:
             if seen.canonical is not None and not seen.noindex:
                 self._traps.yields.named.add(seen.canonical, url=url)
             percent = self._traps.compare(

@@ -337,7 +337,7 @@ class RenderingStage:
             return gains
         gains = gains_of(page, read, follows=self._follows)
         if gains.kinds or self._always:
-            for name in ("is_document", "links", "nofollow_links", "resources", "likeness", "document"):
+            for name in ("is_document", "links", "nofollow_links", "resources", "likeness", "is_blank", "document"):
                 setattr(page, name, getattr(read, name))
             page.observation = observation = read.observation
             observation.made_by_scripts = bool(gains.kinds) or _depends_on_scripts(page, rendering, rendered)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Readers must not change the fields that are left out.
 _OWN_FIELDS = ("url_id", "fetched", "body_bytes", "elapsed_ms", "rendering")
 _OBSERVATION_FIELDS = tuple(name for name in Observation.__slots__ if name not in _OWN_FIELDS)
-_PAGE_FIELDS = ("is_document", "links", "nofollow_links", "resources", "likeness", "scripts")
+_PAGE_FIELDS = ("is_document", "links", "nofollow_links", "resources", "likeness", "is_blank", "scripts")
 _observation_values, _page_values = attrgetter(*_OBSERVATION_FIELDS), attrgetter(*_PAGE_FIELDS)
 ExtractedValues = tuple[tuple[Any, ...], tuple[Any, ...]]
 """Values of the observation and of the page, in the order of the field names above."""
