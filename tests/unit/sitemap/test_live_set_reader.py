@@ -151,9 +151,7 @@ MODES = pytest.mark.parametrize(
     ("compress", "rules"),
     [
         pytest.param(lambda _: False, no_sections, id="plain"),
-        pytest.param(lambda _: True, no_sections, id="gzip"),
         pytest.param(lambda number: number // 7 % 2 == 1, no_sections, id="now and then gzip"),
-        pytest.param(lambda _: False, changing_rules, id="rules that change"),
         pytest.param(lambda number: number // 7 % 2 == 1, changing_rules, id="rules and gzip that change"),
         pytest.param(lambda _: False, directories, id="directories"),
     ],
