@@ -1,4 +1,4 @@
-"""Which listed page shows what a page shows that is left out for its parameters."""
+"""Which listed page shows what a page shows that is left out for it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from sitemap_crawler.inventory.parts import page_above
 from sitemap_crawler.inventory.schema import decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.traps.shown_texts import numbers_and_weights
@@ -28,6 +29,8 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
     """
     listed = _listed_of_path(url.partition("?")[0])
     seen = observations.c
+    if "?" not in url:
+        return page_above(connection, url, connection.scalar(select(seen.title).where(seen.url_id == url_id)))
     fingerprint = connection.scalar(select(seen.fingerprint).where(seen.url_id == url_id))
     same = seen.fingerprint == fingerprint
     if fingerprint is not None and (found := _simplest(_urls(connection, listed, same))) is not None:

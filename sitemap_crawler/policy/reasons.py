@@ -264,7 +264,7 @@ class Reason(StrEnum):
     DUPLICATE_PARAMETERS = (
         "duplicate-parameters",
         _Traits(
-            "The same page under other parameters",
+            "The same page under another address",
             ReasonGroup.OF_COURSE,
             Severity.LOW,
             "The URL shows what other URLs show: sorted or filtered lists, tabs, parameters without a meaning. This is "

@@ -40,7 +40,7 @@ class Trap(IntEnum):
     REPEATS = 9
     """The pages of its shape only repeat other pages."""
     SAME = 10
-    """It shows what a URL of the same path with fewer parameters shows."""
+    """It shows what a URL of the same path with fewer parameters shows, or a page above it in its path."""
     EXHAUSTED = 11
     """The run ended, as its last pages had shown nothing new."""
 
@@ -60,6 +60,8 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
         counts = compared.get(group)
         proof = "" if counts is None else _proof(*counts)
         return f"{TRAP}{_parameters_shown(group)} {_share(counts)} pages that repeat others{proof}"
+    if trap == Trap.SAME and "?" not in url:
+        return "a page above it in its path shows what it shows, under the same title"
     if trap == Trap.SAME:
         return "URLs of the same path with fewer parameters, or shorter ones, show what it shows"
     if trap == Trap.EXHAUSTED:

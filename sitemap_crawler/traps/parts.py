@@ -1,0 +1,97 @@
+"""Pages that only show what a page above them in their path shows, under its title: `/shoes/12/reviews/add/`.
+
+Such a page is the form, the print view or a tab of an object. A few of them prove nothing, as a picture may have no
+texts of its own. All pages of one kind that do so, each with the title of its own object, are no content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sitemap_crawler.traps.shapes import shape_of
+from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
+from sitemap_crawler.urls.normalise import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MIN_PAGES = 30
+"""Number of pages of a shape, from which on they may be parts."""
+MIN_PARTS = 0.95
+"""Share of the pages of such a shape that are parts."""
+MIN_TITLES = 0.5
+"""Number of different titles of these pages, for each page. The pages of some sites all have one title."""
+MAX_ELSEWHERE = 0.02
+"""Share of the weight of a page's texts that the page above it need not show."""
+MAX_LEVELS = 3
+"""Number of directories above a page in which the page is looked for whose part it is."""
+MAX_SHAPES = 10_000
+"""Maximum number of shapes whose pages are counted."""
+
+
+@dataclass(slots=True)
+class _Pages:
+    compared: int = 0
+    parts: int = 0
+    titles: set[int] = field(default_factory=set)
+
+
+class PartShapes:
+    """The shapes of URLs without parameters whose pages are parts of others."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, _Pages] = {}
+
+    def count(self, url: str, title: str | None, *, is_part: bool) -> None:
+        """Count a page that was compared with those above it."""
+        shape = shape_of(url).groups[0]
+        if shape not in self._pages and len(self._pages) >= MAX_SHAPES:
+            return
+        pages = self._pages.setdefault(shape, _Pages())
+        pages.compared += 1
+        pages.parts += is_part
+        if is_part and len(pages.titles) < MIN_PAGES:
+            pages.titles.add(title_number(title))
+
+    def proven(self) -> set[str]:
+        """Return the shapes whose pages are parts."""
+        return {
+            shape
+            for shape, pages in self._pages.items()
+            if pages.compared >= MIN_PAGES
+            and pages.parts >= MIN_PARTS * pages.compared
+            and len(pages.titles) >= MIN_TITLES * MIN_PAGES
+        }
+
+
+def may_be_part(url: str) -> bool:
+    """Return whether the path of a URL has a segment with a number above its last one, and no parameters."""
+    return "?" not in url and "#" in shape_of(url).path.rstrip("/").rpartition("/")[0]
+
+
+def pages_above(url: str) -> list[str]:
+    """Return the addresses of the pages above a URL without parameters, the nearest first, with a slash and without."""
+    above: list[str] = []
+    start = len(origin_of(url)) + 1
+    path = url[start:].rstrip("/")
+    for _ in range(MAX_LEVELS):
+        path = path.rpartition("/")[0]
+        if not path:
+            break
+        above += (f"{url[:start]}{path}/", url[:start] + path)
+    return above
+
+
+def is_part(texts: bytes, images: Iterable[str], *, of_texts: bytes, of_images: Iterable[str]) -> bool:
+    """Return whether a page with some texts and images shows nothing that another page does not show."""
+    if not set(images) <= set(of_images):
+        return False
+    shown = {number for number, _ in numbers_and_weights(of_texts)}
+    known = elsewhere = 0
+    for number, weight in numbers_and_weights(texts):
+        if number in shown:
+            known += weight
+        else:
+            elsewhere += weight
+    return known > 0 and elsewhere <= MAX_ELSEWHERE * (known + elsewhere)
