@@ -22,9 +22,9 @@ MAX_COMPARED = 20_000
 
 
 def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str | None:
-    """Return the listed URL of the same path that shows what a page shows; None if none is found.
+    """Return the listed URL that shows what a page shows; None if none is found.
 
-    That is the simplest one with the same content, otherwise the simplest one with fewer of the parameters, otherwise
+    Of a URL without parameters that is the page above it. Of others it has the same path, and is the simplest one with the same content, otherwise the simplest one with fewer of the parameters, otherwise
     the one that shows the most of its texts.
     """
     listed = _listed_of_path(url.partition("?")[0])

@@ -20,8 +20,8 @@ MIN_PAGES = 30
 """Number of pages of a shape, from which on they may be parts."""
 MIN_PARTS = 0.95
 """Share of the pages of such a shape that are parts."""
-MIN_TITLES = 0.5
-"""Number of different titles of these pages, for each page. The pages of some sites all have one title."""
+MIN_TITLES = 15
+"""Number of different titles of these pages. The pages of some sites all have one title."""
 MAX_ELSEWHERE = 0.02
 """Share of the weight of a page's texts that the page above it need not show."""
 MAX_LEVELS = 3
@@ -51,7 +51,7 @@ class PartShapes:
         pages = self._pages.setdefault(shape, _Pages())
         pages.compared += 1
         pages.parts += is_part
-        if is_part and len(pages.titles) < MIN_PAGES:
+        if is_part and len(pages.titles) < MIN_TITLES:
             pages.titles.add(title_number(title))
 
     def proven(self) -> set[str]:
@@ -61,7 +61,7 @@ class PartShapes:
             for shape, pages in self._pages.items()
             if pages.compared >= MIN_PAGES
             and pages.parts >= MIN_PARTS * pages.compared
-            and len(pages.titles) >= MIN_TITLES * MIN_PAGES
+            and len(pages.titles) >= MIN_TITLES
         }
 
 
