@@ -24,13 +24,14 @@ MAX_COMPARED = 20_000
 def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str | None:
     """Return the listed URL that shows what a page shows; None if none is found.
 
-    Of a URL without parameters that is the page above it. Of others it has the same path, and is the simplest one with the same content, otherwise the simplest one with fewer of the parameters, otherwise
-    the one that shows the most of its texts.
+    Of a URL without parameters that is the page above it. That of others has the same path: it is the simplest one with
+    the same content, otherwise the simplest one with fewer of the parameters, otherwise the one that shows the most of
+    its texts.
     """
-    listed = _listed_of_path(url.partition("?")[0])
     seen = observations.c
     if "?" not in url:
         return page_above(connection, url, connection.scalar(select(seen.title).where(seen.url_id == url_id)))
+    listed = _listed_of_path(url.partition("?")[0])
     fingerprint = connection.scalar(select(seen.fingerprint).where(seen.url_id == url_id))
     same = seen.fingerprint == fingerprint
     if fingerprint is not None and (found := _simplest(_urls(connection, listed, same))) is not None:
