@@ -93,7 +93,9 @@ _CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:
 _DIGITS = string.digits.encode()
 _NUMBERS = re.compile(rb"[0-9]{1,9}")
 _BEGINNING_BYTES = 1_000
-"""Length of the beginning of a text, in which headings and lines for a whole template stand."""
+"""Length of the beginning of a text without digits, in which headings and lines for a whole template stand."""
+_ENDING_BYTES = 2_000
+"""Length of the end of a text without digits. Columns stand there, with numbers of posts by month and by topic."""
 _dated = etree.XPath("descendant::*[@title or @datetime]")
 _FIGURE = re.compile("[0-9]")
 _MAX_SHORT_DATE = 40
@@ -113,26 +115,40 @@ def fingerprint(document: Document) -> bytes:
 
     Of structured data, only the texts and prices of products and articles count. The rest repeats the page or describes
     its date, its ratings and its site. The hash is followed by that of the outline, and by the sum of the numbers in
-    the title and at the beginning of the text.
+    the title, at the beginning and at the end of the text.
     """
     content = read_main_content(document)
     title, stated = _title_text(document), _json_ld_properties(document)
-    beginning = title + b"\0" + content.text[:_BEGINNING_BYTES]
-    # The outline has the digits of all further text: there, a number is more often content than part of a template.
-    rest = _hash(content.text[_BEGINNING_BYTES:])
-    whole = _hash(beginning, rest, content.references, stated)
-    outline = _hash(beginning.translate(None, _DIGITS), rest, content.embedded, stated)
-    total = sum([int(number) for number in _NUMBERS.findall(beginning)]) % (1 << 8 * _SUM_BYTES)
+    text = content.text
+    begins = _length_with_digits(text[: 2 * _BEGINNING_BYTES], _BEGINNING_BYTES)
+    ends = max(begins, len(text) - _length_with_digits(text[: -2 * _ENDING_BYTES - 1 : -1], _ENDING_BYTES))
+    outer = b"\0".join((title, text[:begins], text[ends:]))
+    # The outline has the digits between them: there, a number is more often content than part of a template.
+    inner = _hash(text[begins:ends])
+    whole = _hash(outer, inner, content.references, stated)
+    outline = _hash(outer.translate(None, _DIGITS), inner, content.embedded, stated)
+    total = sum([int(number) for number in _NUMBERS.findall(outer)]) % (1 << 8 * _SUM_BYTES)
     return whole + outline + total.to_bytes(_SUM_BYTES)
 
 
+def _length_with_digits(text: bytes, length: int) -> int:
+    """Return the length of the beginning of a text that has `length` bytes without its digits; at most its own length.
+
+    A number that gets one more digit does not move the end of such a beginning.
+    """
+    found = length
+    while (missing := length - len(text[:found].translate(None, _DIGITS))) and found < len(text):
+        found += missing
+    return min(found, len(text))
+
+
 def outline_of(seen: bytes) -> bytes | None:
-    """Return the hash of the content without links and first numbers, from a fingerprint; None if of no document."""
+    """Return the hash of the content without links and outer numbers, from a fingerprint; None if of no document."""
     return seen[HASH_BYTES:-_SUM_BYTES] if len(seen) == FINGERPRINT_BYTES else None
 
 
 def sum_of_numbers(seen: bytes) -> int:
-    """Return the sum of the first numbers, from the fingerprint of a document, modulo 2**32."""
+    """Return the sum of the numbers at both ends, from the fingerprint of a document, modulo 2**32."""
     return int.from_bytes(seen[-_SUM_BYTES:])
 
 

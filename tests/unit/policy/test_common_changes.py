@@ -8,6 +8,8 @@ from sitemap_crawler.extract.content.fingerprint import fingerprint
 from sitemap_crawler.policy.common_changes import MIN_PAGES, CommonChanges, common_changes_notice, step_between
 from tests.support.reading_page import page
 
+TEXT = "text " * 500
+
 
 def of(title: str, body: str) -> bytes:
     return fingerprint(page(f"<title>{title}</title><body>{body}"))
@@ -21,7 +23,10 @@ def of(title: str, body: str) -> bytes:
         (("Manual", "<a href=/60>Older</a>"), ("Manual", "<a href=/61>Older</a>"), 0),
         (("Manual", "<p>text</p>"), ("Manual", "<p>texts</p>"), None),
         (("Manual", "<p>text</p><img src=/1.png>"), ("Manual", "<p>text</p><img src=/2.png>"), None),
-        (("Manual", f"<p>{'text ' * 400} 60</p>"), ("Manual", f"<p>{'text ' * 400} 61</p>"), None),
+        (("Manual", f"<p>{TEXT}</p>Fish (9)"), ("Manual", f"<p>{TEXT}</p>Fish (10)"), 1),
+        (("Manual", f"<p>9 {TEXT}</p>"), ("Manual", f"<p>10 {TEXT}</p>"), 1),
+        (("Manual", f"<p>{TEXT} 60 {TEXT}</p>"), ("Manual", f"<p>{TEXT} 61 {TEXT}</p>"), None),
+        (("Manual", f"<p>60 {TEXT} 60</p>"), ("Manual", f"<p>61 {TEXT} 59</p>"), 0),
         (("Manual", "<meta itemprop=price content=10>a"), ("Manual", "<meta itemprop=price content=11>a"), None),
     ],
 )
