@@ -40,7 +40,8 @@ class Canonicals:
 class NamedUrls:
     """The canonical URLs of pages that may be indexed. They are requested whatever their shapes have shown.
 
-    The pages give way to them, so that the content has no other address. Only simpler ones count: others could go on
+    The pages give way to them, so that the content has no other address. Only those count that are simpler, or have a
+    shorter path, such as the page of a topic (`/topic/1?page=2`) that has a post (`/topic/1/25`): others could go on
     for ever.
     """
 
@@ -54,7 +55,12 @@ class NamedUrls:
 
     def add(self, canonical: str, *, url: str) -> None:
         """Add the canonical URL of the page with the URL `url`."""
-        if simplicity(canonical) < simplicity(url) and len(self._hashes) < MAX_NAMED:
+        is_simpler = simplicity(canonical) < simplicity(url) or len(_path(canonical)) < len(_path(url))
+        if is_simpler and len(self._hashes) < MAX_NAMED:
             if canonical not in self:
                 self.new.append(canonical)
             self._hashes.add(hash(canonical))
+
+
+def _path(url: str) -> str:
+    return url.partition("?")[0]

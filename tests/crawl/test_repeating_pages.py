@@ -144,6 +144,40 @@ def test_later_runs_find_what_is_new(program: Program, site: WebServer, make: Ca
     assert listed[0] == listed[1]
 
 
+def test_new_further_pages_of_topics_are_found_though_those_of_lists_only_repeat_others(
+    program: Program, site: WebServer
+) -> None:
+    """An earlier run has refused the shape. The addresses of posts name the pages as canonical, as in NodeBB."""
+    topics = {f"/topic/{number}/name": words_of(f"topic{number}") for number in range(1, 41)}
+    long = {path: [f"{path}/{post}" for post in range(21, 26)] for path in list(topics)[:10]}
+    lists = [f"/{name}?page={number}" for name in ("recent", "popular", "users", "tags") for number in range(1, 21)]
+
+    def made(path: str, text: str, *links: str, canonical: str) -> str:
+        head = f'<link rel="canonical" href="{canonical}">'
+        return page("/", *links, title=path.partition("?")[0], head=head, body=f"<main><p>{text}</p></main>")
+
+    everything = " ".join(f"<p>{text}</p>" for text in topics.values())
+    site.pages = {"/": page(*topics, *lists, title="Forum", body=everything)}
+    site.pages |= {path: made(path, everything, canonical=path) for path in lists}
+    site.pages |= {path: made(path, text, canonical=path) for path, text in topics.items()}
+    assert program.crawl(site.url("/"), *ONE).code == 0
+    for path, posts in long.items():
+        second = f"{path}?page=2"
+        site.pages[path] = made(path, topics[path], *posts, canonical=path)
+        for address in (second, *posts):
+            site.pages[address] = made(path, words_of(second), second, canonical=second)
+    # The samples of the shape that a later run takes are some of these.
+    more = [f"/recent?page={number}" for number in range(21, 421)]
+    last = list(topics)[-1]
+    site.pages |= {path: made(path, everything, canonical=path) for path in more}
+    site.pages[last] = made(last, topics[last], *more, canonical=last)
+    result = program.crawl(site.url("/"), *ONE)
+    assert result.code == 0, result.err
+    listed = listed_paths(result, site)
+    assert {*topics, *(f"{path}?page=2" for path in long)} <= listed
+    assert not listed & {address for posts in long.values() for address in posts}
+
+
 def test_a_product_that_one_category_links_is_found_though_the_category_repeats_others(
     program: Program, site: WebServer
 ) -> None:
