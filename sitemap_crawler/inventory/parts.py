@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 def refuse_parts(connection: Connection, traps: TrapDetector) -> None:
     """Refuse the fetched pages that only show what a page above them shows. Those that sitemaps name stay."""
     shapes = PartShapes()
-    for row, above in _pages_with_those_above(connection, _pages().where(page_texts.c.texts.is_not(None))):
+    compared = _pages().where(page_texts.c.texts.is_not(None))
+    for row, above in _pages_with_those_above(connection, compared):
+        if above is not None:
+            shapes.add_texts(row.url, row.texts)
+    for row, above in _pages_with_those_above(connection, compared):
         if above is None or above.texts is not None:
-            shapes.count(row.url, row.title, is_part=above is not None and _is_part(row, above))
+            shapes.count(row.url, row.title, is_part=above is not None and _is_part(row, above, shapes))
     proven = shapes.proven()
     if not proven:
         return
@@ -36,7 +40,7 @@ def refuse_parts(connection: Connection, traps: TrapDetector) -> None:
         if above is not None
         and shape_of(row.url).groups[0] in proven
         and traps.applies(row.url)
-        and (row.texts is None or above.texts is None or _is_part(row, above))
+        and (row.texts is None or above.texts is None or _is_part(row, above, shapes))
     ]
     for chunk in chunks(refused):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
@@ -77,8 +81,9 @@ def _find(connection: Connection, wanted: Iterable[str]) -> Mapping[str, Any]:
     return {row.url: row for chunk in chunks(keys) for row in connection.execute(_pages().where(urls.c.key.in_(chunk)))}
 
 
-def _is_part(row: Any, above: Any) -> bool:
-    return is_part(row.texts, _images(row), of_texts=above.texts, of_images=_images(above))
+def _is_part(row: Any, above: Any, shapes: PartShapes) -> bool:
+    template = shapes.template_of(row.url)
+    return is_part(row.texts, _images(row), of_texts=above.texts, of_images=_images(above), template=template)
 
 
 def _images(row: Any) -> list[str]:

@@ -6,6 +6,7 @@ texts of its own. All pages of one kind that do so, each with the title of its o
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 MIN_PAGES = 30
 """Number of pages of a shape, from which on they may be parts."""
@@ -24,6 +25,10 @@ MIN_TITLES = 15
 """Number of different titles of these pages. The pages of some sites all have one title."""
 MAX_ELSEWHERE = 0.02
 """Share of the weight of a page's texts that the page above it need not show."""
+MIN_COMMON = 0.5
+"""Share of the pages of a shape that show a text, from which on it belongs to their template: a label of a form."""
+MAX_TEMPLATE_PAGES = 100
+"""Number of pages of a shape whose texts are counted."""
 MAX_LEVELS = 3
 """Number of directories above a page in which the page is looked for whose part it is."""
 MAX_SHAPES = 10_000
@@ -32,6 +37,12 @@ MAX_SHAPES = 10_000
 
 @dataclass(slots=True)
 class _Pages:
+    counted: int = 0
+    """Number of pages whose texts were counted."""
+    texts: Counter[int] = field(default_factory=Counter)
+    """Number of these pages, by text."""
+    template: set[int] | None = None
+    """The texts of the template; None before it is asked for."""
     compared: int = 0
     parts: int = 0
     titles: set[int] = field(default_factory=set)
@@ -43,12 +54,29 @@ class PartShapes:
     def __init__(self) -> None:
         self._pages: dict[str, _Pages] = {}
 
+    def add_texts(self, url: str, texts: bytes) -> None:
+        """Count the texts of a page for the template of its shape, before the pages are compared."""
+        pages = self._pages_like(url)
+        if pages is not None and pages.counted < MAX_TEMPLATE_PAGES:
+            pages.counted += 1
+            pages.template = None
+            pages.texts.update(number for number, _ in numbers_and_weights(texts))
+
+    def template_of(self, url: str) -> set[int]:
+        """Return the texts of the template of the pages of a shape."""
+        pages = self._pages_like(url)
+        if pages is None or pages.counted < MIN_PAGES:
+            return set()
+        if pages.template is None:
+            least = MIN_COMMON * pages.counted
+            pages.template = {number for number, count in pages.texts.items() if count >= least}
+        return pages.template
+
     def count(self, url: str, title: str | None, *, is_part: bool) -> None:
         """Count a page that was compared with those above it."""
-        shape = shape_of(url).groups[0]
-        if shape not in self._pages and len(self._pages) >= MAX_SHAPES:
+        pages = self._pages_like(url)
+        if pages is None:
             return
-        pages = self._pages.setdefault(shape, _Pages())
         pages.compared += 1
         pages.parts += is_part
         if is_part and len(pages.titles) < MIN_TITLES:
@@ -63,6 +91,12 @@ class PartShapes:
             and pages.parts >= MIN_PARTS * pages.compared
             and len(pages.titles) >= MIN_TITLES
         }
+
+    def _pages_like(self, url: str) -> _Pages | None:
+        shape = shape_of(url).groups[0]
+        if shape not in self._pages and len(self._pages) >= MAX_SHAPES:
+            return None
+        return self._pages.setdefault(shape, _Pages())
 
 
 def may_be_part(url: str) -> bool:
@@ -83,8 +117,13 @@ def pages_above(url: str) -> list[str]:
     return above
 
 
-def is_part(texts: bytes, images: Iterable[str], *, of_texts: bytes, of_images: Iterable[str]) -> bool:
-    """Return whether a page with some texts and images shows nothing that another page does not show."""
+def is_part(
+    texts: bytes, images: Iterable[str], *, of_texts: bytes, of_images: Iterable[str], template: Container[int] = ()
+) -> bool:
+    """Return whether a page with some texts and images shows nothing that another page does not show.
+
+    The texts of its template do not count.
+    """
     if not set(images) <= set(of_images):
         return False
     shown = {number for number, _ in numbers_and_weights(of_texts)}
@@ -92,6 +131,6 @@ def is_part(texts: bytes, images: Iterable[str], *, of_texts: bytes, of_images: 
     for number, weight in numbers_and_weights(texts):
         if number in shown:
             known += weight
-        else:
+        elif number not in template:
             elsewhere += weight
     return known > 0 and elsewhere <= MAX_ELSEWHERE * (known + elsewhere)

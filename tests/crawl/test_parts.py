@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tests.support.webserver import WebServer
 
 NUMBERS = range(1, 36)
-REVIEW = '<form action="/send"><p>Write a review of it</p><textarea name="text"></textarea></form>'
+RULES = words_of("rules of reviews")
+REVIEW = f"<h2>Write a review</h2><p>{RULES}</p><form action='/send'><textarea name=text></textarea></form>"
 
 
 def product(number: int, *links: str, form: str = "", more: str = "") -> str:

@@ -40,6 +40,17 @@ def test_a_part_shows_nothing_of_its_own() -> None:
     assert not is_part(texts(*range(90), 200, 201), [], of_texts=whole, of_images=[])
     assert not is_part(texts(1, 2), [IMAGE], of_texts=whole, of_images=[])
     assert not is_part(b"", [], of_texts=whole, of_images=[])
+    assert is_part(texts(1, 200), [], of_texts=whole, of_images=[], template={200})
+    assert not is_part(texts(200), [], of_texts=whole, of_images=[], template={200})
+
+
+def test_the_texts_of_a_template_are_those_of_half_of_the_pages_of_a_shape() -> None:
+    shapes = PartShapes()
+    for number in range(MIN_PAGES):
+        assert shapes.template_of(f"{SITE}/shoes/1/add/") == set()
+        shapes.add_texts(f"{SITE}/shoes/{number}/add/", texts(7, 1000 + number, *((8,) if number % 2 else ())))
+        shapes.add_texts(f"{SITE}/shoes/{number}/print/", texts(9))
+    assert shapes.template_of(f"{SITE}/shoes/1/add/") == {7, 8}
 
 
 def proven(parts: int, others: int, *, titles: int) -> bool:
