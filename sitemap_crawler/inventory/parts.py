@@ -9,7 +9,7 @@ from sqlalchemy import and_, select
 from sitemap_crawler.inventory.page_texts import IS_LISTABLE
 from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, chunks, url_key
-from sitemap_crawler.traps.parts import PartShapes, is_part, may_be_part, pages_above
+from sitemap_crawler.traps.parts import NEARLY_ALL, PartShapes, is_part, may_be_part, pages_above
 from sitemap_crawler.traps.shapes import shape_of
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def refuse_parts(connection: Connection, traps: TrapDetector) -> None:
     compared = _pages().where(page_texts.c.texts.is_not(None))
     for row, above in _pages_with_those_above(connection, compared):
         if above is not None:
-            shapes.add_texts(row.url, row.texts)
+            shapes.add(row.url, row.texts, _images(row))
     for row, above in _pages_with_those_above(connection, compared):
         if above is None or above.texts is not None:
             shapes.count(row.url, row.title, is_part=above is not None and _is_part(row, above, shapes))
-    proven = shapes.proven()
+    proven, nearly_all = shapes.proven(), shapes.proven(NEARLY_ALL)
     if not proven:
         return
     of_shapes = _pages().where(urls.c.depth > 0, urls.c.named.is_(None))
@@ -40,7 +40,11 @@ def refuse_parts(connection: Connection, traps: TrapDetector) -> None:
         if above is not None
         and shape_of(row.url).groups[0] in proven
         and traps.applies(row.url)
-        and (row.texts is None or above.texts is None or _is_part(row, above, shapes))
+        and (
+            shape_of(row.url).groups[0] in nearly_all
+            if row.texts is None or above.texts is None
+            else _is_part(row, above, shapes)
+        )
     ]
     for chunk in chunks(refused):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])

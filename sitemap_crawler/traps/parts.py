@@ -1,7 +1,7 @@
 """Pages that only show what a page above them in their path shows, under its title: `/shoes/12/reviews/add/`.
 
 Such a page is the form, the print view or a tab of an object. A few of them prove nothing, as a picture may have no
-texts of its own. All pages of one kind that do so, each with the title of its own object, are no content.
+texts of its own. If most pages of one kind do so, each with the title of its own object, they are no content.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from sitemap_crawler.traps.shown_texts import numbers_and_weights, title_number
 from sitemap_crawler.urls.normalise import origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable, Set
 
 MIN_PAGES = 30
 """Number of pages of a shape, from which on they may be parts."""
-MIN_PARTS = 0.95
+MIN_PARTS = 0.7
 """Share of the pages of such a shape that are parts."""
+NEARLY_ALL = 0.95
+"""The same for a shape whose pages count as parts if their texts are not known. Their titles have to agree."""
 MIN_TITLES = 15
 """Number of different titles of these pages. The pages of some sites all have one title."""
 MAX_ELSEWHERE = 0.02
 """Share of the weight of a page's texts that the page above it need not show."""
 MIN_COMMON = 0.5
-"""Share of the pages of a shape that show a text, from which on it belongs to their template: a label of a form."""
+"""Share of the pages of a shape that show a text or an image, from which on it belongs to their template."""
 MAX_TEMPLATE_PAGES = 100
-"""Number of pages of a shape whose texts are counted."""
+"""Number of pages of a shape whose texts and images are counted."""
 MAX_LEVELS = 3
 """Number of directories above a page in which the page is looked for whose part it is."""
 MAX_SHAPES = 10_000
@@ -38,11 +40,11 @@ MAX_SHAPES = 10_000
 @dataclass(slots=True)
 class _Pages:
     counted: int = 0
-    """Number of pages whose texts were counted."""
-    texts: Counter[int] = field(default_factory=Counter)
-    """Number of these pages, by text."""
-    template: set[int] | None = None
-    """The texts of the template; None before it is asked for."""
+    """Number of pages whose texts and images were counted."""
+    shown: Counter[int | str] = field(default_factory=Counter)
+    """Number of these pages, by text and by image."""
+    template: set[int | str] | None = None
+    """The texts and images of the template; None before it is asked for."""
     compared: int = 0
     parts: int = 0
     titles: set[int] = field(default_factory=set)
@@ -54,22 +56,23 @@ class PartShapes:
     def __init__(self) -> None:
         self._pages: dict[str, _Pages] = {}
 
-    def add_texts(self, url: str, texts: bytes) -> None:
-        """Count the texts of a page for the template of its shape, before the pages are compared."""
+    def add(self, url: str, texts: bytes, images: Iterable[str]) -> None:
+        """Count what a page shows for the template of its shape, before the pages are compared."""
         pages = self._pages_like(url)
         if pages is not None and pages.counted < MAX_TEMPLATE_PAGES:
             pages.counted += 1
             pages.template = None
-            pages.texts.update(number for number, _ in numbers_and_weights(texts))
+            pages.shown.update({number for number, _ in numbers_and_weights(texts)})
+            pages.shown.update(set(images))
 
-    def template_of(self, url: str) -> set[int]:
-        """Return the texts of the template of the pages of a shape."""
+    def template_of(self, url: str) -> set[int | str]:
+        """Return the texts and the images of the template of the pages of a shape."""
         pages = self._pages_like(url)
         if pages is None or pages.counted < MIN_PAGES:
             return set()
         if pages.template is None:
             least = MIN_COMMON * pages.counted
-            pages.template = {number for number, count in pages.texts.items() if count >= least}
+            pages.template = {shown for shown, count in pages.shown.items() if count >= least}
         return pages.template
 
     def count(self, url: str, title: str | None, *, is_part: bool) -> None:
@@ -82,14 +85,12 @@ class PartShapes:
         if is_part and len(pages.titles) < MIN_TITLES:
             pages.titles.add(title_number(title))
 
-    def proven(self) -> set[str]:
-        """Return the shapes whose pages are parts."""
+    def proven(self, share: float = MIN_PARTS) -> set[str]:
+        """Return the shapes of whose pages at least this share are parts."""
         return {
             shape
             for shape, pages in self._pages.items()
-            if pages.compared >= MIN_PAGES
-            and pages.parts >= MIN_PARTS * pages.compared
-            and len(pages.titles) >= MIN_TITLES
+            if pages.compared >= MIN_PAGES and pages.parts >= share * pages.compared and len(pages.titles) >= MIN_TITLES
         }
 
     def _pages_like(self, url: str) -> _Pages | None:
@@ -118,13 +119,18 @@ def pages_above(url: str) -> list[str]:
 
 
 def is_part(
-    texts: bytes, images: Iterable[str], *, of_texts: bytes, of_images: Iterable[str], template: Container[int] = ()
+    texts: bytes,
+    images: Iterable[str],
+    *,
+    of_texts: bytes,
+    of_images: Iterable[str],
+    template: Set[int | str] = frozenset(),
 ) -> bool:
     """Return whether a page with some texts and images shows nothing that another page does not show.
 
-    The texts of its template do not count.
+    The texts and the images of its template do not count.
     """
-    if not set(images) <= set(of_images):
+    if not set(images) - template <= set(of_images):
         return False
     shown = {number for number, _ in numbers_and_weights(of_texts)}
     known = elsewhere = 0
