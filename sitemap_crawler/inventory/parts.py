@@ -9,8 +9,7 @@ from sqlalchemy import and_, select
 from sitemap_crawler.inventory.page_texts import IS_LISTABLE
 from sitemap_crawler.inventory.schema import UrlState, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, chunks, url_key
-from sitemap_crawler.traps.parts import NEARLY_ALL, PartShapes, is_part, may_be_part, pages_above
-from sitemap_crawler.traps.shapes import shape_of
+from sitemap_crawler.traps.parts import MIN_PAGES, MIN_PARTS, NEARLY_ALL, PartShapes, is_part, may_be_part, pages_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,29 +21,23 @@ if TYPE_CHECKING:
 
 def refuse_parts(connection: Connection, traps: TrapDetector) -> None:
     """Refuse the fetched pages that only show what a page above them shows. Those that sitemaps name stay."""
-    shapes = PartShapes()
     compared = _pages().where(page_texts.c.texts.is_not(None))
+    if len(connection.execute(compared.with_only_columns(urls.c.id).limit(MIN_PAGES)).all()) < MIN_PAGES:
+        return
+    shapes = PartShapes()
     for row, above in _pages_with_those_above(connection, compared):
         if above is not None:
             shapes.add(row.url, row.texts, _images(row))
     for row, above in _pages_with_those_above(connection, compared):
         if above is None or above.texts is not None:
             shapes.count(row.url, row.title, is_part=above is not None and _is_part(row, above, shapes))
-    proven, nearly_all = shapes.proven(), shapes.proven(NEARLY_ALL)
-    if not proven:
+    if not shapes.are_proven:
         return
     of_shapes = _pages().where(urls.c.depth > 0, urls.c.named.is_(None))
     refused = [
         row.id
         for row, above in _pages_with_those_above(connection, of_shapes)
-        if above is not None
-        and shape_of(row.url).groups[0] in proven
-        and traps.applies(row.url)
-        and (
-            shape_of(row.url).groups[0] in nearly_all
-            if row.texts is None or above.texts is None
-            else _is_part(row, above, shapes)
-        )
+        if above is not None and _is_left_out(row, above, shapes) and traps.applies(row.url)
     ]
     for chunk in chunks(refused):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
@@ -83,6 +76,13 @@ def _pages_with_those_above(connection: Connection, query: Select[Any]) -> Itera
 def _find(connection: Connection, wanted: Iterable[str]) -> Mapping[str, Any]:
     keys = [url_key(url) for url in wanted]
     return {row.url: row for chunk in chunks(keys) for row in connection.execute(_pages().where(urls.c.key.in_(chunk)))}
+
+
+def _is_left_out(row: Any, above: Any, shapes: PartShapes) -> bool:
+    """Return whether a page is left out. If their texts are not known, nearly all pages of its kind must be parts."""
+    if row.texts is None or above.texts is None:
+        return shapes.is_proven(row.url, NEARLY_ALL)
+    return shapes.is_proven(row.url, MIN_PARTS) and _is_part(row, above, shapes)
 
 
 def _is_part(row: Any, above: Any, shapes: PartShapes) -> bool:

@@ -250,7 +250,7 @@ class Queue:
             is_counted_anew = readmit_over_budget(self._connection, self._traps, admits=self._admits)
             if is_counted_anew and self.shared_traps is not None:
                 self.shared_traps.forget_places()
-            known = self._sampled_groups - reopened
+            known = self._sampled_groups - (reopened - self._traps.yields.left_out.settled)
             ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
             self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
             self._bring_forward()

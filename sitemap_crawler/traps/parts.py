@@ -49,6 +49,11 @@ class _Pages:
     parts: int = 0
     titles: set[int] = field(default_factory=set)
 
+    def are_parts(self, share: float) -> bool:
+        """Return whether at least this share of the pages are parts."""
+        enough = self.compared >= MIN_PAGES and len(self.titles) >= MIN_TITLES
+        return enough and self.parts >= share * self.compared
+
 
 class PartShapes:
     """The shapes of URLs without parameters whose pages are parts of others."""
@@ -85,13 +90,15 @@ class PartShapes:
         if is_part and len(pages.titles) < MIN_TITLES:
             pages.titles.add(title_number(title))
 
-    def proven(self, share: float = MIN_PARTS) -> set[str]:
-        """Return the shapes of whose pages at least this share are parts."""
-        return {
-            shape
-            for shape, pages in self._pages.items()
-            if pages.compared >= MIN_PAGES and pages.parts >= share * pages.compared and len(pages.titles) >= MIN_TITLES
-        }
+    @property
+    def are_proven(self) -> bool:
+        """Whether the pages of any shape are parts."""
+        return any(pages.are_parts(MIN_PARTS) for pages in self._pages.values())
+
+    def is_proven(self, url: str, share: float) -> bool:
+        """Return whether at least this share of the pages of a shape are parts."""
+        pages = self._pages.get(shape_of(url).groups[0])
+        return pages is not None and pages.are_parts(share)
 
     def _pages_like(self, url: str) -> _Pages | None:
         shape = shape_of(url).groups[0]

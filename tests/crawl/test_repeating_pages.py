@@ -22,6 +22,7 @@ from tests.support.endless_sites import (
     gallery,
     message_forum,
     one_path_shop,
+    repository,
     shop,
     tracker,
     versions,
@@ -108,6 +109,14 @@ def test_a_tracker_with_tabs_and_sorted_lists_ends(program: Program, site: WebSe
     assert len(made.content | lists) >= 0.9 * len(listed)
 
 
+def test_a_repository_is_listed_by_its_files_and_revisions(program: Program, site: WebServer) -> None:
+    made = repository()
+    listed = crawl(program, site, made)
+    assert made.content <= listed
+    # Each line that only an older version has is shown by one.
+    assert sum(path.startswith("/compare?") for path in listed) <= 120
+
+
 def test_a_forum_whose_parameters_tell_its_pages_apart_loses_none(program: Program, site: WebServer) -> None:
     made = forum()
     assert crawl(program, site, made) == made.content
@@ -124,7 +133,7 @@ def test_a_shop_that_names_canonical_urls_has_the_pages_of_its_categories(progra
     ("make", "seed"),
     [
         *product([shop, tracker], range(4)),
-        *product([archived_forum, blog, board, calendar, message_forum, one_path_shop], range(2)),
+        *product([archived_forum, blog, board, calendar, message_forum, one_path_shop, repository], range(2)),
     ],
 )
 def test_the_order_of_links_loses_no_content(program: Program, site: WebServer, make: object, seed: int) -> None:

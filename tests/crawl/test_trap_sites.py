@@ -136,6 +136,21 @@ def test_days_without_posts_are_left_out_of_an_archive_that_is_without_end(progr
     assert result.report["changes"] == {"added": 0, "changed": 0, "removed": 0}
 
 
+def test_days_that_scripts_fill_are_not_compared(program: Program, site: WebServer) -> None:
+    """Each day has the same document. A browser may show another page for each, so those that were fetched stay."""
+    newest = datetime(2024, 5, 17).toordinal()
+
+    def shell(request: LoggedRequest) -> Answer:
+        day = datetime.strptime(request.path, "/day/%Y/%m/%d").toordinal() - 1
+        before = f"/day/{datetime.fromordinal(day):%Y/%m/%d}"
+        return Answer(page(before, title="Diary", body="<main id='app'></main>"))
+
+    serve(site, f"/day/{datetime.fromordinal(newest):%Y/%m/%d}", shell)
+    result = program.crawl(site.url("/"), *FAST)
+    fetched = {request.path for request in site.requests if request.path.startswith("/day/")}
+    assert {url for url in result.listed() if "/day/" in url} == set(map(site.url, fetched))
+
+
 def test_urls_that_repeat_others_leave_room_for_pages(program: Program, site: WebServer) -> None:
     """The links that mark an hour of a day are more than the budget, and come before the one to the next day."""
     days = 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -447,3 +448,73 @@ def message_forum(topics: int = 80) -> EndlessSite:
         },
         answer,
     )
+
+
+def repository(files: int = 24, revisions: int = 60) -> EndlessSite:
+    """A browser of a repository: each version of each file, and the comparison of any two of each path."""
+    paths = [f"/{'abcd'[number % 4]}/f{number}" for number in range(files)]
+    places = ["/", *(f"/{name}/" for name in "abcd")]
+
+    def edited(revision: int) -> str:
+        return paths[revision % files]
+
+    def text_at(path: str, revision: int) -> list[str]:
+        edits = [number for number in range(1, revision + 1) if edited(number) == path]
+        return [words_of(f"{path} {line}", 6) for line in range(10)] + [words_of(f"{path} r{n}", 6) for n in edits]
+
+    def compared(path: str, before: int, after: int) -> tuple[list[str], str]:
+        """Return links and the text of a comparison."""
+        pairs = [(before - 1, after), (before + 1, after), (before, after - 1), (before, after + 1), (after, before)]
+        links = [comparison(path, *pair) for pair in pairs if all(0 < number <= revisions for number in pair)]
+        shown = [name for name in paths if name.startswith(path)]
+        lines = [line for name in shown for line in sorted(set(text_at(name, after)) ^ set(text_at(name, before)))]
+        named = f"<dd>{path} @ {before}</dd><dd>{path} @ {after}</dd>"
+        return [*links, comparison(path, before, after) + "&spaces=0"], named + "".join(map("<p>{}</p>".format, lines))
+
+    def comparison(path: str, before: int, after: int) -> str:
+        return _with("/compare", [("repository", "r"), ("of[]", f"{path}@{before}"), ("of[]", f"{path}@{after}")])
+
+    def of_path(view: str, path: str, *more: tuple[str, str]) -> str:
+        return _with(view, [("repository", "r"), ("path", path), *more])
+
+    def answer(view: str, parameters: list[tuple[str, str]], order: random.Random) -> str | None:
+        given = dict(parameters)
+        if view == "/":
+            return page(of_path("/list", "/"), title="Repositories")
+        if view == "/compare":
+            (path, before), (_, after) = (value.split("@") for name, value in parameters if name == "of[]")
+            links, text = compared(path, int(before), int(after))
+            return page(*_shuffled(links, order), title=f"{path} {before} and {after}", body=f"<main>{text}</main>")
+        if view == "/revision":
+            number = int(given["revision"])
+            path = edited(number)
+            links = [_with("/revision", [("repository", "r"), ("revision", str(n))]) for n in (number - 1, number + 1)]
+            links = [*links[number == 1 : 1 + (number < revisions)], of_path("/file", path, ("revision", str(number)))]
+            links += [
+                comparison(place, number - 1, number) for place in places if path.startswith(place) and number > 1
+            ]
+            body = f"<main><h1>Revision {number}</h1><p>{words_of(f'message {number}', 20)}</p><p>{path}</p></main>"
+            return page(*_shuffled(links, order), title=f"Revision {number}", body=body)
+        path, revision = given["path"], int(given.get("revision", revisions))
+        if view == "/list":
+            inside = [place for place in places if place != path and path == "/"] or [
+                name for name in paths if name.startswith(path)
+            ]
+            links = [of_path("/list" if name.endswith("/") else "/file", name) for name in inside]
+            links += [of_path("/log", name) for name in (path, *inside)]
+            rows = "".join(f"<p>{name}</p>" for name in inside)
+            return page(*_shuffled(links, order), title=f"Path {path}", body=f"<main><h1>{path}</h1>{rows}</main>")
+        changes = [number for number in range(1, revisions + 1) if edited(number).startswith(path)]
+        links = [of_path("/file", path, ("revision", str(number))) for number in changes if path in paths]
+        links += [_with("/revision", [("repository", "r"), ("revision", str(number))]) for number in changes]
+        links += [comparison(path, *pair) for pair in pairwise(changes)]
+        if view == "/log":
+            body = "".join(f"<p>{words_of(f'message {number}', 20)}</p>" for number in changes)
+            return page(*_shuffled(links, order), title=f"Log of {path}", body=f"<main>{body}</main>")
+        body = "".join(f"<p>{line}</p>" for line in text_at(path, revision))
+        links = [of_path("/log", path), *links[:3]]
+        return page(*_shuffled(links, order), title=f"File {path}", body=f"<main>{body}</main>")
+
+    content = {of_path("/list", place) for place in places} | {of_path("/file", path) for path in paths}
+    content |= {_with("/revision", [("repository", "r"), ("revision", str(n))]) for n in range(1, revisions + 1)}
+    return EndlessSite({"/", *content}, answer)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
 from zlib import crc32
 
 from sitemap_crawler.extract.content.main_content import NO_MAIN, survey
+from sitemap_crawler.urls.parameters import count_separators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +32,17 @@ MIN_HASH = 32
 MEDIA_WEIGHT = 20
 """Weight of an embedded picture or video."""
 
+MIN_ECHOED = 3
+"""Number of parameters of a URL from which on a text that only repeats words of the query does not count.
+
+The comparison of two versions names both. Fewer parameters may be the name of the object that a page shows.
+"""
+
 MAX_TEXTS_BYTES = MAX_BLOCKS * 8
 """Size of the result for a page with that many texts or more."""
 
 _HEX = frozenset("0123456789abcdefABCDEF")
+_WORD = re.compile(r"\w+")
 _MAX_LETTERS = 20_000
 """Number of characters of a text in which white space does not count."""
 
@@ -43,10 +53,15 @@ def text_blocks(document: Document) -> bytes:
     A text is what stands between two tags, or a line of preformatted text. White space does not count. Neither do the
     marks of a line that was added or removed: the comparison of two versions shows the lines of both. Nor do hashes: a
     browser of code names each version of a file by one. A text without letters and digits is a line or a drawing, such
-    as the code that tells persons from programs, which is another on each page.
+    as the code that tells persons from programs, which is another on each page. Nor does a text count that only says
+    again what the URL has asked for.
     """
     blocks: dict[int, int] = {}
+    query = _echoed_query(document.url)
+    asked = frozenset(_WORD.findall(query))
     for text in _main_texts(document):
+        if asked and len(text) <= len(query) and asked.issuperset(_WORD.findall(text.lower())):
+            continue
         words = text[:_MAX_LETTERS].split()
         if words and words[0][0] in "+-":
             unmarked = words[0].lstrip("+-")
@@ -63,6 +78,12 @@ def text_blocks(document: Document) -> bytes:
     for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):
         blocks[block_hash([reference])] = MEDIA_WEIGHT
     return array("I", [number for block in blocks.items() for number in block]).tobytes()
+
+
+def _echoed_query(url: str) -> str:
+    """Return the query of a URL with many parameters in lower case, or nothing for another URL."""
+    query = url.partition("?")[2]
+    return unquote_plus(query).lower() if count_separators(query) + 1 >= MIN_ECHOED else ""
 
 
 def _has_letters(words: list[str]) -> bool:

@@ -59,7 +59,7 @@ def proven(parts: int, others: int, *, titles: int) -> bool:
     shapes = PartShapes()
     for number in range(parts + others):
         shapes.count(f"{SITE}/shoes/{number}/add/", f"Shoe {number % titles}", is_part=number < parts)
-    return bool(shapes.proven())
+    return shapes.are_proven
 
 
 def test_a_shape_is_proven_by_many_parts_with_titles_of_their_own() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 
+import pytest
+
 from sitemap_crawler.extract.content.blocks import MAX_BLOCKS, MAX_WEIGHT, MEDIA_WEIGHT, block_hash, text_blocks
 from sitemap_crawler.extract.document import parse_document
 from sitemap_crawler.urls.normalise import Resolver
@@ -13,11 +15,9 @@ def blocks_of(body: str) -> dict[int, int]:
     return blocks_of_page(f"<!DOCTYPE html><html lang=en><head><title>T</title></head><body>{body}</body></html>")
 
 
-def blocks_of_page(text: str) -> dict[int, int]:
+def blocks_of_page(text: str, *, url: str = "https://a.example/") -> dict[int, int]:
     html = text.encode()
-    document = parse_document(
-        html, url="https://a.example/", content_type="text/html", resolver=Resolver(()), max_references=10_000
-    )
+    document = parse_document(html, url=url, content_type="text/html", resolver=Resolver(()), max_references=10_000)
     assert document is not None
     numbers = array("I", text_blocks(document))
     return dict(zip(numbers[::2], numbers[1::2], strict=True))
@@ -47,6 +47,18 @@ def test_a_title_that_a_document_type_moves_into_the_body_does_not_count() -> No
 
 def test_short_texts_do_not_count() -> None:
     assert blocks_of("<td>12</td><td>a b</td><p>word</p>") == expected("word")
+
+
+@pytest.mark.parametrize("separator", ["&", ";"])
+def test_words_of_a_query_with_many_parameters_do_not_count(separator: str) -> None:
+    """The comparison of two versions says which ones it compares, even if it shows nothing else."""
+    compared = separator.join(("project=apple", "a=%2Fsrc%2Fpie.c@58", "b=%2Fsrc%2Ftart+Ä.c@60"))
+    page = "<h1>Apple</h1><p>/src/pie.c @ 58</p><p>from /src/tart Ä.c @ 60</p><pre>+58 apples\n</pre>"
+    assert blocks_of_page(page, url=f"https://a.example/?{compared}") == expected(
+        "from /src/tart Ä.c @ 60", "58 apples"
+    )
+    fewer = compared.rpartition(separator)[0]
+    assert len(blocks_of_page(page, url=f"https://a.example/?{fewer}")) == 4
 
 
 def test_the_order_of_texts_does_not_matter() -> None:
