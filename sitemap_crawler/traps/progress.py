@@ -17,6 +17,10 @@ MARK_PAGES = 100
 """Number of pages after which the number of those that have shown something new is noted."""
 MAX_STORED = 1_000
 """Maximum number of these marks that outlive the process."""
+LATE_WINDOW = 500
+"""The window of a run that has left URLs out. Those that came back since have to earn their requests."""
+MAX_LATE_YIELD = 0.03
+"""Share of the pages in that window that may still show something new when the run ends again."""
 FEW_PAGES = 100
 """Number of pages that a run requests all the same, before it leaves any out."""
 
@@ -32,6 +36,8 @@ class Progress:
         """Number of pages that had yielded after each MARK_PAGES pages."""
         self._exhausted_after: int | None = None
         """Number of pages after which the run was exhausted while only later turns waited."""
+        self._left_out_after: int | None = None
+        """Number of pages after which the run left URLs out for the last time."""
 
     def count(self, *, is_new: bool) -> None:
         """Count a page."""
@@ -43,9 +49,16 @@ class Progress:
     @property
     def is_exhausted(self) -> bool:
         """Whether the last pages have shown too little for the run to go on, if only later turns are left."""
-        window = max(MIN_WINDOW, self.pages // WINDOW_SHARE)
+        if self._shows_little(max(MIN_WINDOW, self.pages // WINDOW_SHARE), MAX_WINDOW_YIELD):
+            return True
+        return self._left_out_after is not None and self._shows_little(
+            LATE_WINDOW, MAX_LATE_YIELD, since=self._left_out_after
+        )
+
+    def _shows_little(self, window: int, share: float, *, since: int = 0) -> bool:
+        """Return whether at most this share of the pages in the window, all of them later than `since`, were new."""
         before = (self.pages - window) // MARK_PAGES
-        return before >= 0 and self._yielded - self._marks[before] <= MAX_WINDOW_YIELD * window
+        return before * MARK_PAGES >= since and self._yielded - self._marks[before] <= share * window
 
     def ends(self, count_waiting: Callable[[], int]) -> bool:
         """Return whether the run leaves out the URLs that wait, now that only those of later turns do.
@@ -58,7 +71,10 @@ class Progress:
             return False
         if self._exhausted_after is None:
             self._exhausted_after = self.pages
-        return self.pages >= self._exhausted_after + FEW_PAGES or count_waiting() > FEW_PAGES
+        if self.pages < self._exhausted_after + FEW_PAGES and count_waiting() <= FEW_PAGES:
+            return False
+        self._left_out_after = self.pages
+        return True
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -68,11 +84,13 @@ class Progress:
             "pages_new": self._yielded,
             "marks": self._marks[-MAX_STORED:],
             "exhausted_after": self._exhausted_after,
+            "left_out_after": self._left_out_after,
         }
 
     def restore(self, counts: Mapping[str, Any]) -> None:
         """Continue from the numbers of an earlier process. A run without its marks is not exhausted at first."""
         self.pages, self._yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
         self._exhausted_after = counts.get("exhausted_after")
+        self._left_out_after = counts.get("left_out_after")
         number = self.pages // MARK_PAGES + 1
         self._marks = ([0] * number + counts.get("marks", []))[-number:]

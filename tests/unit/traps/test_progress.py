@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sitemap_crawler.traps.progress import FEW_PAGES, MIN_WINDOW, Progress
+from sitemap_crawler.traps.progress import FEW_PAGES, LATE_WINDOW, MIN_WINDOW, Progress
 
 
 def progress_of(*counts: tuple[int, bool]) -> Progress:
@@ -57,6 +57,24 @@ def test_a_few_urls_are_requested_before_a_run_ends() -> None:
     later.restore(json.loads(json.dumps(progress.counts)))
     later.count(is_new=False)
     assert later.ends(lambda: 1)
+
+
+def test_what_came_back_after_urls_were_left_out_has_to_earn_its_requests() -> None:
+    """Of a browser of code some comparisons show a new line for ever."""
+    rare = [(1, True), (49, False)]
+    progress = progress_of((1_000, True), (MIN_WINDOW, False))
+    assert progress.ends(lambda: 1_000)
+    for _ in range(100):
+        progress.count(is_new=True)
+    for count, is_new in rare * (LATE_WINDOW // 50):
+        assert not progress.is_exhausted
+        for _ in range(count):
+            progress.count(is_new=is_new)
+    later = Progress()
+    later.restore(json.loads(json.dumps(progress.counts)))
+    for each in (progress, later):
+        assert each.ends(lambda: 1_000)
+    assert not progress_of((1_000, True), (MIN_WINDOW, False), (100, True), *rare * 20).ends(lambda: 1_000)
 
 
 def test_a_run_that_yields_goes_on() -> None:
