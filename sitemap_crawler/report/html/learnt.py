@@ -42,7 +42,10 @@ class LearntTrap(NamedTuple):
     examples: list[str]
     """The shortest of them."""
     exclude: str | None
-    """Value of --exclude that matches the URLs; None if it would match all pages, or those that led to listed ones."""
+    """Value of --exclude that matches the URLs.
+
+    None if it would match all pages, those that led to listed ones, or more listed pages than URLs that are left out.
+    """
     listed: int
     """Number of listed pages that it matches, too."""
 
@@ -67,11 +70,13 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     shapes = {name: _shape_of(groups[name], prefix) for name in counts}
     options = {shape.exclude for shape in shapes.values() if shape is not None and shape.exclude is not None}
     ways = ways_to_listed(connection, options)
+    listed, every = count_listed(connection, options - ways)
     shapes = {
-        name: shape._replace(exclude=None) if shape is not None and shape.exclude in ways else shape
+        name: shape._replace(exclude=None)
+        if shape is not None and (shape.exclude in ways or listed[shape.exclude] > counts[name])
+        else shape
         for name, shape in shapes.items()
     }
-    listed, every = count_listed(connection, options - ways)
     traps = [_trap(name, counts[name], shapes[name], texts, listed) for name in counts]
     return LearntTraps(traps, len(found), is_estimated=every > 1)
 

@@ -49,18 +49,19 @@ def with_effects(connection: Connection, shapes: Mapping[str, Sequence[UrlShape]
     """Return shapes, by reason, those of URLs that are not listed with what their options do to listed pages.
 
     They have the number of listed pages that the option matches, too. Those that are the way to listed pages lose the
-    option: the page of a product in one category may be the only one that names the listed page of the product.
+    option: the page of a product in one category may be the only one that names the listed page of the product. So do
+    those whose option would leave out more listed pages than others: it is no advice for one broken page of many.
     """
     left_out = {reason: found for reason, found in shapes.items() if reason != Reason.LISTED}
     options = {shape.exclude for found in left_out.values() for shape in found if shape.exclude is not None}
     ways = ways_to_listed(connection, options)
-    options -= ways
-    listed, _ = count_listed(connection, options)
+    listed, _ = count_listed(connection, options - ways)
 
     def with_effect(shape: UrlShape) -> UrlShape:
-        if shape.exclude is None or shape.exclude in ways:
+        number = listed[shape.exclude]
+        if shape.exclude is None or shape.exclude in ways or number > shape.urls:
             return shape._replace(exclude=None)
-        return shape._replace(listed=listed[shape.exclude])
+        return shape._replace(listed=number)
 
     return {
         reason: list(map(with_effect, found)) if reason in left_out else list(found) for reason, found in shapes.items()
