@@ -41,7 +41,8 @@ The comparison of two versions names both. Fewer parameters may be the name of t
 MAX_TEXTS_BYTES = MAX_BLOCKS * 8
 """Size of the result for a page with that many texts or more."""
 
-_HEX = frozenset("0123456789abcdefABCDEF")
+_HASHES = re.compile(r"[0-9A-Fa-f]{32,}|[0-9A-Fa-f]{7,64}\.\.[0-9A-Fa-f]{7,64}")
+"""A hash, or those of two versions as `git diff` writes them, which may be shortened: `index 3a1cad5..261bd19`."""
 _WORD = re.compile(r"\w+")
 _MAX_LETTERS = 20_000
 """Number of characters of a text in which white space does not count."""
@@ -67,8 +68,8 @@ def text_blocks(document: Document) -> bytes:
             unmarked = words[0].lstrip("+-")
             words[:1] = [unmarked] if unmarked else []
         letters = sum(map(len, words))
-        if letters >= MIN_HASH and max(map(len, words)) >= MIN_HASH:
-            words = [word for word in words if not _is_hash(word)]
+        if ".." in text or (letters >= MIN_HASH and max(map(len, words)) >= MIN_HASH):
+            words = [word for word in words if _HASHES.fullmatch(word) is None]
             letters = sum(map(len, words))
         if letters >= MIN_LETTERS and (words[0][0].isalnum() or _has_letters(words)):
             rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
@@ -88,10 +89,6 @@ def _echoed_query(url: str) -> str:
 
 def _has_letters(words: list[str]) -> bool:
     return any(character.isalnum() for word in words for character in word)
-
-
-def _is_hash(word: str) -> bool:
-    return len(word) >= MIN_HASH and _HEX.issuperset(word)
 
 
 def _media(document: Document) -> Iterator[str]:

@@ -99,6 +99,13 @@ def test_a_hash_is_no_text_of_the_page() -> None:
     assert blocks_of(body) == expected("blob: (", "plain", md5[1:], f"{md5}-z")
 
 
+@pytest.mark.parametrize("versions", ["3a1cad5..261bd19", f"{'58cc8b3f' * 5}..{'0c1d2e3f' * 5}"])
+def test_the_line_of_a_comparison_that_names_two_versions_by_hashes_is_always_the_same(versions: str) -> None:
+    assert blocks_of(f"<pre>index {versions} 100644\nbefore..after cafe..face 1..2 for {versions}x</pre>") == expected(
+        "index 100644", f"before..after cafe..face 1..2 for {versions}x"
+    )
+
+
 def test_a_drawing_is_no_text_of_the_page() -> None:
     """A page asks whether a person reads it by a code that is drawn in characters, and another one each time."""
     drawing = r"""
