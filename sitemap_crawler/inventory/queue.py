@@ -250,7 +250,8 @@ class Queue:
             is_counted_anew = readmit_over_budget(self._connection, self._traps, admits=self._admits)
             if is_counted_anew and self.shared_traps is not None:
                 self.shared_traps.forget_places()
-            known = self._sampled_groups - (reopened - self._traps.yields.left_out.settled)
+            may_yield_again = self._traps.yields.progress.begin_round()
+            known = self._sampled_groups - reopened if may_yield_again else self._sampled_groups
             ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
             self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
             self._bring_forward()

@@ -151,9 +151,6 @@ def sample_repeating(
     chosen = {row.id: row.url for turn in turns for row in turn if row is not None}
     ids = list(chosen)[:MAX_SAMPLES]
     yields.left_out.samples.update(chosen[url_id] for url_id in ids)
-    for group in groups:
-        if (counts := yields.groups.get(group)) is not None:
-            yields.left_out.sample_again(group, counts)
     return ids, {*groups, *again}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.traps.shapes import shape_of
@@ -10,31 +9,10 @@ from sitemap_crawler.traps.shapes import shape_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sitemap_crawler.traps.group_counts import GroupCounts
-
 NEW_SAMPLES = 3
 """Number of new URLs of a shape that are requested although an earlier run has left its URLs out."""
-MAX_POOR_ROUNDS = 5
-"""Number of times that a refused group is sampled again although few pages have yielded since it was before.
-
-A browser of code has so many comparisons that some of them show a line that no page has shown.
-"""
-MIN_YIELD = 1 / 30
-"""Share of the pages of a group since the last samples, below which these are few."""
 MAX_SHAPES = 10_000
 """Maximum number of shapes that are remembered."""
-
-
-@dataclass(slots=True)
-class _Rounds:
-    """The rounds in which samples of a refused group were requested."""
-
-    poor: int = 0
-    """Number of rounds before which few pages had yielded."""
-    pages: int = 0
-    """Number of pages of the group before the last round."""
-    new: int = 0
-    """Number of those that had yielded."""
 
 
 class LeftOut:
@@ -51,10 +29,6 @@ class LeftOut:
         """Those of them that have shown nothing new since, and shapes of which this run has left all URLs out."""
         self._new_samples: dict[str, set[str]] = {}
         """By shape of those, the new URLs that are samples."""
-        self.settled: set[str] = set()
-        """Refused groups that are not sampled again."""
-        self._rounds: dict[str, _Rounds] = {}
-        """By refused group, what is known of its samples."""
 
     def __bool__(self) -> bool:
         return bool(self._shapes)
@@ -93,15 +67,6 @@ class LeftOut:
             new.add(url)
             self.samples.add(url)
         return url not in new
-
-    def sample_again(self, group: str, counts: GroupCounts) -> None:
-        """Note that samples of a refused group are requested. `counts` are those of its pages so far."""
-        rounds = self._rounds.setdefault(group, _Rounds())
-        pages, new = counts.samples - rounds.pages, counts.yields - rounds.new
-        rounds.poor += new < MIN_YIELD * pages
-        rounds.pages, rounds.new = counts.samples, counts.yields
-        if rounds.poor > MAX_POOR_ROUNDS:
-            self.settled.add(group)
 
     @property
     def before(self) -> dict[str, list[str]]:

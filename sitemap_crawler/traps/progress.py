@@ -21,6 +21,13 @@ LATE_WINDOW = 500
 """The window of a run that has left URLs out. Those that came back since have to earn their requests."""
 MAX_LATE_YIELD = 0.03
 """Share of the pages in that window that may still show something new when the run ends again."""
+MAX_POOR_ROUNDS = 5
+"""Number of times in a row that samples of refused groups are requested although little was new since the last time.
+
+A browser of code has so many comparisons of versions that some show for ever what no page has shown.
+"""
+MIN_ROUND_YIELD = 1 / 30
+"""Share of the pages since the last samples, up to which that is little."""
 FEW_PAGES = 100
 """Number of pages that a run requests all the same, before it leaves any out."""
 
@@ -36,6 +43,10 @@ class Progress:
         """Number of pages that had yielded after each MARK_PAGES pages."""
         self._exhausted_after: int | None = None
         """Number of pages after which the run was exhausted while only later turns waited."""
+        self._poor_rounds = 0
+        """Number of rounds of samples in a row before which little was new."""
+        self._before_round = (0, 0)
+        """Numbers of pages, and of those that had yielded, before the last round."""
         self._left_out_after: int | None = None
         """Number of pages after which the run left URLs out for the last time."""
 
@@ -75,6 +86,14 @@ class Progress:
             return False
         self._left_out_after = self.pages
         return True
+
+    def begin_round(self) -> bool:
+        """Count a round of samples of refused groups. Return whether those that have yielded are sampled again."""
+        pages, new = self._before_round
+        is_poor = self._yielded - new <= MIN_ROUND_YIELD * (self.pages - pages)
+        self._poor_rounds = self._poor_rounds + 1 if is_poor else 0
+        self._before_round = (self.pages, self._yielded)
+        return self._poor_rounds <= MAX_POOR_ROUNDS
 
     @property
     def counts(self) -> dict[str, Any]:

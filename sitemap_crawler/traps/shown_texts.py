@@ -27,8 +27,6 @@ _HASH = re.compile(r"\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b")
 """A hash, which may be shortened as Git, Mercurial and Fossil do it. A number, or a word of these letters, is none."""
 MAX_TITLES = 50_000
 """Maximum number of titles that are remembered. All others are new."""
-UNLISTED = 255
-"""Rank of a page that may not be listed. That of any other is the number of parameters of its URL."""
 
 
 class News(NamedTuple):
@@ -48,8 +46,8 @@ class News(NamedTuple):
 class _Text:
     pages: int = 0
     """Number of pages that show the text."""
-    rank: int = UNLISTED
-    """The lowest rank of these pages."""
+    is_listable: bool = False
+    """Whether one of them may be listed."""
 
 
 class ShownTexts:
@@ -57,48 +55,47 @@ class ShownTexts:
 
     def __init__(self) -> None:
         self._texts, self._older_texts = dict[int, _Text](), dict[int, _Text]()
-        self._titles: dict[int, int] = {}
-        """By title, the lowest rank of the pages that have it."""
+        self._titles: dict[int, bool] = {}
+        """By title, whether a page has it that may be listed."""
         self._earlier: set[int] = set()
         """Texts that pages of earlier runs have shown."""
 
-    def show(self, texts: bytes, title: str | None, *, pages: int, rank: int, is_sample: bool) -> News:
+    def show(self, texts: bytes, title: str | None, *, pages: int, is_listable: bool, is_sample: bool) -> News:
         """Remember the texts of a page, and return what is new on it.
 
-        A text or title is new if only pages of a higher rank have shown it: a file is to be listed under its own
-        address, although a comparison of two versions has shown its lines before.
-        `pages` is the number of pages so far, and `rank` that of the page. `is_sample`: whether the page is a sample of
-        a refused group, on which the texts of earlier runs are not new either.
+        `pages` is the number of pages so far. `is_listable`: whether the page may be listed; a text or title is new on
+        such a page as long as none but pages that may not be listed have shown it. `is_sample`: whether the page is a
+        sample of a refused group, on which the texts of earlier runs are not new either.
         """
         common = max(MIN_COMMON, COMMON_SHARE * pages)
         total = weight = new = 0
-        is_titled = self._add_title(title, rank)
+        is_titled = self._add_title(title, is_listable=is_listable)
         for number, letters in numbers_and_weights(texts):
             text = self._find(number)
             total += letters
             if text.pages < common:
                 weight += letters
-                is_known = text.pages > 0 and text.rank <= rank
+                is_known = text.is_listable or (text.pages > 0 and not is_listable)
                 if not is_known and not (is_sample and number in self._earlier):
                     new += letters
-            self._count(number, text, rank)
+            self._count(number, text, is_listable=is_listable)
         # The titles of pages that may not be listed, such as the weeks of a calendar, prove nothing.
-        least = MIN_NEW_TITLED if is_titled and rank < UNLISTED else MIN_NEW
+        least = MIN_NEW_TITLED if is_titled and is_listable else MIN_NEW
         percent = -(-100 * new // weight) if weight else 0
         return News(percent, new > 0 and new >= least * weight, total < MIN_CHARACTERS, is_titled)
 
-    def restore(self, texts: bytes, title: str | None, *, rank: int) -> None:
+    def restore(self, texts: bytes, title: str | None, *, is_listable: bool) -> None:
         """Add a page that an earlier process of the run has seen."""
         for number, _ in numbers_and_weights(texts):
-            self._count(number, self._find(number), rank)
-        self._add_title(title, rank)
+            self._count(number, self._find(number), is_listable=is_listable)
+        self._add_title(title, is_listable=is_listable)
 
     def add_earlier(self, texts: bytes) -> None:
         """Add a page that an earlier run has seen."""
         if len(self._earlier) < MAX_TEXTS:
             self._earlier.update(number for number, _ in numbers_and_weights(texts))
 
-    def _add_title(self, title: str | None, rank: int) -> bool:
+    def _add_title(self, title: str | None, *, is_listable: bool) -> bool:
         """Remember the title of a page. Return whether it is new."""
         if title is None:
             return False
@@ -106,15 +103,15 @@ class ShownTexts:
         known = self._titles.get(number)
         if known is None and len(self._titles) >= MAX_TITLES:
             return True
-        self._titles[number] = rank if known is None else min(rank, known)
-        return known is None or rank < known
+        self._titles[number] = is_listable or known is True
+        return known is None or (is_listable and not known)
 
     def _find(self, number: int) -> _Text:
         return self._texts.get(number) or self._older_texts.get(number) or _Text()
 
-    def _count(self, number: int, text: _Text, rank: int) -> None:
+    def _count(self, number: int, text: _Text, *, is_listable: bool) -> None:
         text.pages += 1
-        text.rank = min(text.rank, rank)
+        text.is_listable = text.is_listable or is_listable
         if len(self._texts) >= MAX_TEXTS:
             self._texts, self._older_texts = {}, self._texts
         self._texts[number] = text

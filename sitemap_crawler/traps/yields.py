@@ -20,7 +20,7 @@ from sitemap_crawler.traps.met_links import MetLinks
 from sitemap_crawler.traps.own_texts import OwnTexts
 from sitemap_crawler.traps.progress import Progress
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.shown_texts import UNLISTED, ShownTexts
+from sitemap_crawler.traps.shown_texts import ShownTexts
 from sitemap_crawler.traps.turns import Turns, plain_shape
 from sitemap_crawler.urls.parameters import count_separators, number_of, simpler_urls
 
@@ -108,8 +108,7 @@ class Yields:
         shape = shape_of(url)
         samples = self.left_out.samples
         is_sample = self._is_sample(url)
-        rank = len(shape.names) if is_listable else UNLISTED
-        news = self.texts.show(texts, title, pages=self.progress.pages, rank=rank, is_sample=is_sample)
+        news = self.texts.show(texts, title, pages=self.progress.pages, is_listable=is_listable, is_sample=is_sample)
         leads_on = self.links.lead_on(links, is_sample=is_sample)
         if shape.names:
             self.canonicals.count(url, canonical, is_listable=is_listable)
@@ -146,10 +145,9 @@ class Yields:
 
     def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
         """Add a page that an earlier process of the run has seen."""
-        shape = shape_of(url)
-        self.texts.restore(texts, title, rank=len(shape.names) if is_listable else UNLISTED)
+        self.texts.restore(texts, title, is_listable=is_listable)
         if is_listable:
-            self._is_object(url, shape, texts, has_new_title=False)
+            self._is_object(url, shape_of(url), texts, has_new_title=False)
 
     def refuses(self, url: str) -> bool:
         """Return whether a URL is not to be requested, as its group only repeats other pages.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sitemap_crawler.traps.progress import FEW_PAGES, LATE_WINDOW, MIN_WINDOW, Progress
+from sitemap_crawler.traps.progress import FEW_PAGES, LATE_WINDOW, MAX_POOR_ROUNDS, MIN_WINDOW, Progress
 
 
 def progress_of(*counts: tuple[int, bool]) -> Progress:
@@ -75,6 +75,24 @@ def test_what_came_back_after_urls_were_left_out_has_to_earn_its_requests() -> N
     for each in (progress, later):
         assert each.ends(lambda: 1_000)
     assert not progress_of((1_000, True), (MIN_WINDOW, False), (100, True), *rare * 20).ends(lambda: 1_000)
+
+
+def test_groups_that_seldom_yield_are_not_sampled_for_ever() -> None:
+    progress = progress_of((1_000, True))
+
+    def rounds(number: int, *, new: int) -> list[bool]:
+        again = []
+        for _ in range(number):
+            for page in range(90):
+                progress.count(is_new=page < new)
+            again.append(progress.begin_round())
+        return again
+
+    assert rounds(1, new=0) == [True]
+    assert rounds(MAX_POOR_ROUNDS - 1, new=3) == [True] * (MAX_POOR_ROUNDS - 1)
+    assert rounds(1, new=4) == [True]
+    assert rounds(MAX_POOR_ROUNDS + 1, new=3) == [*[True] * MAX_POOR_ROUNDS, False]
+    assert rounds(1, new=4) == [True]
 
 
 def test_a_run_that_yields_goes_on() -> None:

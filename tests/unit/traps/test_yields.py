@@ -165,16 +165,6 @@ def test_what_only_pages_show_that_may_not_be_listed_is_new_on_a_page_that_may_b
     assert show(yields, "/article?id=2", 1, 2, 3) == 0
 
 
-def test_what_only_pages_with_more_parameters_have_shown_is_new() -> None:
-    """A browser of code links the comparisons of a file and the file itself; which one comes first is chance."""
-    yields = Yields()
-    assert show(yields, "/compare?file=a&from=1&to=2", 1, 2, 3) is None
-    assert show(yields, "/compare?file=a&from=2&to=3", 1, 2, 3) == 0
-    assert show(yields, "/file?name=a", 1, 2, 3) is None
-    assert show(yields, "/file?name=b", 1, 2, 3) == 0
-    assert show(yields, "/log?name=a&page=1", 1, 2, 3) == 0
-
-
 def test_pages_that_the_run_before_has_listed_yield_again() -> None:
     yields = Yields()
     pages = [f"/list?page={number}" for number in range(MAX_PATIENCE + 2)]
@@ -248,7 +238,7 @@ def test_counts_outlive_the_process() -> None:
         show(yields, f"/list?sort={number}", 1, 2)
     later = Yields()
     later.groups.restore(yields.groups.counts)
-    later.texts.restore(texts_of(1, 2, 3), "Title", rank=0)
+    later.texts.restore(texts_of(1, 2, 3), "Title", is_listable=True)
     later.admit(f"{HOST}/list")
     assert show(later, "/list?sort=z", 1, 2) == 0
     assert later.refuses(f"{HOST}/list?sort=x")
