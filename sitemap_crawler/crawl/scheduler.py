@@ -68,8 +68,8 @@ class FrontierScheduler(BaseScheduler):
         self._alarm: asyncio.TimerHandle | None = None
         self._book = self._job.together.book if self._job.together is not None else None
         self._sharing: Sharing | None = None
-        self._done_at_depth_update = -1
-        self._done_at_sampling = -1
+        self._fetched_at_depth_update = -1
+        self._fetched_at_sampling = -1
         self._watch: RunWatch | None = None
         self._generation = self._job.queue.generation
 
@@ -126,11 +126,11 @@ class FrontierScheduler(BaseScheduler):
             return self._watch.is_anything_left() or self._may_lease_now()
         job = self._job
         is_over = job.shared.budget == 0 or job.ending.failure is not None
-        if not is_over and job.options.max_depth is not None and self._done_at_depth_update != job.done:
+        if not is_over and job.options.max_depth is not None and self._fetched_at_depth_update != job.shared.fetched:
             self._guarded(job.queue.update_depths)
-            self._done_at_depth_update = job.done
-        if not is_over and job.shared.traps.yields.leaves_out and self._done_at_sampling != job.done:
-            self._done_at_sampling = job.done
+            self._fetched_at_depth_update = job.shared.fetched
+        if not is_over and job.shared.traps.yields.leaves_out and self._fetched_at_sampling != job.shared.fetched:
+            self._fetched_at_sampling = job.shared.fetched
             self._guarded(job.queue.sample_refused)
         return self._may_lease_now()
 

@@ -222,8 +222,8 @@ class TrapDetector:
         return Trap.EXHAUSTED if is_sample or shape_of(url).groups[0] in shapes else None
 
     def count_admitted(self, url: str) -> None:
-        """Count a URL that is admitted whatever its parameters are."""
-        if self.applies(url):
+        """Count a URL that is admitted whatever its parameters are. One that only repeats others takes no room."""
+        if self.applies(url) and not self.yields.refuses(url):
             self.facets.count(url)
 
     def admit_session(self, url: str) -> None:
