@@ -27,7 +27,7 @@ MAX_POOR_ROUNDS = 5
 A browser of code has so many comparisons of versions that some show for ever what no page has shown.
 """
 MIN_ROUND_YIELD = 1 / 30
-"""Share of the pages since the last samples, up to which that is little."""
+"""Little is new if at most this share of the pages since the last samples is."""
 FEW_PAGES = 100
 """Number of pages that a run requests all the same, before it leaves any out."""
 
@@ -45,8 +45,10 @@ class Progress:
         """Number of pages after which the run was exhausted while only later turns waited."""
         self._poor_rounds = 0
         """Number of rounds of samples in a row before which little was new."""
-        self._before_round = (0, 0)
-        """Numbers of pages, and of those that had yielded, before the last round."""
+        self._pages_before = 0
+        """Number of pages before the last round."""
+        self._yielded_before = 0
+        """Number of pages that had yielded before the last round."""
         self._left_out_after: int | None = None
         """Number of pages after which the run left URLs out for the last time."""
 
@@ -89,10 +91,9 @@ class Progress:
 
     def begin_round(self) -> bool:
         """Count a round of samples of refused groups. Return whether those that have yielded are sampled again."""
-        pages, new = self._before_round
-        is_poor = self._yielded - new <= MIN_ROUND_YIELD * (self.pages - pages)
+        is_poor = self._yielded - self._yielded_before <= MIN_ROUND_YIELD * (self.pages - self._pages_before)
         self._poor_rounds = self._poor_rounds + 1 if is_poor else 0
-        self._before_round = (self.pages, self._yielded)
+        self._pages_before, self._yielded_before = self.pages, self._yielded
         return self._poor_rounds <= MAX_POOR_ROUNDS
 
     @property

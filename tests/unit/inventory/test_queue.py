@@ -19,7 +19,7 @@ from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation, QueuedUrl
 from sitemap_crawler.traps.detector import TrapDetector
 from sitemap_crawler.traps.groups import PLAIN_SAMPLES
-from sitemap_crawler.traps.progress import MIN_WINDOW
+from sitemap_crawler.traps.progress import MAX_POOR_ROUNDS, MIN_WINDOW
 from sitemap_crawler.traps.turns import MANY_DRY, OWN_PLAIN_SAMPLES
 
 if TYPE_CHECKING:
@@ -302,6 +302,41 @@ def test_a_row_that_waits_in_vain_has_a_sample_before_the_run_ends(store: Store)
     assert {path for path, _ in lease(queue)} == reports - {sample}
     queue.sample_refused()
     assert lease(queue) == []
+
+
+def test_refused_urls_that_seldom_show_anything_new_are_not_sampled_for_ever(store: Store) -> None:
+    urls_of_shape = 1_500
+    traps = TrapDetector(5_000, applies=lambda _: True)
+    queue = trapping_queue(store, traps)
+    queue.add_start_page(SITE)
+    lease(queue)
+    observe(queue, 1, *(f"diff?from={version}" for version in range(urls_of_shape)))
+    queue.flush()
+    requested = 0
+
+    def request_all(*texts: int) -> int:
+        """Request what the queue gives. Only the first page shows these texts."""
+        nonlocal requested
+        before = requested
+        while leased := queue.lease(20):
+            for page in leased:
+                content = array("I", [number for text in texts or (1, 2) for number in (text, 10)]).tobytes()
+                traps.compare(page.url, content, "Title", (), is_listable=True)
+                observe(queue, page.id, depth=1)
+                texts = ()
+                requested += 1
+            if traps.learnt:
+                queue.refuse_trapped(())
+        return requested - before
+
+    request_all()
+    rounds = 0
+    queue.sample_refused()
+    while request_all(1_000 + rounds, 5_000 + rounds):
+        rounds += 1
+        queue.sample_refused()
+    assert rounds == MAX_POOR_ROUNDS
+    assert requested < urls_of_shape / 2
 
 
 def test_urls_that_are_given_back_are_no_samples(store: Store) -> None:
