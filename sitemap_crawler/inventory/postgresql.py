@@ -19,6 +19,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateSchema
 
 from sitemap_crawler.exceptions import InventoryError, NotAnInventoryError, OptionError
+from sitemap_crawler.inventory.connecting import ConnectionAttempts
 from sitemap_crawler.inventory.dialects import Greater, Position, Truncated
 from sitemap_crawler.inventory.migrations import SERVER_TABLES, STEPS, is_old, stored_version, version_problem
 from sitemap_crawler.inventory.schema import SCHEMA_VERSION, frontier, frontier_due, meta, metadata
@@ -145,9 +146,11 @@ def server_engine(location: ServerLocation) -> Engine:
         raise OptionError(message, option="state") from error
     path = _quoted(location)
 
+    attempts = ConnectionAttempts()
+
     @event.listens_for(engine, "do_connect")
-    def check_version(dialect: Any, _record: Any, given: Any, options: Any) -> Any:
-        connection = dialect.connect(*given, **options)
+    def connect(dialect: Any, _record: Any, given: Any, options: Any) -> Any:
+        connection = attempts.connect(lambda: dialect.connect(*given, **options))
         version = connection.info.server_version // 10_000
         if version < MIN_VERSION:
             connection.close()
