@@ -84,12 +84,16 @@ class RunWatch:
             self._timer.cancel()
 
     def may_send(self) -> bool:
-        """Return whether this process may send requests. One that was taken for dead joins under a new number."""
-        if self._membership.is_dead:
-            self._guarded(self._rejoin)
+        """Return whether this process may send requests.
+
+        One that was taken for dead joins under a new number. One that is silent asks the server itself, as nothing else
+        may do so before it sends a request: without the server the crawl ends.
+        """
+        if self._membership.is_dead or self._membership.is_silent:
+            self._guarded(self._ask_server)
         return not self._membership.is_silent
 
-    def _rejoin(self) -> None:
+    def _ask_server(self) -> None:
         self._queue.look()
 
     def is_anything_left(self) -> bool:

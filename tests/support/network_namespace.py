@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
+import socket
 import subprocess
 import uuid
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 DATABASE, SITE = "d", "s"
+NAMESPACES = 128
+"""Number of namespaces that have addresses at the same time."""
 
 
 class NetworkNamespace:
@@ -31,7 +33,8 @@ class NetworkNamespace:
         if made.returncode:
             pytest.skip(f"no network namespace can be made: {made.stderr.strip()}")
         # Addresses for tests of networks, https://www.rfc-editor.org/rfc/rfc2544#appendix-C.2.2
-        number = random.randrange(0, 128) * 2
+        number, self._reserved = _reserve_number()
+        number *= 2
         self._prefixes = {link: f"198.18.{number + index}" for index, link in enumerate((DATABASE, SITE))}
         _ip("-n", self.name, "link", "set", "lo", "up")
         for link, prefix in self._prefixes.items():
@@ -48,6 +51,7 @@ class NetworkNamespace:
     ) -> None:
         # The links go with it.
         _ip("netns", "delete", self.name)
+        self._reserved.close()
 
     def address(self, link: str) -> str:
         """Return the address at our end of a link."""
@@ -68,6 +72,20 @@ class NamespacedProgram(Program):
         # The fork server is in another namespace.
         command = [str(find_tool("ip")), "netns", "exec", self._namespace.name, *self.command(*arguments)]
         return subprocess.Popen(command, cwd=self.directory, env=self.environment(), text=True, **streams)
+
+
+def _reserve_number() -> tuple[int, socket.socket]:
+    """Return a number that no other namespace of this machine has while the socket is open."""
+    for number in range(NAMESPACES):
+        reserved = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            # An abstract address, which is free again when the socket is closed.
+            reserved.bind(f"\0network-namespace-{number}")
+        except OSError:
+            reserved.close()
+        else:
+            return number, reserved
+    raise AssertionError(f"{NAMESPACES} network namespaces are in use")
 
 
 def _ip(*arguments: str) -> None:
