@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,13 @@ from sitemap_crawler.cli.common import (
     print_outcome,
 )
 from sitemap_crawler.config.options import Options
-from sitemap_crawler.exceptions import USAGE, OptionError, SitemapCrawlerError
+from sitemap_crawler.exceptions import FAILED, USAGE, OptionError, SitemapCrawlerError
 from sitemap_crawler.utils.shortage import shortage_error_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+logger = logging.getLogger(__name__)
 
 
 class RunCommand(click.Command):
@@ -122,7 +125,11 @@ def helper() -> int:
     from sitemap_crawler.crawl.runner import run_crawl
 
     start, verbosity = read_start(sys.stdin.buffer)
-    return run_crawl(start, verbosity=verbosity).exit_code
+    report = run_crawl(start, verbosity=verbosity)
+    if report.exit_code == FAILED:
+        # The main process, whose crawl goes on, does not know why.
+        logger.error("a helper process has failed: %s", report.message)
+    return report.exit_code
 
 
 def _writing_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.postgres_server import needs_postgres
+from tests.crawl.test_several_processes import wait_for
+from tests.support.postgres_server import ICU, needs_postgres
 from tests.support.star_site import PAGES, PATIENCE, Star, answer_when_shared
 
 if TYPE_CHECKING:
@@ -30,6 +31,21 @@ PROCESSES = 3
 OPTIONS = ("--processes", str(PROCESSES), "-s", "DOWNLOAD_TIMEOUT=170")
 SHORT_LEASE = ("-s", "SITEMAP_LEASE=3")
 """So that a test need not wait for a minute until a killed process counts as dead."""
+
+FAILING_HELPER = """
+import sys
+
+if sys.orig_argv[-1] == "helper":
+    from sqlalchemy.exc import OperationalError
+
+    from sitemap_crawler.inventory.shared_queue import SharedQueue
+
+    def lease(*_arguments, **_options):
+        raise OperationalError("SELECT", {}, Exception("the server has a fault"))
+
+    SharedQueue.lease = lease
+"""
+"""Code that has each helper fail when it leases URLs."""
 
 
 @pytest.fixture
@@ -130,6 +146,9 @@ def test_a_suspended_helper_does_not_hold_up_the_end(program: Program, star: Sta
     state = postgres.url()
 
     def suspend_one() -> None:
+        # A helper that has not begun to crawl ends with its connection. One that has begun has a number of slots.
+        begun = f"SELECT count(*) FROM {state.rpartition('=')[2]}.grants"
+        wait_for(lambda: postgres.execute(ICU, begun) == [(PROCESSES,)])
         helpers = [number for number in processes_of(mark) if parent_of(number) == process.pid and is_helper(number)]
         assert len(helpers) == PROCESSES - 1
         os.kill(helpers[0], signal.SIGSTOP)
@@ -142,6 +161,21 @@ def test_a_suspended_helper_does_not_hold_up_the_end(program: Program, star: Sta
     # Nobody had to kill it.
     assert "a helper process ended with code" not in out
     assert "Traceback" not in out
+    assert sitemap(program, "sitemaps") == expected
+
+
+@needs_postgres
+def test_a_helper_that_fails_says_why(program: Program, star: Star, postgres: PostgresServer) -> None:
+    expected = crawl_alone(program, star)
+    mark = uuid4().hex
+    state = postgres.url()
+    program.patch(FAILING_HELPER)
+    with crawling(program, mark, star.url, "--state", state, *OPTIONS, *SHORT_LEASE) as process:
+        answer_when_shared(star, postgres, state, processes=PROCESSES)
+        out, _ = process.communicate(timeout=2 * PATIENCE)
+    assert process.returncode == 0, out
+    assert f"a helper process has failed: cannot use the inventory {state}: the server has a fault" in out
+    assert "a helper process ended with code 1; the others have crawled its pages" in out
     assert sitemap(program, "sitemaps") == expected
 
 
