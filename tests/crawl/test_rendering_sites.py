@@ -43,7 +43,7 @@ IMAGE = "{http://www.google.com/schemas/sitemap-image/1.1}loc"
 ENTRY = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 DELAY_SECONDS = 0.2
 PUBLIC_ADDRESS = "93.184.215.14"
-BUSY_LOOPS = 4
+BUSY_LOOPS = 2
 PATIENCE_SECONDS = 120
 
 
