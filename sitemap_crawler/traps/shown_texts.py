@@ -47,7 +47,7 @@ class _Text:
     pages: int = 0
     """Number of pages that show the text."""
     is_listable: bool = False
-    """Whether one of them may be listed."""
+    """True if a page that shows the text may be listed."""
 
 
 class ShownTexts:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from psycopg import OperationalError as NoServer
+from sqlalchemy.exc import OperationalError
 
+from sitemap_crawler.config.state_location import parse_server
+from sitemap_crawler.inventory import postgresql
 from sitemap_crawler.inventory.connecting import ConnectionAttempts
 
 
@@ -16,11 +20,11 @@ class Server:
         self.is_reachable = False
         self.attempts = 0
 
-    def connect(self) -> str:
+    def connect(self, error: type[Exception] = OSError) -> str:
         self.attempts += 1
         self.now += self.seconds
         if not self.is_reachable:
-            raise OSError(f"attempt {self.attempts}")
+            raise error(f"attempt {self.attempts}")
         return "connection"
 
 
@@ -55,3 +59,14 @@ def test_further_connections_are_made_after_one_that_took_long() -> None:
     server.is_reachable = True
     attempts = ConnectionAttempts(lambda: server.now)
     assert [attempts.connect(server.connect) for _ in range(2)] == ["connection"] * 2
+
+
+def test_the_engine_of_a_server_does_not_repeat_an_attempt_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server()
+    monkeypatch.setattr(postgresql, "ConnectionAttempts", lambda: ConnectionAttempts(lambda: server.now))
+    engine = postgresql.server_engine(parse_server("postgresql://127.0.0.1/crawls?schema=site"))
+    monkeypatch.setattr(engine.dialect, "connect", lambda *_, **__: server.connect(NoServer))
+    for _ in range(3):
+        with pytest.raises(OperationalError, match="attempt 1"):
+            engine.connect()
+    assert server.attempts == 1

@@ -60,7 +60,7 @@ def test_a_few_urls_are_requested_before_a_run_ends() -> None:
 
 
 def test_what_came_back_after_urls_were_left_out_has_to_earn_its_requests() -> None:
-    """Of a browser of code some comparisons show a new line for ever."""
+    """A browser of code always has some comparisons that show a new line."""
     rare = [(1, True), (49, False)]
     progress = progress_of((1_000, True), (MIN_WINDOW, False))
     assert progress.ends(lambda: 1_000)
