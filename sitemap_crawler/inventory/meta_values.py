@@ -71,12 +71,15 @@ class _Counts(_Value):
     pages_seen: _Count = 0
     pages_new: _Count = 0
     marks: list[_Count] = []
+    rounds_of_samples: tuple[_Count, _Count, _Count] = (0, 0, 0)
 
 
 class _Before(_Value):
     run: _Count
     refused: list[str]
     left_out: list[str]
+    samples: list[str] = []
+    sampled: list[str] = []
 
 
 class _WorkingTime(_Value):

@@ -45,6 +45,7 @@ from sitemap_crawler.inventory.traps import (
 from sitemap_crawler.items import Observation, PageRendering, QueuedUrl
 from sitemap_crawler.policy.rules import LINKED_FROM_UNREACHED, UNREACHED
 from sitemap_crawler.traps.detector import Trap, TrapDetector
+from sitemap_crawler.traps.turns import SAMPLE_TURN
 from sitemap_crawler.utils.bounded import Recent
 
 if TYPE_CHECKING:
@@ -140,9 +141,6 @@ class Queue:
         self._has_unsaved_traps = False
         self._nofollow: dict[int, int] = {}
         self._nofollow_seen: set[int] = set()
-        self._samples: set[int] = set()
-        """Refused URLs that are requested all the same."""
-        self._sampled_groups: set[str] = set()
         self._doubted: dict[int, QueuedUrl] = {}
         """Leased URLs whose answers may be those of others."""
         with connection.begin():
@@ -251,14 +249,17 @@ class Queue:
             if is_counted_anew and self.shared_traps is not None:
                 self.shared_traps.forget_places()
             may_yield_again = self._traps.yields.progress.begin_round()
-            known = self._sampled_groups - reopened if may_yield_again else self._sampled_groups
+            left_out = self._traps.yields.left_out
+            known = left_out.sampled - reopened if may_yield_again else left_out.sampled
             ids, groups = sample_repeating(self._connection, self._traps, known=known, run=self._run)
-            self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)))
+            self._admit(ids, (int(UrlState.REPEATS), int(UrlState.EXHAUSTED)), turn=SAMPLE_TURN)
+            sampled = known | groups
+            store_left_out(self._connection, self._traps, run=self._run, sampled=sampled)
+            store_trap_counts(self._connection, self._traps, run=self._run)
             self._bring_forward()
             self.queued = self._count_queued()
+        left_out.sampled = sampled
         self._traps.yields.reopened -= reopened
-        self._samples.update(ids)
-        self._sampled_groups = known | groups
 
     def settle_repeats(self) -> bool:
         """Refuse the fetched pages that only repeat others. Called when the run ends.
@@ -388,7 +389,7 @@ class Queue:
                     bring_back(self._connection, self._traps)
                 self.queued += self._bring_forward()
                 rows = self._frontier.lease(self._due, limit, elsewhere=elsewhere)
-                if rows and rows[0].turn and self._leaves_out(rows):
+                if rows and rows[0].turn > 0 and self._leaves_out(rows):
                     self._frontier.give_back([row.id for row in rows])
                     exhaust(self._connection, self._traps)
                     if self.stores_trap_counts:
@@ -401,7 +402,8 @@ class Queue:
                 leased = [leased_url(row) for row in rows if row.id not in postponed]
                 if self._traps.yields.refused or (self.shared_traps is not None and self.shared_traps.version):
                     # They were discovered before the trap was learnt, perhaps by another process.
-                    refused = refuse_leased(self._connection, self._traps, leased, exempt=self._samples)
+                    samples = {row.id for row in rows if row.turn == SAMPLE_TURN}
+                    refused = refuse_leased(self._connection, self._traps, leased, exempt=samples)
                     self._frontier.drop(refused)
                     leased = [queued for queued in leased if queued.id not in refused]
             self.queued = (self.queued - len(rows) if len(rows) == limit else 0) + len(postponed)
@@ -420,7 +422,12 @@ class Queue:
         return bring_forward(self._connection, new)
 
     def _turn_now(self, row: Any) -> int:
-        """Return the turn of a leased URL by what the run has learnt since it began to wait."""
+        """Return the turn of a leased URL by what the run has learnt since it began to wait. Samples keep theirs."""
+        if row.turn == SAMPLE_TURN:
+            # Another process may have chosen it.
+            self._traps.yields.left_out.samples.add(row.url)
+            self._traps.count_request(row.url, 0)
+            return SAMPLE_TURN
         return self._traps.count_request(row.url, row.turn) if 0 < row.depth < UNREACHED else 0
 
     def flush(self) -> None:
@@ -548,14 +555,14 @@ class Queue:
         self.queued += len(admitted)
         return len(inserted) == len(fresh)
 
-    def _admit(self, ids: Sequence[int], states: Iterable[int]) -> None:
+    def _admit(self, ids: Sequence[int], states: Iterable[int], *, turn: int = 0) -> None:
         """Queue those of the URLs that have one of the states."""
         for chunk in chunks(ids):
             refused = urls.c.id.in_(chunk) & urls.c.state.in_(states)
             rows = self._connection.execute(select(urls.c.id, urls.c.depth).where(refused)).all()
             if rows:
                 self._connection.execute(update(urls).where(refused).values(state=int(UrlState.ADMITTED)))
-                add_waiting(self._connection, [{"url_id": row.id, "depth": row.depth} for row in rows])
+                add_waiting(self._connection, [{"url_id": row.id, "depth": row.depth, "turn": turn} for row in rows])
 
     def _complete(self, ids: Sequence[int]) -> set[int]:
         """Remove URLs from the frontier. Return those whose observations this process may store."""

@@ -77,7 +77,7 @@ class MetaObject(StrEnum):
     TRAPS = "traps"
     """The learnt traps."""
     TRAPS_BEFORE = "traps-before"
-    """The groups of URLs that earlier runs have refused, and the shapes of the URLs that were left out."""
+    """The groups of URLs that earlier runs have refused, the shapes of the URLs that were left out, and the samples."""
     WORKING_TIME = "working_time"
     """The working time and other totals of the processes of the latest run, see `runs`."""
 

@@ -16,7 +16,7 @@ from sitemap_crawler.traps.learner import MAX_DIFFERENT, MIN_REPEATS
 from sitemap_crawler.traps.patterns import sessions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -60,10 +60,17 @@ def begin_with_traps(connection: Connection, traps: TrapDetector, *, run: int) -
     store_left_out(connection, traps, run=run)
 
 
-def store_left_out(connection: Connection, traps: TrapDetector, *, run: int) -> None:
-    """Store what the runs before this one have refused, and the shapes that were left out, for a resumed run."""
+def store_left_out(
+    connection: Connection, traps: TrapDetector, *, run: int, sampled: Collection[str] | None = None
+) -> None:
+    """Store what the runs before this one have refused, the shapes that were left out, and samples, for a resumed run.
+
+    `sampled` are the groups of which there are samples from now on, if these are others than before.
+    """
     if traps.yields.leaves_out:
-        _store(connection, MetaObject.TRAPS_BEFORE, {"run": run, **traps.yields.left_out.before})
+        left_out = traps.yields.left_out
+        groups = left_out.sampled if sampled is None else sampled
+        _store(connection, MetaObject.TRAPS_BEFORE, {"run": run, **left_out.before, "sampled": sorted(groups)})
 
 
 def store_learnt_traps(connection: Connection, traps: TrapDetector) -> None:

@@ -271,8 +271,10 @@ class _Conclusion:
             logger.info("%s", report.notices[-1])
             run = self._context.run.id
             if report.waiting > fetched_in_run(self._connection, run) or has_grown(self._connection, run):
-                report.notices.append(limit_remedy())
                 self._note_shapes(report.waiting, waiting_urls)
+                if any(shape.exclude for shape in report.waiting_shapes):
+                    report.notices.insert(self._lines_before_shapes, limit_remedy())
+                    self._lines_before_shapes += 1
 
     def _note_interruption(self) -> None:
         """Say which URLs wait, if the queue of an interrupted run has grown."""

@@ -109,10 +109,10 @@ def limit_remedy() -> str:
 
 
 def shape_lines(shapes: Iterable[UrlShape]) -> Iterator[str]:
-    """Yield a line for each shape, with the option that excludes its URLs."""
+    """Yield a line for each shape that an option excludes, with that option."""
     for shape in shapes:
-        remedy = "" if shape.exclude is None else f"{_listed(shape.listed)}: --exclude {quote(shape.exclude)}"
-        yield f"{shape.urls:,} like {shape.pattern}{remedy}"
+        if shape.exclude is not None:
+            yield f"{shape.urls:,} like {shape.pattern}{_listed(shape.listed)}: --exclude {quote(shape.exclude)}"
 
 
 def _listed(pages: int | None) -> str:

@@ -23,6 +23,8 @@ class LeftOut:
         """Groups that an earlier run had refused when this one began."""
         self.samples: set[str] = set()
         """URLs that are requested all the same."""
+        self.sampled: set[str] = set()
+        """Groups of which the run has requested such URLs before its end."""
         self.earlier_shapes: set[str] = set()
         """Shapes of which an earlier run has left URLs out. Those of their pages that repeat others are not listed."""
         self._shapes: set[str] = set()
@@ -70,15 +72,18 @@ class LeftOut:
 
     @property
     def before(self) -> dict[str, list[str]]:
-        """The groups that earlier runs have refused, and the shapes that are and were left out, for JSON."""
+        """What earlier runs have refused, the shapes that are and were left out, and the samples, for JSON."""
         return {
             "refused": sorted(self.earlier),
             "left_out": sorted(self._shapes),
             "left_out_before": sorted(self.earlier_shapes),
+            "samples": sorted(self.samples),
         }
 
     def restore(self, before: Mapping[str, list[str]]) -> None:
-        """Add what an earlier process of the run knew of the runs before."""
+        """Add what an earlier process of the run knew."""
         self.earlier.update(before["refused"])
         self._shapes.update(before["left_out"])
         self.earlier_shapes.update(before.get("left_out_before", ()))
+        self.samples.update(before.get("samples", ()))
+        self.sampled.update(before.get("sampled", ()))

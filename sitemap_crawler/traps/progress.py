@@ -105,6 +105,7 @@ class Progress:
             "marks": self._marks[-MAX_STORED:],
             "exhausted_after": self._exhausted_after,
             "left_out_after": self._left_out_after,
+            "rounds_of_samples": [self._poor_rounds, self._pages_before, self._yielded_before],
         }
 
     def restore(self, counts: Mapping[str, Any]) -> None:
@@ -112,5 +113,6 @@ class Progress:
         self.pages, self._yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
         self._exhausted_after = counts.get("exhausted_after")
         self._left_out_after = counts.get("left_out_after")
+        self._poor_rounds, self._pages_before, self._yielded_before = counts.get("rounds_of_samples", (0, 0, 0))
         number = self.pages // MARK_PAGES + 1
         self._marks = ([0] * number + counts.get("marks", []))[-number:]

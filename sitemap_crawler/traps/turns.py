@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sitemap_crawler.traps.groups import Groups
     from sitemap_crawler.traps.shapes import Shape
 
+SAMPLE_TURN = -1
+"""Turn of URLs that are requested although their group is refused, or was left out."""
 TURN_URLS = 30
 """Number of URLs of a shape with parameters that are requested before those of other shapes go on."""
 NAME_TURNS = 1_000

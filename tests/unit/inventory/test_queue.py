@@ -11,7 +11,9 @@ import pytest
 from sqlalchemy import select
 
 from sitemap_crawler.inventory import queue as queue_module
+from sitemap_crawler.inventory.frontier import give_back_all
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.repeats import MIN_GROUP_SAMPLES
 from sitemap_crawler.inventory.schema import frontier, observations, urls
 from sitemap_crawler.inventory.sql import decode_links
 from sitemap_crawler.inventory.store import Store, open_store
@@ -23,7 +25,7 @@ from sitemap_crawler.traps.progress import MAX_POOR_ROUNDS, MIN_WINDOW
 from sitemap_crawler.traps.turns import MANY_DRY, OWN_PLAIN_SAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sitemap_crawler.config.state_location import StateLocation
@@ -337,6 +339,48 @@ def test_refused_urls_that_seldom_show_anything_new_are_not_sampled_for_ever(sto
         queue.sample_refused()
     assert rounds == MAX_POOR_ROUNDS
     assert requested < urls_of_shape / 2
+
+
+def test_a_run_that_was_killed_goes_on_with_its_samples(store: Store) -> None:
+    content = array("I", [1, 10, 2, 10]).tobytes()
+
+    def resumed() -> tuple[TrapDetector, Queue]:
+        traps = TrapDetector(5_000, applies=lambda _: True)
+        with store.connection.begin():
+            give_back_all(store.connection)
+            load_traps(store.connection, traps, run=1)
+        traps.yields.restore_page(SITE, content, "Title", is_listable=True)
+        traps.yields.admitted.add_earlier(f"{SITE}diff?from=0")
+        return traps, trapping_queue(store, traps)
+
+    def request(traps: TrapDetector, queue: Queue, pages: Sequence[QueuedUrl]) -> list[str]:
+        for page in pages:
+            traps.compare(page.url, content, "Title", (), is_listable=True)
+            observe(queue, page.id, depth=1)
+        if traps.learnt:
+            queue.refuse_trapped(())
+        queue.flush()
+        return [page.url for page in pages]
+
+    traps, queue = resumed()
+    queue.add_start_page(SITE)
+    lease(queue)
+    observe(queue, 1, *(f"diff?from={version}" for version in range(200)))
+    queue.flush()
+    while pages := queue.lease(20):
+        request(traps, queue, pages)
+    queue.sample_refused()
+    first = request(traps, queue, queue.lease(2))
+    queue.lease(1)
+    traps, queue = resumed()
+    last = request(traps, queue, queue.lease(10))
+    assert (len(first), len(last)) == (2, MIN_GROUP_SAMPLES - 2)
+    assert traps.yields.left_out.samples.issuperset(last)
+    queue.sample_refused()
+    assert lease(queue) == []
+    traps, queue = resumed()
+    queue.sample_refused()
+    assert lease(queue) == []
 
 
 def test_urls_that_are_given_back_are_no_samples(store: Store) -> None:

@@ -10,12 +10,14 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from sitemap_crawler.inventory.queue import Queue
+from sitemap_crawler.inventory.repeats import MIN_GROUP_SAMPLES
 from sitemap_crawler.inventory.schema import UrlState, frontier, urls
 from sitemap_crawler.inventory.shared_run import SharedRunTable
 from sitemap_crawler.inventory.shared_traps import SharedTraps
 from sitemap_crawler.inventory.traps import load_traps
 from sitemap_crawler.items import Observation
 from sitemap_crawler.traps.detector import Trap, TrapDetector
+from sitemap_crawler.traps.shapes import shape_of
 from tests.support.leased_urls import lease_urls
 from tests.support.postgres_server import needs_postgres
 from tests.support.shared_inventory import RUN, SharedInventory, shared_inventory
@@ -106,6 +108,21 @@ def test_a_trap_that_one_process_learns_is_refused_by_the_others(inventory: Shar
     two.look()
     two.find("b", *calendar(3, 4))
     assert two.waiting() == ["a", "b"]
+
+
+def test_a_sample_is_requested_by_any_process(inventory: SharedInventory) -> None:
+    one, two = Process(inventory, budget=9), Process(inventory, budget=9)
+    one.find(*(f"diff?from={version}" for version in range(20)))
+    one.learn(Trap.REPEATS, shape_of(f"{SITE}diff?from=1").groups[0])
+    two.look()
+    two.traps.yields.admitted.add_earlier(f"{SITE}diff?from=0")
+    refusing = one.queue()
+    first = [queued.url.removeprefix(SITE) for queued in refusing.lease(20)]
+    assert first == ["diff?from=0"]
+    refusing.sample_refused()
+    samples = [path for path in one.waiting() if path not in first]
+    assert len(samples) == MIN_GROUP_SAMPLES
+    assert [queued.url.removeprefix(SITE) for queued in two.queue().lease(20)] == samples
 
 
 def test_traps_that_two_processes_learn_at_the_same_time_are_all_kept(inventory: SharedInventory) -> None:
