@@ -13,7 +13,7 @@ from sitemap_crawler.traps.shown_texts import numbers_and_weights
 from sitemap_crawler.urls.parameters import parameters_of, simplicity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import ColumnElement, Connection, Select
 
@@ -25,8 +25,8 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
     """Return the listed URL that shows what a page shows; None if none is found.
 
     Of a URL without parameters that is the page above it. That of others has the same path: it is the simplest one with
-    the same content, otherwise the simplest one with fewer of the parameters, otherwise the one that shows the most of
-    its texts.
+    the same content, otherwise the one that shows the most of its texts, at least half of them, those with fewer of its
+    parameters first. Of a URL that was not fetched it is the simplest one with fewer of the parameters.
     """
     seen = observations.c
     if "?" not in url:
@@ -37,8 +37,10 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
     if fingerprint is not None and (found := _simplest(_urls(connection, listed, same))) is not None:
         return found
     parameters = _parameters(url)
-    fewer = (other for other in _urls(connection, listed) if _parameters(other) <= parameters)
-    return _simplest(fewer) or _most_similar(connection, listed, url_id)
+    texts = connection.scalar(select(page_texts.c.texts).where(page_texts.c.url_id == url_id))
+    if texts is None:
+        return _simplest(other for other in _urls(connection, listed) if _parameters(other) <= parameters)
+    return _most_similar(connection, listed, dict(numbers_and_weights(texts)), parameters)
 
 
 def _listed_of_path(path: str) -> Select[Any]:
@@ -56,15 +58,18 @@ def _urls(connection: Connection, listed: Select[Any], *conditions: ColumnElemen
     return connection.scalars(query, execution_options={"yield_per": STREAM_ROWS})
 
 
-def _most_similar(connection: Connection, listed: Select[Any], url_id: int) -> str | None:
-    known = connection.scalar(select(page_texts.c.texts).where(page_texts.c.url_id == url_id))
-    weights = dict(numbers_and_weights(known or b""))
+def _most_similar(
+    connection: Connection, listed: Select[Any], weights: Mapping[int, int], parameters: frozenset[str]
+) -> str | None:
+    """Return the URL of the page that shows the most of these texts, given with their weights; None if of no half."""
     query = listed.where(page_texts.c.texts.is_not(None)).order_by(urls.c.url).limit(MAX_COMPARED)
-    most, most_similar = 0, None
+    half = sum(weights.values()) / 2
+    most, most_similar = (0, False), None
     for url, texts in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
         shown = sum(weights.get(number, 0) for number, _ in numbers_and_weights(texts))
-        if shown > most:
-            most, most_similar = shown, url
+        rank = (shown, _parameters(url) <= parameters)
+        if shown >= half and shown and rank > most:
+            most, most_similar = rank, url
     return most_similar
 
 

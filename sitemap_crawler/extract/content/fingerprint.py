@@ -86,6 +86,9 @@ _GENERATED = re.compile(
     rb"|(?:last|page)-?(?:modified|updated|edited|changed|revised)(?:on|at)?:?%s"
     rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
 )
+# The date of the request in a citation of the page, such as: accessed November 30, 2026; Retrieved on 2026-11-30.
+_ACCESS_MARKS = (b"ccessed", b"etrieved")
+_ACCESS = re.compile(rb"(?i:(?:accessed|retrieved)(?:on)?:?%s)" % _DATE)
 # The clock of a forum, in the first or the last _END_BYTES.
 _CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:")
 _CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
@@ -102,6 +105,7 @@ _MAX_SHORT_DATE = 40
 """Maximum number of characters of a text that may be a short date."""
 
 # Bounds on hostile pages; real ones stay far below.
+_MAX_ACCESS = 5  # dates of a request
 _MAX_STATED = 200  # properties of microdata
 _MAX_SCRIPTS = 50
 _MAX_CELLS = 5_000  # of tables
@@ -283,6 +287,9 @@ def _stable_text(text: bytes, language: str | None) -> bytes:
         if mark in text:
             text = _without_counters(text, mark)
     text = without_visitors(text)
+    for mark in _ACCESS_MARKS:
+        if mark in text:
+            text = _without_access(text, mark)
     for mark in _CLOCK_MARKS:
         position = text.find(mark, 0, _END_BYTES)
         text = _without_match(text, text.rfind(mark, -_END_BYTES) if position < 0 else position, _CLOCK)
@@ -297,6 +304,17 @@ def _without_match(text: bytes, position: int, pattern: re.Pattern[bytes]) -> by
         return text
     start, end = max(0, position - _WINDOW_BYTES), position + _WINDOW_BYTES
     return text[:start] + pattern.sub(b"", text[start:end]) + text[end:]
+
+
+def _without_access(text: bytes, mark: bytes) -> bytes:
+    """Return the text without what matches at the last places with this mark. A citation stands near the end."""
+    position = len(text)
+    for _ in range(_MAX_ACCESS):
+        position = text.rfind(mark, 0, position)
+        if position < 0:
+            break
+        text = _without_match(text, position, _ACCESS)
+    return text
 
 
 def _without_counters(text: bytes, mark: bytes) -> bytes:

@@ -70,8 +70,10 @@ _ACTING_INPUTS = frozenset(("hidden", "checkbox", "submit", "button", "image", "
 # content too.
 _ID_OR_CLASS = """
     breadcrumb breadcrumbs leftnav mainnav navbar navigation pagination post-navigation related related-posts
-    relatedposts rightnav sidebar sidenav topnav
+    related-products relatedposts rightnav sidebar sidenav similar-products topnav
     latest-posts recent-comments recent-posts
+    also-purchased also-purchased-products box-also-purchased-products box-latest-products box-popular-products
+    box-recently-viewed-products box-similar-products
     comment-form comments comments-area commentform disqus_thread respond
     cookie-banner cookie-consent cookie-notice cookieconsent
     """
@@ -96,7 +98,7 @@ _KIND_BY_CLASS = {
         _NO_CONTENT,
         """
         jp-relatedposts more-posts mw-editsection mw-indicators nav-links navbox navfooter navheader pager printfooter
-        read-next recommendations recommended related-articles related-content related-products related-tags
+        read-next recommendations recommended related-articles related-content related-tags
         similar-posts skip-link sphinxsidebar spirit-nav yarpp yarpp-related
 
         action-buttons also-bought centerboxwrapper cross-selling cross-sells crossselling leftboxcontainer

@@ -26,9 +26,17 @@ _IS_LISTED = decisions.c.decision == "listed"
 
 
 def with_listed(connection: Connection, shapes: Sequence[UrlShape]) -> list[UrlShape]:
-    """Return the shapes with the numbers of listed pages that their options match."""
+    """Return the shapes with the numbers of listed pages that their options match.
+
+    An option that matches more listed pages than other URLs is none to advise, and left out.
+    """
     listed, _ = count_listed(connection, {shape.exclude for shape in shapes if shape.exclude is not None})
-    return [shape._replace(listed=listed[shape.exclude]) for shape in shapes]
+    return [
+        shape._replace(exclude=None)
+        if listed[shape.exclude] > shape.urls
+        else shape._replace(listed=listed[shape.exclude])
+        for shape in shapes
+    ]
 
 
 def count_listed(connection: Connection, options: Collection[str]) -> tuple[Counter[str | None], int]:

@@ -98,8 +98,9 @@ def test_the_simplest_url_of_a_content_stays(store: Store) -> None:
     ("page", "shown_by"),
     [
         (("/?main=item&id=2&ref=a", b"2", texts_of(8)), "/?main=item&id=2"),
-        (("/?main=item&id=3&sort=a", b"9", texts_of(8)), "/?main=item&id=3"),
-        (("/?main=item;id=3;sort=a", b"9", texts_of(8)), "/?main=item&id=3"),
+        (("/?main=item&id=3&sort=a", b"9", texts_of(1)), "/?main=item&id=3"),
+        (("/?main=item;id=3;sort=a", b"9", texts_of(1)), "/?main=item&id=3"),
+        (("/?main=item&id=3&sort=a", b"9", texts_of(6, 8, 9)), None),
         (("/?main=item&id=9", b"9", texts_of(1, 6, 7)), "/?main=item&id=3"),
         (("/?main=item&id=9", None, None), None),
         (("/?main=item&id=9", b"9", texts_of(8, 9)), None),

@@ -38,6 +38,8 @@ NOW = month_of(2024, 6)
         ("/cal?date=2031-07-14", "calendar"),
         ("/cal?startDate=20310714&x=1", "calendar"),
         ("/cal?month=203107", "calendar"),
+        ("/?style=week&date=2033-W40", "calendar"),
+        ("/cal/2026w31/", "calendar"),
         ("/cal?year=2031&month=7", "calendar"),
         ("/index.php?action=calendar;viewweek;year=2031;month=7;day=1", "calendar"),
         ("/cal?x;month=203107;y", "calendar"),

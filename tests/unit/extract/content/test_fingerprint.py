@@ -119,6 +119,10 @@ NOT_CONTENT = [
     "<p>Posted @ hours ago</p>",
     "<p>Posted 1@ min ago</p>",
     "<p>This page has been accessed 1,22@ times.</p>",
+    "<p>Ann, “Tides”, accessed November 2@, 2026, https://example.com/7.</p>",
+    "<p>Ann (2020). Tides. Retrieved on 2@ November 2026, from https://example.com/7</p><p>%s</p>"
+    % ("Own text. " * 99),
+    "<section id=box-similar-products>Chair @</section>",
     "<p>Page generated in 0.@23 seconds</p>",
     "<p>Generated in 0.@23 seconds with 1@ queries.</p>",
     "<p>1@ queries in 0.@ seconds.</p>",
