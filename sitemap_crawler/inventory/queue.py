@@ -17,6 +17,7 @@ from sitemap_crawler.inventory.frontier import Frontier, add_waiting, move_waiti
 from sitemap_crawler.inventory.link_graph import queue_reachable, walk
 from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter, forget_answers
+from sitemap_crawler.inventory.other_paths import refuse_other_paths
 from sitemap_crawler.inventory.parts import refuse_parts
 from sitemap_crawler.inventory.repeats import (
     bring_back,
@@ -270,6 +271,7 @@ class Queue:
             refuse_alike(self._connection, self._traps)
             refuse_repeating(self._connection, self._traps, run=self._run)
             refuse_same(self._connection, self._traps)
+            refuse_other_paths(self._connection, self._traps)
             refuse_parts(self._connection, self._traps)
             if self._traps.yields.refused:
                 store_learnt_traps(self._connection, self._traps)

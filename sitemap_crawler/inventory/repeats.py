@@ -321,15 +321,15 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
     """Refuse the fetched pages with parameters that show what simpler URLs of the same path show."""
     path = func.substr(urls.c.url, 1, Position(urls.c.url, "?") - 1)
     parameters = func.length(urls.c.url) - func.length(func.replace(urls.c.url, "&", ""))
-    pages = _listable_pages(UrlState.ADMITTED).where(urls.c.url.contains("?"))
+    pages = listable_pages(UrlState.ADMITTED).where(urls.c.url.contains("?"))
     pages = pages.order_by(path, parameters, func.length(urls.c.url), urls.c.url)
     believed = read_canonicals(connection).are_believed
     same: list[int] = []
     of_path, current = SamePages(), ""
     stream = connection.execute(pages, execution_options={"yield_per": STREAM_ROWS})
     for rows in stream.partitions():
-        plain = _plain_pages(connection, rows)
-        texts = _texts(connection, [*rows, *plain.values()])
+        plain = plain_pages(connection, rows)
+        texts = texts_of_pages(connection, [*rows, *plain.values()])
         for row in rows:
             if (path_of_row := _path(row.url)) != current:
                 of_path, current = SamePages(), path_of_row
@@ -348,7 +348,7 @@ def refuse_same(connection: Connection, traps: TrapDetector) -> None:
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
 
 
-def _listable_pages(*states: UrlState) -> Select[Any]:
+def listable_pages(*states: UrlState) -> Select[Any]:
     """Return the query of the fetched pages in some states that their own directives do not keep out of the sitemap."""
     seen = observations.c
     columns = select(urls.c.id, urls.c.url, urls.c.named, seen.fingerprint, seen.canonical, seen.title)
@@ -357,17 +357,17 @@ def _listable_pages(*states: UrlState) -> Select[Any]:
     )
 
 
-def _plain_pages(connection: Connection, rows: Sequence[Any]) -> dict[str, Any]:
+def plain_pages(connection: Connection, rows: Sequence[Any]) -> dict[str, Any]:
     """Return the pages without parameters of the paths of some pages, by path.
 
     If such a page has shown nothing new and is left out for it, so do those that show the same.
     """
     keys = [url_key(path) for path in {_path(row.url) for row in rows}]
-    query = _listable_pages(UrlState.ADMITTED, UrlState.REPEATS, UrlState.EXHAUSTED)
+    query = listable_pages(UrlState.ADMITTED, UrlState.REPEATS, UrlState.EXHAUSTED)
     return {row.url: row for chunk in chunks(keys) for row in connection.execute(query.where(urls.c.key.in_(chunk)))}
 
 
-def _texts(connection: Connection, rows: Sequence[Any]) -> dict[int, bytes]:
+def texts_of_pages(connection: Connection, rows: Sequence[Any]) -> dict[int, bytes]:
     """Return the texts of those pages whose texts are known and have not changed since, by id."""
     known: dict[int, bytes] = {}
     columns = (page_texts.c.url_id, page_texts.c.texts)

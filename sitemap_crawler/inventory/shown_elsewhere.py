@@ -24,8 +24,8 @@ MAX_COMPARED = 20_000
 def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str | None:
     """Return the listed URL that shows what a page shows; None if none is found.
 
-    Of a URL without parameters that is the page above it. That of others has the same path: it is the simplest one with
-    the same content, otherwise the one that shows the most of its texts, at least half of them, those with fewer of its
+    Of a URL without parameters that is the page above it. That of others is the simplest one of the same path with the
+    same content, otherwise the simplest one of any path, otherwise, of the same path, the one that shows the most of its texts, at least half of them, those with fewer of its
     parameters first. Of a URL that was not fetched it is the simplest one with fewer of the parameters.
     """
     seen = observations.c
@@ -33,9 +33,10 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
         return page_above(connection, url, connection.scalar(select(seen.title).where(seen.url_id == url_id)))
     listed = _listed_of_path(url.partition("?")[0])
     fingerprint = connection.scalar(select(seen.fingerprint).where(seen.url_id == url_id))
-    same = seen.fingerprint == fingerprint
-    if fingerprint is not None and (found := _simplest(_urls(connection, listed, same))) is not None:
-        return found
+    if fingerprint is not None:
+        for query in (listed, _listed()):
+            if (found := _simplest(_urls(connection, query, seen.fingerprint == fingerprint))) is not None:
+                return found
     parameters = _parameters(url)
     texts = connection.scalar(select(page_texts.c.texts).where(page_texts.c.url_id == url_id))
     if texts is None:
@@ -44,13 +45,16 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
 
 
 def _listed_of_path(path: str) -> Select[Any]:
-    """Return the query of the listed URLs of a path, and of the texts of their pages. It has their observations."""
     # @ follows ? in ASCII.
-    of_path = (urls.c.url == path) | ((urls.c.url >= f"{path}?") & (urls.c.url < f"{path}@"))
+    return _listed().where((urls.c.url == path) | ((urls.c.url >= f"{path}?") & (urls.c.url < f"{path}@")))
+
+
+def _listed() -> Select[Any]:
+    """Return the query of the listed URLs, and of the texts of their pages. It has their observations."""
     query = select(urls.c.url, page_texts.c.texts).join(decisions, decisions.c.url_id == urls.c.id)
     query = query.join(observations, observations.c.url_id == urls.c.id)
     query = query.outerjoin(page_texts, page_texts.c.url_id == urls.c.id)
-    return query.where(decisions.c.decision == "listed", of_path)
+    return query.where(decisions.c.decision == "listed")
 
 
 def _urls(connection: Connection, listed: Select[Any], *conditions: ColumnElement[bool]) -> Iterable[str]:

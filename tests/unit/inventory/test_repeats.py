@@ -102,6 +102,8 @@ def test_the_simplest_url_of_a_content_stays(store: Store) -> None:
         (("/?main=item;id=3;sort=a", b"9", texts_of(1)), "/?main=item&id=3"),
         (("/?main=item&id=3&sort=a", b"9", texts_of(6, 8, 9)), None),
         (("/?main=item&id=9", b"9", texts_of(1, 6, 7)), "/?main=item&id=3"),
+        (("/other?id=2", b"2", texts_of(1, 3)), "/?main=item&id=2"),
+        (("/other?id=9", b"9", texts_of(1, 3)), None),
         (("/?main=item&id=9", None, None), None),
         (("/?main=item&id=9", b"9", texts_of(8, 9)), None),
         (("/?main=item&id=3&page=2", None, None), "/?main=item&id=3"),
