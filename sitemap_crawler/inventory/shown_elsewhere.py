@@ -25,8 +25,9 @@ def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str 
     """Return the listed URL that shows what a page shows; None if none is found.
 
     Of a URL without parameters that is the page above it. That of others is the simplest one of the same path with the
-    same content, otherwise the simplest one of any path, otherwise, of the same path, the one that shows the most of its texts, at least half of them, those with fewer of its
-    parameters first. Of a URL that was not fetched it is the simplest one with fewer of the parameters.
+    same content, otherwise the simplest one of any path with it, otherwise, of the same path, the one that shows the
+    most of its texts, at least half of them, those with fewer of its parameters first. Of a URL that was not fetched it
+    is the simplest one with fewer of the parameters.
     """
     seen = observations.c
     if "?" not in url:

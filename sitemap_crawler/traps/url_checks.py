@@ -52,7 +52,8 @@ _YEAR_MONTH = re.compile(
 _COMPACT = re.compile(
     r"[?&;](?:\w*date|day|ymd|ym|month|cal)=(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?:[0-9]{2})?(?=[&;]|\Z)", re.IGNORECASE
 )
-_WEEK = re.compile(r"[/=](?P<y>[0-9]{4})-?W(?P<w>[0-9]{1,2})(?=[/?&;]|\Z)", re.IGNORECASE)
+_WEEK = re.compile(r"[/=](?P<y>[0-9]{4})-W(?P<w>[0-9]{1,2})(?=[/?&;]|\Z)", re.IGNORECASE)
+_WEEKS = 53  # of a year, at most
 _YEAR = re.compile(r"[?&;](?:\w*[_-])?(?:year|yr|jahr|y)=(?P<y>[0-9]{4})(?=[&;]|\Z)", re.IGNORECASE)
 _MONTH = re.compile(r"[?&;](?:\w*[_-])?(?:month|mon|monat|mo|m)=(?P<m>[0-9]{1,2})(?=[&;]|\Z)", re.IGNORECASE)
 
@@ -121,8 +122,9 @@ def _calendar(url: str, current: int) -> str | None:
 
 def _months(url: str) -> list[int]:
     dates = [(match["y1"] or match["y2"], match["m1"] or match["m2"]) for match in _YEAR_MONTH.finditer(url)]
-    # A month has more than four weeks.
-    dates += [(match["y"], str(min(12, 1 + int(match["w"]) * 12 // 53))) for match in _WEEK.finditer(url)]
+    weeks = [(match["y"], int(match["w"])) for match in _WEEK.finditer(url)]
+    # The month in which about that week of the year is.
+    dates += [(year, str(1 + (week - 1) * 12 // _WEEKS)) for year, week in weeks if 1 <= week <= _WEEKS]
     if "?" in url:
         dates += [(match["y"], match["m"]) for match in _COMPACT.finditer(url)]
         year, month = _YEAR.search(url), _MONTH.search(url)

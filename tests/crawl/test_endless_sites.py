@@ -76,6 +76,18 @@ def test_the_shapes_of_what_waits_after_max_pages_have_patterns_that_work(progra
     assert set(site.paths()) == {"/robots.txt", "/"}
 
 
+def test_no_option_is_advised_that_leaves_out_more_listed_pages_than_others(program: Program, site: WebServer) -> None:
+    pages, filters = [f"/big/{number}" for number in range(70)], [f"/list?x={number}" for number in range(40)]
+    site.pages["/"] = page(*pages, *filters)
+    site.pages.update({path: page("/", title=path) for path in pages})
+    result = program.crawl(site.url("/"), "--max-pages", "41")
+    assert (result.report["listed"], result.report["waiting"]) == (41, 70)
+    shown = [(shape["pattern"], shape["urls"], shape["exclude"]) for shape in result.report["waiting_shapes"]]
+    assert shown == [("/list?x=*", 40, f"^{re.escape(site.url('/list'))}\\?x=[^&]*$"), ("/big/*", 30, None)]
+    _, _, *lines = result.report["notices"]
+    assert [line.partition(":")[0] for line in lines] == ["40 like /list?x=*"]
+
+
 def started(program: Program, *arguments: str) -> Fork:
     return program.start(
         "crawl",

@@ -12,7 +12,7 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, is_moment, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
-from sitemap_crawler.extract.content.visitors import view_cells, visit_counts, without_visitors
+from sitemap_crawler.extract.content.visitors import view_cells, view_columns, visit_counts, without_visitors
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -212,7 +212,11 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
     ]
     short_dates = dict(_short_dates(document, root, excluded, language))
     excluded = excluded.union(
-        _age_cells(tables, language), short_dates, view_cells(tables), visit_counts(document.all("meta"))
+        _age_cells(tables, language),
+        short_dates,
+        view_cells(tables),
+        view_columns(document.blocks) if document.may_have_view_columns else (),
+        visit_counts(document.all("meta")),
     )
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
     elsewhere: set[etree._Element] = set()  # elements outside of root, or inside an excluded element

@@ -38,6 +38,8 @@ _HEADING_ROWS = 3  # of a table, one of which may have the headings
 _MAX_TEXTS = 60  # of a row with headings
 _MAX_PIECES = 8  # of text in a cell with a heading or a number
 _MAX_ROWS = 5_000  # of all such tables
+_MIN_COLUMNS = 3
+_MAX_HEADINGS = 20  # of columns without a table
 _MAX_STATED = 100  # elements of a page
 
 
@@ -61,6 +63,24 @@ def view_cells(tables: Iterable[etree._Element]) -> Iterator[etree._Element]:
         for row in islice(rows, remaining):
             remaining -= 1
             yield from (cell for place, cell in _cells(row) if place == column and _is_number(_text(cell)))
+
+
+def view_columns(blocks: Iterable[etree._Element]) -> Iterator[etree._Element]:
+    """Yield the elements that count visits in the rows below a heading such as "Views", where no table has them.
+
+    The heading and the rows have the same parent, and as many columns.
+    """
+    remaining = _MAX_ROWS
+    found = (block for block in blocks if (block.text or "")[:_MAX_HEADING].strip().casefold() in _VIEWS)
+    for block in islice(found, _MAX_HEADINGS):
+        headings = block.getparent()
+        if headings is None or len(headings) < _MIN_COLUMNS:
+            continue
+        place, columns = headings.index(block), len(headings)
+        for row in islice(headings.itersiblings(), remaining):
+            remaining -= 1
+            if len(row) == columns and _is_number(_text(row[place])):
+                yield row[place]
 
 
 def _views_column(row: etree._Element) -> int | None:

@@ -368,6 +368,11 @@ HOSTILE = [
     pytest.param(lambda n: "<p>" + "comment" * n(60_000), id="comments and comments"),
     pytest.param(lambda n: "<p>" + "1.234" * n(60_000) + "views", id="a long number"),
     pytest.param(lambda n: "<p>last updated" + "1 " * n(60_000), id="a long date"),
+    pytest.param(lambda n: "<p>" + "accessed 1 May 2020 " * n(30_000), id="many dates of access"),
+    pytest.param(lambda n: "<div>Views</div>" * n(30_000), id="many headings of columns"),
+    pytest.param(
+        lambda n: "<div><p>Views</p><p>1</p><p>2</p></div>" * n(10_000), id="many rows with headings of columns"
+    ),
     pytest.param(
         lambda n: '<script type="application/ld+json">' + '"price":"\\' * n(40_000) + "</script>", id="open strings"
     ),

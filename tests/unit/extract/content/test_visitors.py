@@ -78,6 +78,23 @@ def test_the_views_in_a_table_do_not_count() -> None:
     assert of(other.format(replies=4, views=17, digit=1)) != of(other.format(replies=4, views=18, digit=1))
 
 
+ROWS = """<div class=forum><div class=header><div>Topic</div><div>Replies</div><div> Views </div></div>
+<div class=row><div><a href=/1>Tides</a></div><div>{replies}</div><div>{views}</div></div><!-- Next -->
+<div class=row><div><a href=/2>Quay</a></div><div>3</div><div>1,20{digit}</div></div>
+<div class=note><div>Chapter</div><div>{note}</div></div></div>"""
+
+
+def test_the_views_in_rows_without_a_table_do_not_count() -> None:
+    rows = {"replies": 4, "views": 17, "digit": 1, "note": 1}
+    before = of(ROWS.format(**rows))
+    assert before == of(ROWS.format(**rows | {"views": 18, "digit": 2}))
+    assert before == of(ROWS.format(**rows | {"views": "Views: 18"}))
+    for other in ({"replies": 5}, {"views": "a lot of"}, {"note": 2}):
+        assert before != of(ROWS.format(**rows | other))
+    other_rows = ROWS.replace("Views", "Price")
+    assert of(other_rows.format(**rows)) != of(other_rows.format(**rows | {"views": 18}))
+
+
 @pytest.mark.parametrize(("before", "after"), CONTENT)
 def test_content_counts(before: str, after: str) -> None:
     assert of(before) != of(after)
