@@ -85,8 +85,6 @@ _VOCABULARY = b"schema.org/"
 _DATETIME = b"datetime="
 _DATED_TITLE = re.compile(rb"title=[\"']?[^\"'<>0-9]{0,30}+(?:[0-9]{1,4}+[^\"'<>0-9]{1,12}+){0,2}(?:19|20)[0-9]{2}")
 
-_VIEWS_HEADINGS = (b"Views", b"Hits", b"Aufrufe", b"Zugriffe")
-
 # The elements that HTML allows in <head>. Any other element ends <head>, and what follows belongs to the body:
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead
 _HEAD_TAGS = frozenset(
@@ -135,8 +133,6 @@ class Document:
     may_have_microdata: bool
     may_have_dated_texts: bool
     """Whether an attribute `datetime`, or a `title` with a year, may say which date a text is."""
-    may_have_view_columns: bool
-    """Whether a heading of a column such as "Views" may stand in it."""
     json_ld: JsonLd | None = None
     """The JSON-LD of the page; `None` until `structured_data` has parsed it."""
     _hrefs: list[str | None] | None = None
@@ -189,7 +185,6 @@ def parse_document(
         is_cut_off=len(bounded) < len(markup) or reaches_depth_limit(root),
         may_have_microdata=_VOCABULARY in bounded,
         may_have_dated_texts=_DATETIME in bounded or _DATED_TITLE.search(bounded) is not None,
-        may_have_view_columns=any(heading in bounded for heading in _VIEWS_HEADINGS),
     )
 
 

@@ -12,7 +12,13 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, is_moment, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
-from sitemap_crawler.extract.content.visitors import view_cells, view_columns, visit_counts, without_visitors
+from sitemap_crawler.extract.content.visitors import (
+    may_have_view_columns,
+    view_cells,
+    view_columns,
+    visit_counts,
+    without_visitors,
+)
 from sitemap_crawler.extract.document import slice_within
 
 if TYPE_CHECKING:
@@ -215,7 +221,6 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
         _age_cells(tables, language),
         short_dates,
         view_cells(tables),
-        view_columns(document.blocks) if document.may_have_view_columns else (),
         visit_counts(document.all("meta")),
     )
     above: set[etree._Element] = set()  # elements of root with an excluded element inside
@@ -236,6 +241,8 @@ def _read_content(document: Document, root: etree._Element, excluded: set[etree.
         else:
             elsewhere.update(ancestors)
     text = b"".join(_text_pieces(root, excluded, above)) if above else text_bytes(root)
+    if may_have_view_columns(text) and (columns := excluded.union(view_columns(document.blocks))) != excluded:
+        return _read_content(document, root, columns)
     values = _microdata_values(document, root, excluded)
     embedded = _media_references(document, root, inside)
     embedded_and_stated = _lasting("\n".join(embedded)) + b"\n" + values if embedded else values

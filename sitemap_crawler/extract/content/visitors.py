@@ -33,6 +33,7 @@ _READ = re.compile(rb"(?<=\(Read)%s(?=times\))|(?<=\(Gelesen)%s(?=mal\))" % (_NU
 
 _VIEWS = frozenset({"views", "hits", "aufrufe", "zugriffe"})
 """Headings of columns that count the visits of what their rows name."""
+_HEADINGS = (b"Views", b"Hits", b"Aufrufe", b"Zugriffe")
 _MAX_HEADING = 40  # characters
 _HEADING_ROWS = 3  # of a table, one of which may have the headings
 _MAX_TEXTS = 60  # of a row with headings
@@ -63,6 +64,11 @@ def view_cells(tables: Iterable[etree._Element]) -> Iterator[etree._Element]:
         for row in islice(rows, remaining):
             remaining -= 1
             yield from (cell for place, cell in _cells(row) if place == column and _is_number(_text(cell)))
+
+
+def may_have_view_columns(text: bytes) -> bool:
+    """Return whether the heading of such a column may stand in a text."""
+    return any(heading in text for heading in _HEADINGS)
 
 
 def view_columns(blocks: Iterable[etree._Element]) -> Iterator[etree._Element]:
