@@ -1,7 +1,7 @@
-"""Pages with parameters of an address that is no page, which show what a listed page of another path shows.
+"""Pages with parameters of an address that is no page, which show what a listed page of a longer path shows.
 
 The lists of a forum link the second page of a topic as `/topic/12?page=2`, and the topic itself, `/topic/12-name`, as
-`/topic/12-name?page=2`.
+`/topic/12-name?page=2`. Pages of quite another path stay, such as those of an archive.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ MAX_PAGES = 200_000
 
 
 def refuse_other_paths(connection: Connection, traps: TrapDetector) -> None:
-    """Refuse the fetched pages with parameters whose path is no page, and which show what a page of another path shows.
+    """Refuse the fetched pages with parameters whose path is no page, and which equal a page of a longer path.
 
-    That page has no parameters, or it has the same ones and its path is a page. Pages that sitemaps name stay.
+    That path begins with theirs, and is a page. That page has the same parameters, or none. Pages that sitemaps name
+    stay.
     """
     pages = listable_pages(UrlState.ADMITTED).where(observations.c.title.is_not(None))
     with_parameters = pages.where(urls.c.url.contains("?"), urls.c.named.is_(None))
@@ -52,10 +53,16 @@ def refuse_other_paths(connection: Connection, traps: TrapDetector) -> None:
                 same.update(
                     other.id
                     for other in candidates[row.fingerprint]
-                    if other.title == row.title and (not mark or other.url.partition("?")[2] == query)
+                    if other.title == row.title and _is_longer(path, query, than=other.url)
                 )
     for chunk in chunks(sorted(same)):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
+
+
+def _is_longer(path: str, query: str, *, than: str) -> bool:
+    """Return whether a path begins with that of a URL, and the query is that of the URL or empty."""
+    shorter, _, other_query = than.partition("?")
+    return path.startswith(shorter) and query in ("", other_query)
 
 
 def _has_content(texts: bytes | None) -> bool:

@@ -1,4 +1,4 @@
-"""Pages with parameters of an address that is no page, and the pages of other paths that show the same."""
+"""Pages with parameters of an address that is no page, and the pages of longer paths that show the same."""
 
 from __future__ import annotations
 
@@ -61,16 +61,21 @@ def test_the_url_stays_whose_path_is_a_page(store: Store) -> None:
         [("/topic/1", b"4"), ("/topic/1?page=2", b"2")],
         [("/topic/1?page=7", b"2")],
         [("/topic/1?page=2", b"7")],
-        [("/exempt/1?page=2", b"2")],
+        [("/old/topic/1?page=2", b"2")],
+        [("/old/topic/1?page=1", b"1")],
     ],
 )
 def test_other_pages_stay(store: Store, other: list[tuple[str, bytes]]) -> None:
-    """The path is a page, the parameters differ, the content differs, and no trap applies."""
+    """The path is a page, the parameters differ, the content differs, and another path is not longer."""
     assert refused(store, TOPIC, PAGE_2, *other) == set()
 
 
 def test_a_page_that_a_sitemap_names_stays(store: Store) -> None:
     assert refused(store, TOPIC, PAGE_2, ("/topic/1?page=2", b"2"), named=1) == set()
+
+
+def test_a_page_to_which_no_trap_applies_stays(store: Store) -> None:
+    assert refused(store, ("/exempt-name", b"1"), ("/exempt?page=1", b"1")) == set()
 
 
 def test_the_shells_of_scripts_stay(store: Store) -> None:
