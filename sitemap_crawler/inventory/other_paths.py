@@ -15,12 +15,45 @@ from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, chunks
 from sitemap_crawler.traps.shown_texts import MIN_CHARACTERS, numbers_and_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy import Connection
 
     from sitemap_crawler.traps.detector import TrapDetector
 
 MAX_PAGES = 200_000
 """Maximum number of pages with parameters that are compared."""
+
+
+class _Candidates:
+    """The pages that may give way to a page of a longer path, each looked up and taken once."""
+
+    def __init__(self) -> None:
+        self.fingerprints: set[bytes] = set()
+        self._queries: defaultdict[tuple[bytes, str, str], dict[str, int]] = defaultdict(dict)
+        self._number = 0
+
+    def add(self, row: Any) -> None:
+        """Add the row of a page, if there are fewer than MAX_PAGES."""
+        if self._number < MAX_PAGES:
+            path, _, query = row.url.partition("?")
+            self._queries[row.fingerprint, row.title, path][query] = row.id
+            self.fingerprints.add(row.fingerprint)
+            self._number += 1
+
+    def taken_by(self, row: Any) -> Iterator[int]:
+        """Yield the identifiers of the pages that give way to the page of a row, and forget them.
+
+        They have its content and its title. Its path begins with theirs, and its query is theirs or empty.
+        """
+        path, _, query = row.url.partition("?")
+        for end in range(1, len(path)):
+            queries = self._queries.get((row.fingerprint, row.title, path[:end]), {})
+            if not query:
+                yield from queries.values()
+                queries.clear()
+            elif query in queries:
+                yield queries.pop(query)
 
 
 def refuse_other_paths(connection: Connection, traps: TrapDetector) -> None:
@@ -31,38 +64,26 @@ def refuse_other_paths(connection: Connection, traps: TrapDetector) -> None:
     """
     pages = listable_pages(UrlState.ADMITTED).where(observations.c.title.is_not(None))
     with_parameters = pages.where(urls.c.url.contains("?"), urls.c.named.is_(None))
-    candidates: defaultdict[bytes, list[Any]] = defaultdict(list)
-    number = 0
+    candidates = _Candidates()
     for rows in batches_of_urls(connection, with_parameters):
         plain = plain_pages(connection, rows)
         texts = texts_of_pages(connection, rows)
         for row in rows:
             is_page = row.url.partition("?")[0] in plain
-            if not is_page and _has_content(texts.get(row.id)) and number < MAX_PAGES and traps.applies(row.url):
-                candidates[row.fingerprint].append(row)
-                number += 1
-    if not candidates:
+            if not is_page and _has_content(texts.get(row.id)) and traps.applies(row.url):
+                candidates.add(row)
+    if not candidates.fingerprints:
         return
-    same: set[int] = set()
+    same: list[int] = []
     for rows in batches_of_urls(connection, pages):
-        alike = [row for row in rows if row.fingerprint in candidates]
+        alike = [row for row in rows if row.fingerprint in candidates.fingerprints]
         plain = plain_pages(connection, alike)
         for row in alike:
-            path, mark, query = row.url.partition("?")
+            path, mark, _ = row.url.partition("?")
             if not mark or path in plain:
-                same.update(
-                    other.id
-                    for other in candidates[row.fingerprint]
-                    if other.title == row.title and _is_longer(path, query, than=other.url)
-                )
+                same.extend(candidates.taken_by(row))
     for chunk in chunks(sorted(same)):
         SET_STATE.execute(connection, [{"b_id": url_id, "b_state": int(UrlState.SAME)} for url_id in chunk])
-
-
-def _is_longer(path: str, query: str, *, than: str) -> bool:
-    """Return whether a path begins with that of a URL, and the query is that of the URL or empty."""
-    shorter, _, other_query = than.partition("?")
-    return path.startswith(shorter) and query in ("", other_query)
 
 
 def _has_content(texts: bytes | None) -> bool:

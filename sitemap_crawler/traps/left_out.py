@@ -72,7 +72,7 @@ class LeftOut:
 
     @property
     def before(self) -> dict[str, list[str]]:
-        """What earlier runs have refused, the shapes that are and were left out, and the samples, for JSON."""
+        """Return, for JSON, the groups and shapes that were left out, and the samples."""
         return {
             "refused": sorted(self.earlier),
             "left_out": sorted(self._shapes),

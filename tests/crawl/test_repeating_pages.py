@@ -95,6 +95,8 @@ def test_a_shop_with_facets_ends_and_lists_its_products_once(program: Program, s
     requested = [shape_of(request.path)[1:] for request in site.requests]
     for names, compared in learnt:
         assert 3 <= compared <= sum(set(other) == set(names.split(" and ")) for other in requested)
+    # A page that was requested may show less than half of what any listed page shows.
+    red = next(row for row in left_out if "facet=red" in row["url"] and row["status"] is None)
     explained = json.loads(program.run("explain", red["url"], "--json").out)
     path = red["url"].partition("?")[0]
     assert explained["listed_url"] == path
