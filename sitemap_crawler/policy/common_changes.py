@@ -1,14 +1,15 @@
 """Changes that pages of one section have in common: a number or the links of their template, and nothing else.
 
 A new release changes its number in the title of each page of a manual, and a further revision the links of all others.
-Such a page has not changed for its readers. Prices and other numbers of a page change by amounts of their own.
+Such a page has not changed for its readers. A price always counts as a change. Most other numbers, such as those of
+pieces in stock, have another value on each page.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from sitemap_crawler.extract.content.fingerprint import outline_of, sum_of_numbers
+from sitemap_crawler.extract.content.fingerprint import hash_of_numbers, outline_of
 
 MIN_PAGES = 10
 """Number of pages of one section that must have changed in the same way."""
@@ -19,14 +20,14 @@ _MODULUS = 1 << 31
 
 
 def step_between(before: bytes, now: bytes) -> int | None:
-    """Return by how much the numbers of a page have grown, modulo 2**31; None if anything else has changed.
+    """Return a number that stands for the change of a page's numbers; None if anything else has changed.
 
     Takes two fingerprints. Links are no content here: a step of 0 is a page of which only links have changed.
     """
     outline = outline_of(now)
     if outline is None or outline != outline_of(before):
         return None
-    return (sum_of_numbers(now) - sum_of_numbers(before)) % _MODULUS
+    return (hash_of_numbers(now) - hash_of_numbers(before)) % _MODULUS
 
 
 class CommonChanges:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import string
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, cast
+from zlib import crc32
 
 from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, is_moment, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
+from sitemap_crawler.extract.content.postings import without_postings
 from sitemap_crawler.extract.content.visitors import (
     may_have_view_columns,
     view_cells,
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 
 HASH_BYTES = 8
 """Size of a hash of content. Among a million different pages, two share one with a chance of 1 in 37 million."""
-_SUM_BYTES = 4
-FINGERPRINT_BYTES = 2 * HASH_BYTES + _SUM_BYTES
-"""Size of a fingerprint: the hash of the content, that of its outline, and the sum of its numbers."""
+_NUMBERS_BYTES = 4
+FINGERPRINT_BYTES = 2 * HASH_BYTES + _NUMBERS_BYTES
+"""Size of a fingerprint: the hash of the content, that of its outline, and that of its numbers."""
 
 _MEDIA_TAGS = ("area", "embed", "iframe", "img", "source", "video")
 _REFERENCE_TAGS = ("a", *_MEDIA_TAGS)
@@ -100,7 +102,9 @@ _CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:
 _CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
 
 _DIGITS = string.digits.encode()
-_NUMBERS = re.compile(rb"[0-9]{1,9}")
+_SPACE_BETWEEN_NUMBERS = bytes(byte if byte in _DIGITS else ord(" ") for byte in range(256))
+# Prices are content of a page, also where all numbers of a template stand.
+_CURRENCY = re.compile(rb"[$]|\xc2[\xa3\xa5]|\xe2\x82[\xa0-\xbf]|EUR|USD|GBP|CHF")
 _BEGINNING_BYTES = 1_000
 """Length of the beginning of a text without digits, in which headings and lines for a whole template stand."""
 _ENDING_BYTES = 2_000
@@ -124,8 +128,8 @@ def fingerprint(document: Document) -> bytes:
     """Return the hash of the title, and of the words, links, images and prices of the main content.
 
     Of structured data, only the texts and prices of products and articles count. The rest repeats the page or describes
-    its date, its ratings and its site. The hash is followed by that of the outline, and by the sum of the numbers in
-    the title, at the beginning and at the end of the text.
+    its date, its ratings and its site. The hash is followed by that of the outline, and by that of the numbers in the
+    title, at the beginning and at the end of the text.
     """
     content = read_main_content(document)
     title, stated = _title_text(document), _json_ld_properties(document)
@@ -136,9 +140,19 @@ def fingerprint(document: Document) -> bytes:
     # The outline has the digits between them: there, a number is more often content than part of a template.
     inner = _hash(text[begins:ends])
     whole = _hash(outer, inner, content.references, stated)
-    outline = _hash(outer.translate(None, _DIGITS), inner, content.embedded, stated)
-    total = sum([int(number) for number in _NUMBERS.findall(outer)]) % (1 << 8 * _SUM_BYTES)
-    return whole + outline + total.to_bytes(_SUM_BYTES)
+    outline = _hash(outer.translate(None, _DIGITS), inner, content.embedded, stated, _prices(outer))
+    numbers = sum(map(crc32, outer.translate(_SPACE_BETWEEN_NUMBERS).split())) % (1 << 8 * _NUMBERS_BYTES)
+    return whole + outline + numbers.to_bytes(_NUMBERS_BYTES)
+
+
+def _prices(text: bytes) -> bytes:
+    """Return the numbers before and after the marks of currencies."""
+    pairs = pairwise(_CURRENCY.split(text))
+    numbers = (
+        (before[len(before.rstrip(_NUMERALS)) :], after[: -len(after.lstrip(_NUMERALS)) or None])
+        for before, after in pairs
+    )
+    return b" ".join(chain.from_iterable(numbers))
 
 
 def _length_with_digits(text: bytes, length: int) -> int:
@@ -154,12 +168,16 @@ def _length_with_digits(text: bytes, length: int) -> int:
 
 def outline_of(seen: bytes) -> bytes | None:
     """Return the hash of the content without links and outer numbers, from a fingerprint; None if of no document."""
-    return seen[HASH_BYTES:-_SUM_BYTES] if len(seen) == FINGERPRINT_BYTES else None
+    return seen[HASH_BYTES:-_NUMBERS_BYTES] if len(seen) == FINGERPRINT_BYTES else None
 
 
-def sum_of_numbers(seen: bytes) -> int:
-    """Return the sum of the numbers at both ends, from the fingerprint of a document, modulo 2**32."""
-    return int.from_bytes(seen[-_SUM_BYTES:])
+def hash_of_numbers(seen: bytes) -> int:
+    """Return the hash of the numbers at both ends, from the fingerprint of a document.
+
+    It is the sum of the hashes of the numbers, modulo 2**32: it grows by the same step on all pages on which one number
+    takes the place of another.
+    """
+    return int.from_bytes(seen[-_NUMBERS_BYTES:])
 
 
 def _hash(*parts: bytes) -> bytes:
@@ -289,11 +307,11 @@ def _may_be_date(text: str, language: str | None) -> bool:
 
 
 def _stable_text(text: bytes, language: str | None) -> bytes:
-    """Return the text without its white space, ages, counters, visitors, and times of generation or request.
+    """Return the text without its white space, ages, dates of posts, counters, visitors, and times of the request.
 
     White space changes with the markup.
     """
-    text = without_ages(without_space(text), language)
+    text = without_postings(without_ages(without_space(text), language))
     for mark in _COUNTER_MARKS:
         if mark in text:
             text = _without_counters(text, mark)

@@ -70,8 +70,8 @@ _ACTING_INPUTS = frozenset(("hidden", "checkbox", "submit", "button", "image", "
 # content too.
 _ID_OR_CLASS = """
     breadcrumb breadcrumbs leftnav mainnav navbar navigation pagination post-navigation related related-posts
-    related-products relatedposts rightnav sidebar sidenav similar-products topnav
-    latest-posts recent-comments recent-posts
+    related-products related_products related_products-block relatedposts rightnav sidebar sidenav similar-products
+    topnav latest-posts recent-comments recent-posts
     also-purchased also-purchased-products box-also-purchased-products box-latest-products box-popular-products
     box-recently-viewed-products box-similar-products
     comment-form comments comments-area commentform disqus_thread respond
@@ -101,7 +101,8 @@ _KIND_BY_CLASS = {
         read-next recommendations recommended related-articles related-content related-tags
         similar-posts skip-link sphinxsidebar spirit-nav yarpp yarpp-related
 
-        action-buttons also-bought centerboxwrapper cross-selling cross-sells crossselling leftboxcontainer
+        action-buttons also-bought block_frame_bestsellers centerboxwrapper cross-selling cross-sells crossselling
+        leftboxcontainer
         product-accessories product-recommendations recently-viewed recently-viewed-products rightboxcontainer
         sideboxcontent up-sells upsells
 

@@ -1,0 +1,39 @@
+"""Statements of when a text was posted, and of how long its author has been a member: they change with the clock.
+
+Lists of questions say "asked 4 days ago", a week later "asked Nov 25", and in the next year "asked Nov 25, 2026". Texts
+are in UTF-8 without white space, as those of a fingerprint, and without ages.
+"""
+
+from __future__ import annotations
+
+import re
+
+_VERBS = (b"nswered", b"sked", b"ommented", b"osted")
+"""The common part of all spellings of a verb."""
+_MONTH = (
+    rb"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    rb"|nov(?:ember)?|dec(?:ember)?)[.,]?"
+)
+# The word "ago" is left of an age whose number is in an element with a whole date.
+_POSTED = re.compile(
+    rb"(?i:(?:on)?(?:ago|(?:%s[0-9]{1,2}|[0-9]{1,2}[.]?%s)(?:,?(?:19|20)[0-9]{2}(?![0-9]))?))" % (_MONTH, _MONTH)
+)
+_MEMBER_MARK = b"emberfor"
+_MEMBER_FOR = re.compile(rb"(?i::?(?:[0-9]{1,4}(?:year|month|week|day|hour|hr|minute|min|second|sec)s?){1,3})")
+_MAX_PLACES = 2_000
+"""Maximum number of places of one text that are looked at for each of these words."""
+
+
+def without_postings(text: bytes) -> bytes:
+    """Return a text without the dates of its posts, and without the time for which authors have been members."""
+    for verb in _VERBS:
+        text = _without_after(text, verb, _POSTED)
+    return _without_after(text, _MEMBER_MARK, _MEMBER_FOR)
+
+
+def _without_after(text: bytes, mark: bytes, pattern: re.Pattern[bytes]) -> bytes:
+    """Return a text without what matches directly after a mark."""
+    first, *parts = text.split(mark, _MAX_PLACES)
+    if not parts:
+        return text
+    return mark.join((first, *(pattern.sub(b"", part, 1) if pattern.match(part) else part for part in parts)))
