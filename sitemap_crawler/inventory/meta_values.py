@@ -72,6 +72,7 @@ class _Counts(_Value):
     pages_new: _Count = 0
     marks: list[_Count] = []
     rounds_of_samples: tuple[_Count, _Count, _Count] = (0, 0, 0)
+    late_dry: _Count = 0
 
 
 class _Before(_Value):

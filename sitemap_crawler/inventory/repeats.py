@@ -18,6 +18,7 @@ from sitemap_crawler.inventory.schema import UrlState, decisions, frontier, obse
 from sitemap_crawler.inventory.sql import SET_STATE, STREAM_ROWS, batches_of_urls, chunks, url_key
 from sitemap_crawler.inventory.traps import count_admitted
 from sitemap_crawler.items import NoteKind
+from sitemap_crawler.traps.group_counts import OWN_YIELDS
 from sitemap_crawler.traps.same_pages import SamePages
 from sitemap_crawler.traps.shapes import shape_of
 from sitemap_crawler.traps.turns import LATE_TURN
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 MIN_GROUP_SAMPLES = 5
 """Number of further samples of a group that the run has refused, before it ends."""
 MAX_GROUP_SAMPLES = 50
-"""The same for a group that has yielded: one URL in twenty may yield again."""
+"""The same for a group of which several pages have yielded: one URL in twenty may yield again."""
+FEW_GROUP_SAMPLES = 10
+"""The same for a group of which one page has yielded. The first URL of a path nearly always does."""
 MAX_EARLIER_SAMPLES = 1
 """The same for a group that an earlier run has refused or left out."""
 MAX_NEW_SAMPLES = 10
@@ -157,7 +160,8 @@ def sample_repeating(
 def _number_of_samples(group: str, yields: Yields) -> int:
     if group in yields.left_out.earlier or group not in yields.refused:
         return MAX_EARLIER_SAMPLES
-    return MAX_GROUP_SAMPLES if yields.has_yielded(group) else MIN_GROUP_SAMPLES
+    _, found = yields.compared.get(group, (0, 0))
+    return (MIN_GROUP_SAMPLES, FEW_GROUP_SAMPLES)[found] if found < OWN_YIELDS else MAX_GROUP_SAMPLES
 
 
 class _Spread:

@@ -13,6 +13,11 @@ WINDOW_SHARE = 3
 """The window is at least the last one in so many pages of the run."""
 MAX_WINDOW_YIELD = 0.01
 """Share of the pages in the window that may still show something new when the run ends."""
+MAX_LATE_DRY = 1_000
+"""Number of pages of later turns in a row without anything new, from which on a run may end, too.
+
+Pages of other turns may still show something new between them.
+"""
 MARK_PAGES = 100
 """Number of pages after which the number of those that have shown something new is noted."""
 MAX_STORED = 1_000
@@ -43,6 +48,8 @@ class Progress:
         """Number of pages that had yielded after each MARK_PAGES pages."""
         self._exhausted_after: int | None = None
         """Number of pages after which the run was exhausted while only later turns waited."""
+        self._late_dry = 0
+        """Number of pages of later turns since the last one that has shown something new."""
         self._poor_rounds = 0
         """Number of rounds of samples in a row before which little was new."""
         self._pages_before = 0
@@ -52,16 +59,20 @@ class Progress:
         self._left_out_after: int | None = None
         """Number of pages after which the run left URLs out for the last time."""
 
-    def count(self, *, is_new: bool) -> None:
-        """Count a page."""
+    def count(self, *, is_new: bool, is_late: bool = False) -> None:
+        """Count a page. `is_late`: whether it has waited for all others, as pages like it repeat others."""
         self.pages += 1
         self._yielded += is_new
+        if is_late:
+            self._late_dry = 0 if is_new else self._late_dry + 1
         if self.pages % MARK_PAGES == 0:
             self._marks.append(self._yielded)
 
     @property
     def is_exhausted(self) -> bool:
         """Whether the last pages have shown too little for the run to go on, if only later turns are left."""
+        if self._late_dry >= MAX_LATE_DRY:
+            return True
         if self._shows_little(max(MIN_WINDOW, self.pages // WINDOW_SHARE), MAX_WINDOW_YIELD):
             return True
         return self._left_out_after is not None and self._shows_little(
@@ -103,6 +114,7 @@ class Progress:
             "pages_seen": self.pages,
             "pages_new": self._yielded,
             "marks": self._marks[-MAX_STORED:],
+            "late_dry": self._late_dry,
             "exhausted_after": self._exhausted_after,
             "left_out_after": self._left_out_after,
             "rounds_of_samples": [self._poor_rounds, self._pages_before, self._yielded_before],
@@ -111,6 +123,7 @@ class Progress:
     def restore(self, counts: Mapping[str, Any]) -> None:
         """Continue from the numbers of an earlier process. A run without its marks is not exhausted at first."""
         self.pages, self._yielded = counts.get("pages_seen", 0), counts.get("pages_new", 0)
+        self._late_dry = counts.get("late_dry", 0)
         self._exhausted_after = counts.get("exhausted_after")
         self._left_out_after = counts.get("left_out_after")
         self._poor_rounds, self._pages_before, self._yielded_before = counts.get("rounds_of_samples", (0, 0, 0))

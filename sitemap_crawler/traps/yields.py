@@ -114,7 +114,8 @@ class Yields:
             self.canonicals.count(url, canonical, is_listable=is_listable)
         find = Find.NOTHING
         has_yielded = bool(shape.names) and hash(url) in self.earlier_pages
-        if news.is_enough or has_yielded or (shape.names and leads_on and not self.turns.has_postponed_path(url)):
+        leads_on = bool(shape.names) and leads_on and not self.turns.has_postponed_path(url)
+        if news.is_enough or has_yielded or leads_on:
             find = Find.CONTENT
         elif news.has_new_title and not shape.names:
             find = Find.TITLE
@@ -130,9 +131,10 @@ class Yields:
         if shape.names:
             self._count_idle(url, texts, canonical, find)
         if url not in samples and (find or shape.names or not news.is_empty):
-            self.progress.count(is_new=bool(find))
-        if is_sample and self.was_listed(url):
-            # It is listed still, and says nothing about the other URLs of its group.
+            self.progress.count(is_new=bool(find), is_late=self.turns.is_postponed(url))
+        is_listed_still = is_sample and self.was_listed(url)
+        if is_listed_still or (news.is_enough and not leads_on and self._is_view_of(url, canonical)):
+            # It says nothing about the other URLs of its group.
             return None if find else news.percent, []
         return None if find else news.percent, self._count_groups(url, shape, find)
 
@@ -140,7 +142,7 @@ class Yields:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""
         find = Find.CONTENT if self.links.lead_on(links, is_sample=self._is_sample(url)) else Find.NOTHING
         if url not in self.left_out.samples:
-            self.progress.count(is_new=bool(find))
+            self.progress.count(is_new=bool(find), is_late=self.turns.is_postponed(url))
         return self._count_groups(url, shape_of(url), find)
 
     def restore_page(self, url: str, texts: bytes, title: str | None, *, is_listable: bool) -> None:
@@ -208,6 +210,15 @@ class Yields:
     def _is_sample(self, url: str) -> bool:
         """Return whether a URL is requested although the URLs of its group are not."""
         return url in self.left_out.samples or (bool(self.refused) and self.refusing_group(url) is not None)
+
+    def _is_view_of(self, url: str, canonical: str | None) -> bool:
+        """Return whether a page with parameters names a known URL as canonical, which shows what is new on the page.
+
+        A URL that is known by this name only would not be requested without such pages.
+        """
+        if canonical is None or canonical == url or "?" not in url:
+            return False
+        return canonical in self.links or self.admitted.knows(number_of(canonical))
 
     def _is_object(self, url: str, shape: Shape, texts: bytes, *, has_new_title: bool) -> bool:
         """Return whether a page shows what no other page of its shape shows, and is no part of what a simpler one does.

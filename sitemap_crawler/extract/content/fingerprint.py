@@ -303,7 +303,11 @@ def _short_dates(
 
 
 def _may_be_date(text: str, language: str | None) -> bool:
-    return _FIGURE.search(text) is not None or is_age(text, language)
+    """Return whether a text may state a moment: a date has a figure, and so have most ages, but not "a month ago"."""
+    if _FIGURE.search(text) is not None or is_age(text, language):
+        return True
+    data = without_space(text.encode())
+    return without_ages(data, language) != data
 
 
 def _stable_text(text: bytes, language: str | None) -> bytes:

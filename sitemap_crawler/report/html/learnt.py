@@ -15,8 +15,6 @@ from sitemap_crawler.report.url_groups.exclusion import shape_of_group
 from sitemap_crawler.report.url_groups.listed_urls import count_listed, ways_to_listed
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from sqlalchemy import Connection
 
     from sitemap_crawler.report.html.texts import PageTexts
@@ -44,7 +42,7 @@ class LearntTrap(NamedTuple):
     exclude: str | None
     """Value of --exclude that matches the URLs.
 
-    None if it would match all pages, those that led to listed ones, or more listed pages than URLs that are left out.
+    None if that would match pages that led to listed ones, or too many listed pages.
     """
     listed: int
     """Number of listed pages that it matches, too."""
@@ -70,15 +68,24 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     shapes = {name: _shape_of(groups[name], prefix) for name in counts}
     options = {shape.exclude for shape in shapes.values() if shape is not None and shape.exclude is not None}
     ways = ways_to_listed(connection, options)
-    listed, every = count_listed(connection, options - ways)
-    shapes = {
-        name: shape._replace(exclude=None)
-        if shape is not None and (shape.exclude in ways or listed[shape.exclude] > counts[name])
-        else shape
+    listed = count_listed(connection, options - ways)
+    advised = {
+        name: shape.exclude
         for name, shape in shapes.items()
+        if shape is not None and shape.exclude is not None and shape.exclude not in ways
+        if listed.leaves_enough(shape.exclude, others=counts[name])
     }
-    traps = [_trap(name, counts[name], shapes[name], texts, listed) for name in counts]
-    return LearntTraps(traps, len(found), is_estimated=every > 1)
+    traps = [
+        LearntTrap(
+            clean(name, MAX_EVIDENCE),
+            number,
+            [] if (shape := shapes[name]) is None else [texts.url(url) for url in shape.examples],
+            exclude := advised.get(name),
+            listed.matched[exclude],
+        )
+        for name, number in counts.items()
+    ]
+    return LearntTraps(traps, len(found), is_estimated=listed.every > 1)
 
 
 def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> dict[str, UrlGroups]:
@@ -96,11 +103,3 @@ def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> d
 def _shape_of(groups: UrlGroups, prefix: str) -> UrlShape | None:
     """Return the shape that most of the URLs have."""
     return next((shape_of_group(group, prefix) for group in groups.top(1) if group.urls), None)
-
-
-def _trap(
-    evidence: str, number: int, shape: UrlShape | None, texts: PageTexts, listed: Counter[str | None]
-) -> LearntTrap:
-    examples = [] if shape is None else [texts.url(url) for url in shape.examples]
-    exclude = None if shape is None else shape.exclude
-    return LearntTrap(clean(evidence, MAX_EVIDENCE), number, examples, exclude, listed[exclude])

@@ -14,6 +14,8 @@ from sitemap_crawler.utils.patterns import UserPattern
 if TYPE_CHECKING:
     from sitemap_crawler.report.url_groups.groups import UrlGroup
 
+ANY_PARAMETERS = r"\?.*$"
+"""End of an option for URLs of a path whatever parameters they have."""
 _WILDCARD = re.compile(r"[*…]|(?<=/)(?:YYYY|MM|DD)(?=/)")
 _NUMBERS = {"YYYY": "[0-9]{4}", "MM": "[0-9]{2}", "DD": "[0-9]{2}"}
 
@@ -55,7 +57,8 @@ def exclude_pattern(group: UrlGroup, prefix: str) -> str | None:
         return None
     start = f"^{re.escape(origin)}"
     if mark:
-        text = start + _expression(path, "[^/?]*") + r"\?" + _query_expression(query) + "$"
+        expression = ANY_PARAMETERS if query == "*" else rf"\?{_query_expression(query)}$"
+        text = start + _expression(path, "[^/?]*") + expression
     elif path.endswith("*"):
         text = start + _expression(path[:-1], ".*")
     else:

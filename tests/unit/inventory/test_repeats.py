@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from sitemap_crawler.inventory.repeats import (
+    FEW_GROUP_SAMPLES,
     MAX_GROUP_SAMPLES,
     MAX_NEW_SAMPLES,
     MAX_REVISITED,
@@ -224,7 +225,7 @@ def test_each_refused_kind_has_samples_however_many_others_have_more(store: Stor
     for name in many:
         add_refused(store, kind(name, 200))
     add_refused(store, kind("few", 20))
-    chosen = sample(store, refusing(*((name, 1) for name in many), ("few", 0)))
+    chosen = sample(store, refusing(*((name, 2) for name in many), ("few", 0)))
     assert len(chosen["few"]) == MIN_GROUP_SAMPLES
     assert all(MIN_GROUP_SAMPLES < len(chosen[name]) < MAX_GROUP_SAMPLES for name in many)
 
@@ -242,9 +243,10 @@ def test_pages_are_revisited_however_many_samples_the_run_has(store: Store) -> N
 
 
 def test_samples_are_different_and_spread_over_the_urls_of_a_kind(store: Store) -> None:
-    add_refused(store, [*kind("small", 30), *kind("dry", 100)])
-    chosen = sample(store, refusing(("small", 1), ("dry", 0)))
+    add_refused(store, [*kind("small", 30), *kind("dry", 100), *kind("first", 100)])
+    chosen = sample(store, refusing(("small", 2), ("dry", 0), ("first", 1)))
     assert sorted(chosen["small"]) == list(range(30))
+    assert len(chosen["first"]) == FEW_GROUP_SAMPLES
     assert {value // 20 for value in chosen["dry"]} == set(range(5))
 
 

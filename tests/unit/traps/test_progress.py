@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sitemap_crawler.traps.progress import FEW_PAGES, LATE_WINDOW, MAX_POOR_ROUNDS, MIN_WINDOW, Progress
+from sitemap_crawler.traps.progress import FEW_PAGES, LATE_WINDOW, MAX_LATE_DRY, MAX_POOR_ROUNDS, MIN_WINDOW, Progress
 
 
 def progress_of(*counts: tuple[int, bool]) -> Progress:
@@ -25,6 +25,21 @@ def test_a_run_is_exhausted_when_its_last_pages_showed_nothing_new() -> None:
 def test_a_long_run_needs_a_third_of_its_pages_without_anything_new() -> None:
     assert not progress_of((8_000, True), (3_900, False)).is_exhausted
     assert progress_of((8_000, True), (4_100, False)).is_exhausted
+
+
+def test_many_pages_of_later_turns_without_anything_new_end_a_run_whatever_others_show() -> None:
+    """A browser of code has each file under the hash of each commit, and comparisons of versions between them."""
+    progress = progress_of((20_000, True))
+    for number in range(MAX_LATE_DRY):
+        assert not progress.is_exhausted
+        progress.count(is_new=False, is_late=True)
+        progress.count(is_new=number % 10 == 0)
+    assert progress.is_exhausted
+    later = Progress()
+    later.restore(json.loads(json.dumps(progress.counts)))
+    assert later.is_exhausted
+    later.count(is_new=True, is_late=True)
+    assert not later.is_exhausted
 
 
 def test_one_page_in_a_hundred_keeps_no_run_alive() -> None:

@@ -340,6 +340,20 @@ def test_a_url_that_a_page_names_as_canonical_is_requested_like_others() -> None
     assert yields.refuses(HOST + "/a?id=3")
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_view_that_is_met_before_its_known_canonical_url_does_not_keep_its_shape_alive(*, is_known: bool) -> None:
+    """Each answer of a forum has an address of its own, which shows the page of the question."""
+    yields = Yields()
+    refused: list[str] = []
+    for number in range(2 * SAMPLES):
+        url, question = (f"{HOST}{path}={number}" for path in ("/a?show", "/a?question"))
+        for admitted in (url, question) if is_known else (url,):
+            yields.admit(admitted)
+        texts = texts_of(1) if number % 4 else texts_of(*range(100 + 9 * number, 109 + 9 * number))
+        refused += yields.add(url, texts, None, (), is_listable=False, canonical=question)[1]
+    assert set(refused) == ({shape_of(HOST + "/a?show=1").groups[0]} if is_known else set())
+
+
 @pytest.mark.parametrize("named", ["/a?id=2&from=c", "/a?id=2&from=b&more=1", "/a?id=2&from=b"])
 def test_a_canonical_url_that_is_not_simpler_may_go_on_for_ever(named: str) -> None:
     yields = Yields()

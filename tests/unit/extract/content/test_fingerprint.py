@@ -433,3 +433,9 @@ def test_the_age_of_a_post_may_become_its_date_with_or_without_a_year() -> None:
 def test_an_age_in_an_element_with_a_date_may_have_the_word_ago_behind_it() -> None:
     post = "asked <span><time datetime='2026-11-25T21:30:00+0000'>%s</time></span>%s in <a href=/ferries>Ferries</a>"
     assert not changed(TEXT + post % ("5 days", "<span> ago</span>"), TEXT + post % ("Nov 25", ""))
+
+
+def test_an_age_with_a_word_for_its_number_counts_as_one_with_a_figure() -> None:
+    closed = "<span title='2026-10-02 14:00:00 UTC'><b>Closed: Fixed</b> %s</span> by Ann"
+    assert not changed(TEXT + closed % "a month ago", TEXT + closed % "2 months ago")
+    assert changed(TEXT + closed % "a month ago", TEXT + closed % "a month")
