@@ -34,6 +34,8 @@ SCAN_ROWS = 50_000
 _SERVICE_NAMES = {"indexnow": "IndexNow"}
 MAX_PLACES = 20
 """Maximum number of damaged values that `check-inventory` prints."""
+MAX_TABLE_REFERRERS = 5
+"""Maximum number of linking pages that the table names for a URL."""
 REASON_WIDTH, STATUS_WIDTH = 20, 6
 """Columns of the table, in characters."""
 URL_SHARE = 0.6
@@ -258,9 +260,10 @@ def _write_table(rows: Iterable[dict[str, Any]], counted: str) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in rows:
         sys.stdout.write(_table_row(row, width) + "\n")
-        for page in row.get("referrers", ()):
+        linking = row.get("referrers", ())[:MAX_TABLE_REFERRERS]
+        for page in linking:
             sys.stdout.write(printable(f"{'':{REASON_WIDTH}}   linked from {page}") + "\n")
-        more = row.get("referrer_count", 0) - len(row.get("referrers", ()))
+        more = row.get("referrer_count", 0) - len(linking)
         if more:
             sys.stdout.write(f"{'':{REASON_WIDTH}}   and from {more:,} more\n")
     sys.stdout.write(f"{counted}\n")

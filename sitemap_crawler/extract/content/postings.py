@@ -19,7 +19,9 @@ _POSTED = re.compile(
     rb"(?i:(?:on)?(?:ago|(?:%s[0-9]{1,2}|[0-9]{1,2}[.]?%s)(?:,?(?:19|20)[0-9]{2}(?![0-9]))?))" % (_MONTH, _MONTH)
 )
 _MEMBER_MARK = b"emberfor"
-_MEMBER_FOR = re.compile(rb"(?i::?(?:[0-9]{1,4}(?:year|month|week|day|hour|hr|minute|min|second|sec)s?){1,3})")
+_MEMBER_FOR = re.compile(
+    rb"(?i::?(?:[0-9]{1,4}(?:year|month|week|day|hour|hr|minute|min|second|sec)s?){1,3}(?:\(since[^()]{1,20}\))?)"
+)
 _MAX_PLACES = 2_000
 """Maximum number of places of one text that are looked at for each of these words."""
 

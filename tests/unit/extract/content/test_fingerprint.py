@@ -129,7 +129,7 @@ NOT_CONTENT = [
     "<p>answered 2@ November by Ann</p>",
     "<p>Posted on June @</p>",
     "<dl><dt>Member for</dt><dd>@ min 1@ sec</dd></dl>",
-    "<table><tr><td>Member for:</td><td><span>@ months (since Mar 3)</span></td></tr></table>",
+    "<table><tr><td>Member for:</td><td><span>@ months (since Mar 3, 202@)</span></td></tr></table>",
     "<p>Page generated in 0.@23 seconds</p>",
     "<p>Generated in 0.@23 seconds with 1@ queries.</p>",
     "<p>1@ queries in 0.@ seconds.</p>",
