@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 from zlib import crc32
 
+from sitemap_crawler.extract.content.date_texts import MAX_DATED, without_date
 from sitemap_crawler.extract.content.main_content import NO_MAIN, survey
 from sitemap_crawler.urls.parameters import count_separators
 
@@ -44,6 +45,7 @@ MAX_TEXTS_BYTES = MAX_BLOCKS * 8
 _HASHES = re.compile(r"[0-9A-Fa-f]{32,}|[0-9A-Fa-f]{7,64}\.\.[0-9A-Fa-f]{7,64}")
 """A hash, or those of two versions as `git diff` writes them, which may be shortened: `index 3a1cad5..261bd19`."""
 _WORD = re.compile(r"\w+")
+_FIGURE = re.compile("[0-9]")
 _MAX_LETTERS = 20_000
 """Number of characters of a text in which white space does not count."""
 
@@ -55,7 +57,8 @@ def text_blocks(document: Document) -> bytes:
     marks of a line that was added or removed: the comparison of two versions shows the lines of both. Nor do hashes: a
     browser of code names each version of a file by one. A text without letters and digits is a line or a drawing, such
     as the code that tells persons from programs, which is another on each page. Nor does a text count that only says
-    again what the URL has asked for.
+    again what the URL has asked for. The date in a short text does not count: a calendar has a page for each day, and
+    days without events differ by their date alone.
     """
     blocks: dict[int, int] = {}
     query = _echoed_query(document.url)
@@ -72,8 +75,14 @@ def text_blocks(document: Document) -> bytes:
             words = [word for word in words if _HASHES.fullmatch(word) is None]
             letters = sum(map(len, words))
         if letters >= MIN_LETTERS and (words[0][0].isalnum() or _has_letters(words)):
-            rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
-            blocks[block_hash(words + rest)] = min(letters, MAX_WEIGHT)
+            may_be_dated = letters <= MAX_DATED and _FIGURE.search(text) is not None
+            if may_be_dated and (others := without_date(words)) is not words:
+                # The weight remains: a page without any is empty.
+                number = block_hash(others)
+                blocks[number] = min(blocks.get(number, 0) + letters, MAX_WEIGHT)
+            else:
+                rest = [text[_MAX_LETTERS:]] if len(text) > _MAX_LETTERS else []
+                blocks[block_hash(words + rest)] = min(letters, MAX_WEIGHT)
             if len(blocks) == MAX_BLOCKS:
                 break
     for reference in islice(_media(document), MAX_BLOCKS - len(blocks)):

@@ -45,6 +45,48 @@ def test_a_title_that_a_document_type_moves_into_the_body_does_not_count() -> No
     assert blocks_of_page(doctype + page) == expected("content")
 
 
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Mon, Jan 12", ""),
+        ("Montag, 4. Juni 2026", ""),
+        ("4 de junio de 2026", ""),
+        ("Thursday 4th of June", ""),
+        ("2026年4月6日 月曜日", ""),
+        ("понедельник, 4 июня 2026", ""),
+        ("2026-04-07", ""),
+        ("Week 49, 2026", ""),
+        ("Events on April 6,\n  2026", "Events on"),
+        ("Events in W 3, 2026 (12.01. - 18.01.)", "Events in"),
+    ],
+)
+def test_the_date_in_a_short_text_does_not_count(text: str, rest: str) -> None:
+    """The text weighs as much as before: a page without texts would be empty."""
+    weight = len("".join(text.split()))
+    assert blocks_of(f"<p>{text}</p>") == {block_hash(rest.split()): weight}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Apollo 11 (1969)",
+        "Item 7 of 12",
+        "Version 3.11",
+        "Room 12 Sat 3",
+        "Annual report 2025",
+        "10:00 - 12:00",
+        "Friday, Saturday",
+        "Prices of April 6, 2026, for all who have booked a room in the old town until then",
+    ],
+)
+def test_texts_that_are_no_dates_count_as_a_whole(text: str) -> None:
+    assert blocks_of(f"<p>{text}</p>") == expected(text)
+
+
+def test_dates_of_a_page_weigh_together() -> None:
+    assert blocks_of("<th>Mon, Jan 12</th><th>Tue, Jan 13</th>") == {block_hash([]): 18}
+
+
 def test_short_texts_do_not_count() -> None:
     assert blocks_of("<td>12</td><td>a b</td><p>word</p>") == expected("word")
 
