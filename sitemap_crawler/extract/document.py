@@ -83,7 +83,10 @@ _VOCABULARY = b"schema.org/"
 
 # Nearly all programs write these attributes in lower case. These searches cost a third of a walk.
 _DATETIME = b"datetime="
-_DATED_TITLE = re.compile(rb"title=[\"']?[^\"'<>0-9]{0,30}+(?:[0-9]{1,4}+[^\"'<>0-9]{1,12}+){0,2}(?:19|20)[0-9]{2}")
+_DATED_TITLE = re.compile(
+    rb"title=[\"']?[^\"'<>0-9]{0,30}+(?:[0-9]{1,4}+[^\"'<>0-9]{1,12}+){0,2}"
+    rb"(?:(?:19|20)[0-9]{2}|[0-9]{2},?[ T][0-9]{1,2}:[0-9]{2})"
+)
 
 # The elements that HTML allows in <head>. Any other element ends <head>, and what follows belongs to the body:
 # https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead

@@ -60,7 +60,14 @@ _MAX_WORDS = 24
 _MAY_BE_AGE = re.compile(r"[^0-9]{0,20}+[0-9]{1,9}+(?:[.,/ ][0-9]{1,9}+(?:/[0-9]{1,9}+)?)?\s{0,9}+[^\W0-9_]")
 _DAY = re.compile(r"(?<![0-9])(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{4})(?![0-9])")
 _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
-_TIME_OF_DAY = re.compile(r"(?<![0-9])[0-9]{1,2}[:.h][0-9]{2}(?![0-9])")
+# Django writes "10 p.m." for a whole hour, and has words for twelve.
+_TIME_OF_DAY = re.compile(
+    r"(?<![0-9])(?:[0-9]{1,2}[:.h][0-9]{2}(?![0-9])|[0-9]{1,2} ?[ap]\.?m(?![a-z]))"
+    r"|(?<![a-z])(?:noon|midnight)(?![a-z])",
+    re.IGNORECASE,
+)
+_SHORT_DAY_AND_TIME = re.compile(r"(?<![0-9])[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2},?[ T][0-9]{1,2}:[0-9]{2}(?![0-9])")
+"""A day with a year of two figures, which a time of the day tells from a version."""
 _MAX_MOMENT = 60
 """Maximum number of characters of a moment in words."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
@@ -122,7 +129,9 @@ def is_moment(text: str) -> bool:
     """Return whether a text states a day with its year, and perhaps a time, such as the title of an age does."""
     if len(text) > _MAX_MOMENT:
         return False
-    return _DAY.search(text) is not None or (_YEAR.search(text) is not None and _TIME_OF_DAY.search(text) is not None)
+    if _DAY.search(text) is not None or _SHORT_DAY_AND_TIME.search(text) is not None:
+        return True
+    return _YEAR.search(text) is not None and _TIME_OF_DAY.search(text) is not None
 
 
 def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -> bytes:

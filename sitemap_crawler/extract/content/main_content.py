@@ -124,6 +124,10 @@ _KIND_BY_CLASS = {
     ),
 }
 
+# Parts of names in lower case, such as "navbar-nav" and "main_menu", that menus have, and ends of parts: "globalnav".
+_MENU_PARTS = frozenset({"menubar", "navbar", "navigation"})
+_MENU_ENDS = ("menu", "nav")
+
 # This includes the bytes of the no-break space. Other characters with these bytes also differ in their other bytes.
 _WHITE_SPACE = b" \t\n\r\f\v\xc2\xa0"
 
@@ -184,23 +188,33 @@ def _kind_of(element: etree._Element) -> int:
     kind = _KIND_BY_TAG[element.tag]
     if kind in _BY_TAG:
         return kind
+    is_menu = False
     attributes: Any = element.items()  # pairs of str; the stubs are wrong
     for name, value in attributes:
         if name == "class":
             kind = _kind_of_class(value) or kind
+            is_menu = is_menu or _names_menu(value)
         elif name == "id":
             kind = _KIND_BY_ID.get(value.lower(), kind)
+            is_menu = is_menu or _names_menu(value)
         elif name == "role":
             kind = _KIND_BY_ROLE.get(value.lower(), kind)
         elif name == "itemtype" and value.endswith("schema.org/Comment"):
             kind = _NO_CONTENT
-    return kind
+    return kind if kind or not is_menu else _LINKS
 
 
 # Most pages of a site share a few class attributes.
 @lru_cache(maxsize=4_096)
 def _kind_of_class(value: str) -> int:
     return min((_KIND_BY_CLASS[name] for name in value.lower().split() if name in _KIND_BY_CLASS), default=_NONE)
+
+
+@lru_cache(maxsize=4_096)
+def _names_menu(value: str) -> bool:
+    """Return whether a part of a name says that the element is a menu. What it holds must say so, too."""
+    parts = value.lower().replace("_", " ").replace("-", " ").split()
+    return any(part in _MENU_PARTS or part.endswith(_MENU_ENDS) for part in parts)
 
 
 def _is_excluded(element: etree._Element, kind: int) -> bool:
