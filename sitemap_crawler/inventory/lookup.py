@@ -26,7 +26,7 @@ from sitemap_crawler.exceptions import (
 from sitemap_crawler.inventory.damage import damage_message
 from sitemap_crawler.inventory.migrations import is_old, stored_version, version_problem
 from sitemap_crawler.inventory.opened import add_opened
-from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, PUBLISHED, SAW_EVERYTHING
+from sitemap_crawler.inventory.runs import DECIDED, PUBLISHED
 from sitemap_crawler.inventory.schema import (
     added_urls,
     decisions,
@@ -318,7 +318,7 @@ class Inventory:
     @cached_property
     def _published_by(self) -> tuple[str | None, dict[str, Any]]:
         """The sitemap URL and the options of the last run that has published."""
-        good = runs.c.ended_by.in_((SAW_EVERYTHING, ENDED_AT_LIMIT)) & runs.c.outcome.in_(PUBLISHED)
+        good = runs.c.ended_by.in_(DECIDED) & runs.c.outcome.in_(PUBLISHED)
         decided = select(runs.c.sitemap_url, runs.c.options).where(good).order_by(runs.c.id.desc()).limit(1)
         entry_url, options = self.connection.execute(decided).first() or (None, None)
         return entry_url, options or {}

@@ -29,6 +29,10 @@ SAW_EVERYTHING = "finished"
 """Value of `ended_by` for a run that saw the whole site. Absence is judged by such runs only."""
 ENDED_AT_LIMIT = "limit"
 """Value of `ended_by` for a run that a limit ended. A page that it did not meet may still be there."""
+ENDED_BY_REPEATS = "repeats"
+"""Value of `ended_by` for a run that left URLs out because its last pages had only repeated others."""
+DECIDED = (SAW_EVERYTHING, ENDED_AT_LIMIT, ENDED_BY_REPEATS)
+"""Values of `ended_by` for a run that has decisions."""
 _GROWN = "grown_run"
 """Row of `meta` with the latest run whose queue has grown for long."""
 _PAUSE = "pause_until"
@@ -187,7 +191,7 @@ def _end_earlier_processes(connection: Connection, run: int, *, resumed: bool) -
 
 def last_finished_run(connection: Connection) -> Run | None:
     """Return the latest run with decisions, or None. An open run and a dropped one have none."""
-    decided = runs.c.ended_by.in_((SAW_EVERYTHING, ENDED_AT_LIMIT))
+    decided = runs.c.ended_by.in_(DECIDED)
     with connection.begin():
         row = connection.execute(select(runs).where(decided).order_by(runs.c.id.desc()).limit(1)).first()
         published = decided & runs.c.outcome.in_(PUBLISHED)

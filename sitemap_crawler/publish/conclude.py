@@ -36,6 +36,7 @@ from sitemap_crawler.inventory.results import store_results
 from sitemap_crawler.inventory.robots import StoredRobots
 from sitemap_crawler.inventory.runs import (
     ENDED_AT_LIMIT,
+    ENDED_BY_REPEATS,
     PUBLISHED,
     SAW_EVERYTHING,
     decision_backup,
@@ -213,7 +214,7 @@ class _Conclusion:
             if (open_run := unfinished_run(self._connection)) is not None:
                 report.waiting = count_frontier(self._connection, leased=True)
                 report.notices.append(unfinished_notice(context.run.id, open_run.id, report.waiting))
-            elif context.run.ended_by == ENDED_AT_LIMIT:
+            elif context.run.ended_by != SAW_EVERYTHING:
                 self._note_end()
             self._decide_and_publish(
                 proved=proves_absence(context, saw_everything=context.run.ended_by == SAW_EVERYTHING)
@@ -242,7 +243,8 @@ class _Conclusion:
                 report.notices.append(kept_dates_notice(ending.kept_dates.unstable))
             if ending.kept_dates.common:
                 report.notices.append(common_changes_notice(ending.kept_dates.common))
-            saw_everything = ending.saw_everything and not self._warn_of_lost_urls()
+            had_no_limit = ending.saw_everything and not self._warn_of_lost_urls()
+            saw_everything = had_no_limit and not ending.left_repeats_out
             proved = proves_absence(self._context, saw_everything=saw_everything)
             if seeds_complete(self._connection, self._context.run.id):
                 forget_unnamed(self._connection, self._context.run.id)
@@ -251,7 +253,8 @@ class _Conclusion:
             self._store_reach(proved=proved)
             settle_named_dates(self._connection, self._context.run.id)
             self._decide_and_publish(proved=proved)
-            self._end_run(SAW_EVERYTHING if saw_everything else ENDED_AT_LIMIT)
+            rest = ENDED_BY_REPEATS if had_no_limit else ENDED_AT_LIMIT
+            self._end_run(SAW_EVERYTHING if saw_everything else rest)
         else:
             report.outcome = Outcome.INTERRUPTED
             self._note_interruption()

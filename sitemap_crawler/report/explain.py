@@ -228,6 +228,7 @@ def _why_unknown(url: str, inventory: Inventory, rules: Rules) -> tuple[str | No
 
 _CAUSES_BY_ENDING = {
     "limit": "the crawl has not finished: it ended at a limit before it saw the whole site",
+    "repeats": "no page that was fetched links to it; the crawl ended when its pages only repeated others",
     "refused": "the last crawl was refused at its start page, so it saw nothing of the site",
     "finished": "no page that was fetched links to it, and no sitemap names it",
 }

@@ -13,7 +13,7 @@ from sitemap_crawler.config.options import Options
 from sitemap_crawler.config.types import Format
 from sitemap_crawler.exceptions import SubmissionRefusedError
 from sitemap_crawler.inventory.publications import latest_publication
-from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, PUBLISHED, SAW_EVERYTHING
+from sitemap_crawler.inventory.runs import DECIDED, PUBLISHED
 from sitemap_crawler.inventory.schema import published, runs
 from sitemap_crawler.sitemap.names import FEED_ENDINGS, NEWS_SECTION, TEXT_SECTION, Names
 from sitemap_crawler.urls.normalise import origin_of
@@ -101,7 +101,7 @@ def published_site(connection: Connection) -> PublishedSite:
 
 def _publishing_run(connection: Connection) -> Row[Any] | None:
     """Return the last run that has published, or else the last one with decisions, which `write` may have published."""
-    decided = select(runs).where(runs.c.ended_by.in_((SAW_EVERYTHING, ENDED_AT_LIMIT))).order_by(runs.c.id.desc())
+    decided = select(runs).where(runs.c.ended_by.in_(DECIDED)).order_by(runs.c.id.desc())
     good = connection.execute(decided.where(runs.c.outcome.in_(PUBLISHED)).limit(1)).first()
     return good or connection.execute(decided.limit(1)).first()
 

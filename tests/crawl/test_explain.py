@@ -392,6 +392,7 @@ def test_several_inventories(program: Program) -> None:
     [
         ("finished", NO_PATH_TO_IT),
         ("limit", "the crawl has not finished: it ended at a limit before it saw the whole site"),
+        ("repeats", "no page that was fetched links to it; the crawl ended when its pages only repeated others"),
         ("refused", "the last crawl was refused at its start page, so it saw nothing of the site"),
         (None, "the crawl has not finished"),
     ],

@@ -553,6 +553,10 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
         + shlex.quote(shape["exclude"]),
     ]
     assert shape["listed"] == 1
+    [run] = json.loads(program.run("runs", "--json").out)
+    assert (run["outcome"], run["ended_by"]) == ("published", "repeats")
+    explained = program.run("explain", site.url("/never-met"))
+    assert "the crawl ended when its pages only repeated others" in explained.out
     first = len(site.requests)
     assert first < 2_500
     second = program.crawl(site.url("/"))

@@ -131,12 +131,11 @@ class Exporter:
         """Have the pages left out that only repeat others, and the address compared with that of the run before."""
         try:
             warn_of_address(self._job.context, is_public=self._job.gate.site_is_public)
-            is_exhausted = self._job.queue.settle_repeats()
+            left_repeats_out = self._job.queue.settle_repeats()
         except Exception as error:
             self._job.inventory_failed(error)
             return ending._replace(failure=self._job.ending.failure)
-        saw_everything = ending.saw_everything and not is_exhausted
-        return ending._replace(saw_everything=saw_everything, kept_dates=self._job.kept_dates)
+        return ending._replace(left_repeats_out=left_repeats_out, kept_dates=self._job.kept_dates)
 
     def _conclude(self, ending: Ending) -> Report:
         """Conclude the run. Without a descriptor or memory for that, return the report of the shortage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, SAW_EVERYTHING
+from sitemap_crawler.inventory.runs import DECIDED, ENDED_AT_LIMIT, ENDED_BY_REPEATS
 from sitemap_crawler.policy.reasons import Reason, Severity
 from sitemap_crawler.policy.warning_kinds import WarningKind
 from sitemap_crawler.report.html.decision_groups import Group
@@ -44,7 +44,7 @@ class Ending(NamedTuple):
     def has_judged(self) -> bool:
         """Whether the run has judged its pages: a run does so at its end."""
         if self.outcome == Outcome.REFUSED:
-            return self.ended_by in (SAW_EVERYTHING, ENDED_AT_LIMIT)
+            return self.ended_by in DECIDED
         return self.has_published or self.outcome == Outcome.DRY_RUN
 
 
@@ -91,6 +91,8 @@ def verdict_of(ending: Ending, counts: Counts, *, live: int, run: int) -> Verdic
             if ending.ended_by == ENDED_AT_LIMIT:
                 label += ", up to a limit"
                 sentences.append("A limit ended the run before it saw the whole site.")
+            elif ending.ended_by == ENDED_BY_REPEATS:
+                sentences.append("The run ended when its pages only repeated others, and left the other URLs out.")
             if listed != live:
                 sentences.append(f"By the decisions of this run it would have {pages(listed)}.")
             sign = "good" if live and ending.ended_by != ENDED_AT_LIMIT else "caution"

@@ -20,6 +20,7 @@ COUNTS = [18, 5, 47, 6, 470, 0]
         (Outcome.PUBLISHED, "finished", 475, ("good", "Published", "The sitemap is live with 475 pages")),
         (Outcome.UNCHANGED, "finished", 475, ("good", "Nothing has changed", "The sitemap is live with 475 pages")),
         (Outcome.PUBLISHED, "limit", 1, ("caution", "Published, up to a limit", "The sitemap is live with 1 page")),
+        (Outcome.PUBLISHED, "repeats", 475, ("good", "Published", "The sitemap is live with 475 pages")),
         (Outcome.DRY_RUN, "finished", 0, ("good", "Dry run, nothing published", "The sitemap would have 475 pages")),
         (Outcome.REFUSED, "finished", 480, ("bad", "Refused", "The live sitemap stays as it is, with 480 pages")),
         (Outcome.REFUSED, "refused", 0, ("bad", "Refused", "Nothing was published")),
