@@ -238,10 +238,15 @@ def is_exhausted(connection: Connection) -> bool:
     return connection.scalar(select(urls.c.id).where(_UNREQUESTED).limit(1)) is not None
 
 
-def count_left_out(connection: Connection) -> int:
-    """Return the number of URLs that were left out because the last pages of a run had shown nothing new."""
+def count_left_out(connection: Connection) -> tuple[int, int]:
+    """Return the numbers of URLs that were left out because the last pages of a run had shown nothing new.
+
+    The first number counts those that were not requested, the second one the others.
+    """
     with connection.begin():
-        return connection.scalar(select(func.count()).select_from(urls).where(_UNREQUESTED)) or 0
+        count = select(func.count()).select_from(urls).where(urls.c.state == int(UrlState.EXHAUSTED))
+        unrequested = connection.scalar(count.where(~_IS_OBSERVED)) or 0
+        return unrequested, (connection.scalar(count) or 0) - unrequested
 
 
 def left_out_urls(connection: Connection, *, every: int = 1) -> Iterator[list[str]]:

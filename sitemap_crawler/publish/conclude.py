@@ -263,9 +263,9 @@ class _Conclusion:
     def _note_end(self) -> None:
         """Say what has ended a run that has not seen everything, if it left URLs waiting or left them out."""
         report = self._report
-        report.left_out = count_left_out(self._connection)
+        report.left_out, requested = count_left_out(self._connection)
         if report.left_out:
-            report.notices.append(left_out_notice(report.left_out))
+            report.notices.append(left_out_notice(report.left_out, requested))
             logger.info("%s", report.notices[-1])
             self._note_shapes(report.left_out, left_out_urls)
         report.waiting = count_frontier(self._connection, leased=False)

@@ -94,12 +94,17 @@ def depth_notice(beyond: int, *, max_depth: int | None) -> str:
     return f"{limit} left out {are} more clicks away; crawl with a larger --max-depth, or without it, to request all"
 
 
-def left_out_notice(left_out: int) -> str:
-    """Return the line for a run that has ended because its last pages had shown nothing new."""
+def left_out_notice(left_out: int, requested: int) -> str:
+    """Return the line for a run that has ended because its last pages had shown nothing new.
+
+    `left_out` is the number of URLs that were not requested, `requested` that of the others that are not listed either.
+    """
     were = "1 URL was" if left_out == 1 else f"{left_out:,} URLs were"
+    repeats = "1 that was requested is" if requested == 1 else f"{requested:,} that were requested are"
+    also = f", and {repeats} left out, too" if requested else ""
     return (
-        f"the last pages of the crawl showed next to nothing new, so it ended: {were} not requested; to request them "
-        "all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the beginning, crawl with --exclude"
+        f"the last pages of the crawl showed next to nothing new, so it ended: {were} not requested{also}; to list "
+        "them all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the beginning, crawl with --exclude"
     )
 
 

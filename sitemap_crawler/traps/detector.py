@@ -10,7 +10,7 @@ from sitemap_crawler.traps.learner import TrapLearner
 from sitemap_crawler.traps.nesting import is_nested, last_segment, repeated_names
 from sitemap_crawler.traps.patterns import bare_of, endless_pattern, sessions_of, shown
 from sitemap_crawler.traps.shapes import shape_of
-from sitemap_crawler.traps.url_checks import COMBINATIONS, TRAP
+from sitemap_crawler.traps.url_checks import COMBINATIONS, NOTHING_NEW, TRAP
 from sitemap_crawler.traps.yields import Yields
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
     if trap == Trap.SAME:
         return "simpler URLs of the same path, or a page of a longer path, show what it shows"
     if trap == Trap.EXHAUSTED:
-        return f"{TRAP}the last pages had shown nothing new"
+        return NOTHING_NEW
     if trap == Trap.NESTING:
         return f"{TRAP}the same pages under ever longer paths"
     sessions = sessions_of(url)

@@ -40,6 +40,8 @@ _MAX_SHOWN = 60
 
 MAX_TALLIED_TRAPS = 1_000
 """Maximum number of traps that a tally counts separately."""
+NOTHING_NEW = f"{TRAP}the last pages had shown nothing new"
+"""Evidence for the URLs that a run has left out at its end. A notice says how many there are, and of which shapes."""
 OTHER_TRAPS = f"{TRAP}more than {MAX_TALLIED_TRAPS:,} different ones"
 """Evidence under which a tally counts all further traps."""
 
@@ -150,7 +152,7 @@ class TrapTally:
 
     def add(self, url: str, evidence: str | None) -> None:
         """Count a URL if its evidence is that of a trap."""
-        if evidence is None or not evidence.startswith(TRAP):
+        if evidence is None or not evidence.startswith(TRAP) or evidence == NOTHING_NEW:
             return
         if evidence not in self._traps and len(self._traps) >= MAX_TALLIED_TRAPS:
             evidence = OTHER_TRAPS

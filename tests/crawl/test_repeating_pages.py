@@ -546,13 +546,14 @@ def test_a_site_of_plain_urls_without_end_is_ended_and_later_runs_leave_the_rest
     assert result.report["notices"] == [
         (
             f"the last pages of the crawl showed next to nothing new, so it ended: {len(left_out):,} URLs were not "
-            "requested; to request them all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the "
-            "beginning, crawl with --exclude"
+            f"requested, and {len(repeating) - len(left_out):,} that were requested are left out, too; to list them "
+            "all, give SITEMAP_NO_TRAPS a pattern for them; to leave them out from the beginning, crawl with --exclude"
         ),
         f"{shape['urls']:,} like {shape['pattern']}; 1 listed page matches, too: --exclude "
         + shlex.quote(shape["exclude"]),
     ]
     assert shape["listed"] == 1
+    assert "trap" not in result.report["warning_counts"]
     [run] = json.loads(program.run("runs", "--json").out)
     assert (run["outcome"], run["ended_by"]) == ("published", "repeats")
     explained = program.run("explain", site.url("/never-met"))

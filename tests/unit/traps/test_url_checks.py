@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemap_crawler.traps.detector import TrapDetector
+from sitemap_crawler.traps.detector import Trap, TrapDetector, trap_evidence
 from sitemap_crawler.traps.facets import facets_of
 from sitemap_crawler.traps.patterns import endless_pattern, sessions_of
 from sitemap_crawler.traps.url_checks import MAX_TALLIED_TRAPS, TRAP, TrapTally, month_of, url_trap
@@ -105,6 +105,7 @@ def test_the_tally_is_bounded_and_names_examples() -> None:
     for number in range(3 * MAX_TALLIED_TRAPS):
         tally.add(f"{HOST}/{number}", f"{TRAP}a path {number}")
     tally.add(f"{HOST}/deep", "5 clicks from the start page, limit 4")
+    tally.add(f"{HOST}/late", trap_evidence(Trap.EXHAUSTED, f"{HOST}/late", {}))
     found = list(tally.warnings())
     assert len(found) == MAX_TALLIED_TRAPS + 1
     example, words = found[0]
