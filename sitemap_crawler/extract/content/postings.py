@@ -1,15 +1,18 @@
 """Statements of when a text was posted, and of how long its author has been a member: they change with the clock.
 
-Lists of questions say "asked 4 days ago", a week later "asked Nov 25", and in the next year "asked Nov 25, 2026". Texts
-are in UTF-8 without white space, as those of a fingerprint, and without ages.
+Lists of questions say "asked 4 days ago" or "edited 4 days ago", a week later "asked Nov 25", and in the next year
+"asked Nov 25, 2026". Texts are in UTF-8 without white space, as those of a fingerprint, and without ages.
 """
 
 from __future__ import annotations
 
 import re
 
-_VERBS = (b"nswered", b"sked", b"ommented", b"osted")
-"""The common part of all spellings of a verb."""
+_VERBS = (
+    b"nswered", b"sked", b"ommented", b"osted",
+    b"dited", b"losed", b"eopened", b"ecategorized", b"etagged", b"elected", b"oved",
+)  # fmt: skip
+"""The common part of all spellings of a verb: of a post, and of what happens to it, such as "edited" and "moved"."""
 _MONTH = (
     rb"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     rb"|nov(?:ember)?|dec(?:ember)?)[.,]?"
