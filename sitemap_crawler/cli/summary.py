@@ -147,5 +147,5 @@ def _warnings(report: Report) -> list[str]:
         title = _in_line(KINDS[kind].traits.title)
         lines += [f"Warning, {title} ({kind}): {warning['url']}: {warning['message']}" for warning in shown]
         if others := report.warning_counts[kind] - len(shown):
-            lines[-1] += f" (and {others:,} more)"
+            lines[-1] += f" (and {others:,} more warning{'' if others == 1 else 's'} of this kind)"
     return lines

@@ -72,7 +72,7 @@ class LatestRun:
     started: float
     """In seconds since 1970."""
     ended_by: str | None
-    """`finished` if the run saw the whole site, `limit` or `refused`. None while it is open or if it was dropped."""
+    """`finished` if the run saw the whole site, `limit`, `repeats` or `refused`; None while open or if dropped."""
     options: dict[str, Any]
 
 

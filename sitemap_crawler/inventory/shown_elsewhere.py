@@ -24,20 +24,25 @@ MAX_COMPARED = 20_000
 def listed_url_that_shows(connection: Connection, url_id: int, url: str) -> str | None:
     """Return the listed URL that shows what a page shows; None if none is found.
 
-    Of a URL without parameters that is the page above it. That of others is the simplest one of the same path with the
-    same content, otherwise the simplest one of any path with it, otherwise, of the same path, the one that shows the
-    most of its texts, at least half of them, those with fewer of its parameters first. Of a URL that was not fetched it
-    is the simplest one with fewer of the parameters.
+    Of a URL without parameters that is the page above it, otherwise the simplest one of any path with the same content.
+    That of others is the simplest one of the same path with the same content, otherwise the simplest one of any path
+    with it, otherwise, of the same path, the one that shows the most of its texts, at least half of them, those with
+    fewer of its parameters first. Of a URL that was not fetched it is the simplest one with fewer of the parameters.
     """
     seen = observations.c
-    if "?" not in url:
-        return page_above(connection, url, connection.scalar(select(seen.title).where(seen.url_id == url_id)))
+    is_plain = "?" not in url
+    if is_plain:
+        title = connection.scalar(select(seen.title).where(seen.url_id == url_id))
+        if (above := page_above(connection, url, title)) is not None:
+            return above
     listed = _listed_of_path(url.partition("?")[0])
     fingerprint = connection.scalar(select(seen.fingerprint).where(seen.url_id == url_id))
     if fingerprint is not None:
-        for query in (listed, _listed()):
+        for query in (_listed(),) if is_plain else (listed, _listed()):
             if (found := _simplest(_urls(connection, query, seen.fingerprint == fingerprint))) is not None:
                 return found
+    if is_plain:
+        return None
     parameters = _parameters(url)
     texts = connection.scalar(select(page_texts.c.texts).where(page_texts.c.url_id == url_id))
     if texts is None:

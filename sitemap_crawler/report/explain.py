@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitemap_crawler.config.types import RenderMode
 from sitemap_crawler.inventory.inspections import inspection_of
-from sitemap_crawler.inventory.schema import TRAPPED
+from sitemap_crawler.inventory.schema import TRAPPED, UrlState
 from sitemap_crawler.inventory.shown_elsewhere import listed_url_that_shows
 from sitemap_crawler.inventory.submissions import submissions_of
 from sitemap_crawler.inventory.traps import compared_pages
@@ -92,7 +92,8 @@ def explain(inventory: Inventory, text: str) -> Explanation:
         sent = submissions_of(inventory.connection, record.id)
         google = _inspected(inventory, record)
         rendering = inventory.rendering_of(record.id)
-        is_repeated = record.reason == Reason.DUPLICATE_PARAMETERS
+        was_left_out = record.state == UrlState.EXHAUSTED and record.status is not None
+        is_repeated = record.reason == Reason.DUPLICATE_PARAMETERS or was_left_out
         return Explanation(
             facts,
             run.start_url,

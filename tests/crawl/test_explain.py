@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sitemap_crawler.inventory.schema import UrlState
 from sitemap_crawler.inventory.sql import encode_links, url_key
 from sitemap_crawler.urls.normalise import Resolver
 from sitemap_crawler.urls.spelling import variants
@@ -401,6 +402,27 @@ def test_a_crawl_that_did_not_finish_proves_nothing(program: Program, ended_by: 
     make_inventory(program.directory / "a.db", "https://www.example.com/", ended_by=ended_by)
     done = program.run("explain", "/never-seen", "--state", "a.db", "--json")
     assert json.loads(done.out)["evidence"] == evidence
+
+
+@pytest.mark.parametrize(
+    ("left_out", "listed_url"),
+    [("dir?ci=tip", "dir"), ("view/2", "dir"), ("other?ci=tip", "dir"), ("never", None)],
+)
+def test_which_url_shows_what_a_page_shows_that_was_left_out_at_the_end(
+    program: Program, left_out: str, listed_url: str | None
+) -> None:
+    site = "https://www.example.com/"
+    path = make_inventory(program.directory / "a.db", site, ended_by="repeats")
+    add_pages(path, [(1, site, 200, None), (2, f"{site}dir", 200, None), (3, site + left_out, 200, None)])
+    with closing(connect(path)) as connection:
+        content = b"other" if left_out == "never" else b"same"
+        connection.execute("UPDATE observations SET fingerprint = ? WHERE url_id = 2", (b"same",))
+        connection.execute("UPDATE observations SET fingerprint = ? WHERE url_id = 3", (content,))
+        connection.execute("UPDATE urls SET state = ? WHERE id = 3", (int(UrlState.EXHAUSTED),))
+        connection.execute("UPDATE decisions SET decision = 'excluded', reason = 'limit' WHERE url_id = 3")
+        connection.commit()
+    answer = json.loads(program.run("explain", site + left_out, "--state", "a.db", "--json").out)
+    assert answer["listed_url"] == (listed_url and site + listed_url)
 
 
 def test_which_file_holds_a_page(program: Program) -> None:

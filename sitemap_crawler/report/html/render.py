@@ -36,7 +36,7 @@ MAX_SHOWN = 160
 _REASONS = {str(reason): reason.traits.title for reason in Reason}
 _SOURCES = {
     "last-modified": "Last-Modified header",
-    "observed-change": "this program saw the change",
+    "observed-change": "a change that this program saw",
     "sitemap": "an existing sitemap",
     "feed": "a feed of the site",
     "wordpress": "the entries of WordPress",
