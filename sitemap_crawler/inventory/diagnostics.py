@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, false, func, not_, or_, select, update
+from sqlalchemy import and_, bindparam, case, false, func, not_, or_, select, update
 
 from sitemap_crawler.inventory.schema import TRAPPED, decisions, observations, supplied, urls
 from sitemap_crawler.inventory.sql import BATCH_ROWS, STREAM_ROWS, url_key
@@ -24,6 +24,13 @@ NO_DEFECT = tuple(reason for reason in Reason if reason.traits.fits_sitemap)
 """Reasons for exclusion with which a foreign sitemap may name a URL."""
 ERRORS = tuple(reason for reason in Reason if reason.traits.is_error)
 """Reasons that make a link to a URL a broken one."""
+SHARING_PAGES = 50
+"""Number of different titles of the pages that name one URL as canonical, from which on it is taken for a mistake.
+
+Fewer pages may be variants of one product.
+"""
+PAGES_SHARING_START = 5
+"""The same for the canonical URL of the start page."""
 MAX_NOTED = 100_000
 """Maximum number of pages with the same content that get the note. A warning about more is no more useful."""
 
@@ -53,6 +60,16 @@ class BrokenLink(NamedTuple):
     url: str
     reason: str
     evidence: str
+
+
+class SharedCanonical(NamedTuple):
+    """A URL that different pages name as their canonical."""
+
+    page: str
+    """One of these pages."""
+    pages: int
+    """Number of these pages."""
+    canonical: str
 
 
 class Diagnostics:
@@ -116,6 +133,30 @@ class Diagnostics:
             .order_by(urls.c.depth, urls.c.id)
         )
         yield from map(Redirect._make, self._stream(query))
+
+    def shared_canonicals(self) -> Iterator[SharedCanonical]:
+        """Yield the URLs that different pages of other paths name as their canonical, the most pages first."""
+        canonical = observations.alias("canonical_observations")
+        titles, pages = func.count(_page_seen.c.title.distinct()), func.count()
+        start = func.substr(_page.c.url, 1, func.length(urls.c.url) + 1)
+        shared = (
+            select(func.min(_page.c.id).label("page"), pages.label("pages"), urls.c.url)
+            .select_from(decisions)
+            .join(_page, _page.c.id == decisions.c.url_id)
+            .join(_page_seen, _page_seen.c.url_id == decisions.c.url_id)
+            .join(urls, urls.c.id == _page_seen.c.canonical)
+            .join(canonical, canonical.c.url_id == urls.c.id)
+            .where(
+                decisions.c.reason == Reason.CANONICAL_ELSEWHERE,
+                _page_seen.c.title != canonical.c.title,
+                start.not_in((urls.c.url + "?", urls.c.url + "&")),
+            )
+            .group_by(urls.c.id, urls.c.url, urls.c.depth)
+            .having(titles >= case((urls.c.depth == 0, PAGES_SHARING_START), else_=SHARING_PAGES))
+            .subquery()
+        )
+        query = select(_target.c.url, shared.c.pages, shared.c.url).join(shared, shared.c.page == _target.c.id)
+        yield from map(SharedCanonical._make, self._stream(query.order_by(shared.c.pages.desc(), shared.c.url)))
 
     def known_from_sitemaps_only(self) -> Iterator[tuple[str, str]]:
         """Yield the listed pages that a foreign sitemap or a list names and no page links to, and what names them."""

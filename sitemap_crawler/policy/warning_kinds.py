@@ -195,6 +195,17 @@ class WarningKind(StrEnum):
             "Name the page itself as canonical, or a page that answers 200 and may be indexed.",
         ),
     )
+    SHARED_CANONICAL = (
+        "shared-canonical",
+        _Traits(
+            "Different pages that name one canonical",
+            Severity.HIGH,
+            "At least 50 pages of other paths, with titles of their own, name one URL as canonical, or at least five the "
+            "start page. None of them is listed.",
+            "Search engines leave out pages that name another one as canonical.",
+            "Have each page name itself as canonical, or none.",
+        ),
+    )
     CONFLICTING_CANONICALS = (
         "conflicting-canonicals",
         _Traits(

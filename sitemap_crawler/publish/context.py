@@ -34,7 +34,7 @@ class Ending(NamedTuple):
     saw_everything: bool = False
     """Whether no limit kept pages from being fetched, so that a missing page is proved to be gone."""
     left_repeats_out: bool = False
-    """Whether URLs were left out because the last pages had only repeated others."""
+    """Whether the run left URLs out, as its last pages only repeated others."""
     kept_dates: KeptDates = KeptDates()
     """Numbers of changed pages whose dates were kept."""
     done: ProcessTotals = _NOTHING

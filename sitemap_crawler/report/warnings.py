@@ -43,6 +43,10 @@ def review(diagnostics: Diagnostics, groups: UrlGroups) -> Iterator[SiteWarning]
     for link in diagnostics.broken_links():
         yield SiteWarning(WarningKind.BROKEN_LINK, link.page, f"links to {link.url} ({link.reason}: {link.evidence})")
     yield from _redirect_warnings(diagnostics.redirects())
+    for shared in diagnostics.shared_canonicals():
+        others = f"as {shared.pages - 1:,} other pages with titles of their own do"
+        message = f"names {shared.canonical} as canonical, {others}: none of them is listed"
+        yield SiteWarning(WarningKind.SHARED_CANONICAL, shared.page, message)
     yield from _duplicate_warnings(diagnostics, groups)
     for url, reason, evidence, namer in diagnostics.unlistable_in_sitemaps():
         namer = namer.removesuffix(" or list")

@@ -201,6 +201,31 @@ def test_a_broken_redirect_or_canonical_is_no_broken_link(program: Program, site
     assert "broken-link" not in kinds
 
 
+@pytest.mark.parametrize(
+    ("canonical", "number", "path", "expected"),
+    [
+        ("/", 5, "/news/{}", 5),
+        ("/", 4, "/news/{}", 0),
+        ("/shop", 50, "/shop/{}", 50),
+        ("/shop", 49, "/shop/{}", 0),  # the colours of a product
+        ("/shop", 60, "/shop?sort={}", 0),
+        ("/shop?id=1", 60, "/shop?id=1&sort={}", 0),
+    ],
+)
+def test_pages_that_share_a_canonical_by_mistake(
+    program: Program, site: WebServer, canonical: str, number: int, path: str, expected: int
+) -> None:
+    paths = [path.format(n) for n in range(number)]
+    site.pages.update({path: named(canonical, title=f"Page {n}") for n, path in enumerate(paths)})
+    site.pages["/print/1"] = site.pages["/print/2"] = named(canonical)  # under the title of the canonical
+    site.pages[canonical] = named(canonical)
+    site.pages["/"] = page("/shop", canonical, *paths, "/print/1", "/print/2", head=CANONICAL.format("/"))
+    found = warnings(program.crawl(site.url("/")), site)
+    others = f"as {expected - 1} other pages with titles of their own do"
+    shared = ("shared-canonical", paths[0], f"names {canonical} as canonical, {others}: none of them is listed")
+    assert [warning for warning in found if warning[0] == "shared-canonical"] == ([shared] if expected else [])
+
+
 def test_a_thousand_of_a_kind_are_reported_and_all_counted(program: Program, site: WebServer) -> None:
     site.pages["/"] = page(*(f"/gone/{number}" for number in range(1_100)))
     report = program.crawl(site.url("/"), "--concurrency", "32").report
