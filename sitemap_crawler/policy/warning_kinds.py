@@ -200,7 +200,7 @@ class WarningKind(StrEnum):
         _Traits(
             "Different pages that name one canonical",
             Severity.HIGH,
-            "At least 50 pages of other paths, with titles of their own, name one URL as canonical, or at least five the "
+            "At least 50 pages of other paths, with titles of their own, name one URL as canonical, or five name the "
             "start page. None of them is listed.",
             "Search engines leave out pages that name another one as canonical.",
             "Have each page name itself as canonical, or none.",
