@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from sitemap_crawler.inventory.page_texts import IS_LISTABLE, read_canonicals
-from sitemap_crawler.inventory.repeats import left_out_repeats
+from sitemap_crawler.inventory.repeated_pages import left_out_repeats
 from sitemap_crawler.inventory.schema import UrlState, decisions, observations, page_texts, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
 from sitemap_crawler.items import NoteKind

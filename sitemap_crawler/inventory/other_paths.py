@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from sitemap_crawler.inventory.repeats import listable_pages, plain_pages, texts_of_pages
+from sitemap_crawler.inventory.repeated_pages import listable_pages, plain_pages, texts_of_pages
 from sitemap_crawler.inventory.schema import UrlState, observations, urls
 from sitemap_crawler.inventory.sql import SET_STATE, batches_of_urls, chunks
 from sitemap_crawler.traps.shown_texts import MIN_CHARACTERS, numbers_and_weights

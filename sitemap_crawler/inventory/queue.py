@@ -19,6 +19,7 @@ from sitemap_crawler.inventory.new_urls import new_urls
 from sitemap_crawler.inventory.observations import ObservationWriter, forget_answers
 from sitemap_crawler.inventory.other_paths import refuse_other_paths
 from sitemap_crawler.inventory.parts import refuse_parts
+from sitemap_crawler.inventory.repeated_pages import refuse_alike, refuse_repeating, refuse_same
 from sitemap_crawler.inventory.repeats import (
     bring_back,
     bring_forward,
@@ -26,9 +27,6 @@ from sitemap_crawler.inventory.repeats import (
     is_exhausted,
     readmit_over_budget,
     readmit_repeating,
-    refuse_alike,
-    refuse_repeating,
-    refuse_same,
     sample_repeating,
 )
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, nofollowed, observations, urls

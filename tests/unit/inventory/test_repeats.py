@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import event, insert, select
 
+from sitemap_crawler.inventory.repeated_pages import refuse_repeating, refuse_same
 from sitemap_crawler.inventory.repeats import (
     FEW_GROUP_SAMPLES,
     MAX_GROUP_SAMPLES,
@@ -17,8 +18,6 @@ from sitemap_crawler.inventory.repeats import (
     MAX_REVISITED,
     MIN_GROUP_SAMPLES,
     bring_forward,
-    refuse_repeating,
-    refuse_same,
     sample_repeating,
 )
 from sitemap_crawler.inventory.runs import ENDED_AT_LIMIT, SAW_EVERYTHING
