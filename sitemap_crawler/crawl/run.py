@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-READERS_VERSION = 15
+READERS_VERSION = 16
 """Version of the code that reads pages. It goes up whenever a reader finds something else on the same page."""
 READING_OPTIONS = ("content_types", "follow_nofollow", "image_texts", "max_body", "public_url", "tracking_parameters")
 """Options that change the findings of the readers on a page."""

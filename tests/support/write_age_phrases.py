@@ -10,7 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from datetime import timedelta
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any
 
 from babel import Locale
@@ -36,9 +36,9 @@ EXACT = 1e12
 NO_SPACE = re.compile(r"[\s\u200e\u200f\u061c]+")
 """White space, and marks of the direction of text."""
 MIN_ANCHOR_BYTES = 2
-HEAD = '''"""The phrases for ages in the languages of the Unicode CLDR, https://cldr.unicode.org, from Babel.
+HEAD = '''"""The phrases for ages, and for times left, in the languages of the Unicode CLDR (https://cldr.unicode.org).
 
-Made by `python -m tests.support.write_age_phrases`.
+Made from Babel by `python -m tests.support.write_age_phrases`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from __future__ import annotations
 AGE_PHRASES: dict[str, tuple[tuple[str, str, str], ...]] = {
 '''
 MIDDLE = '''}
-"""By language, for each kind of ages: what all of them begin with, what all of them end with, and the units between.
+"""By language, for each kind: what all of them begin with, what all of them end with, and the units between.
 
 Nothing has white space but between two units.
 """
@@ -54,19 +54,19 @@ Nothing has white space but between two units.
 AGE_WORDS: dict[str, str] = {
 '''
 TAIL = '''}
-"""By language, the ages without a number, such as "yesterday", in lower case, with "|" between them."""
+"""By language, the words for such times without a number, as "yesterday", in lower case, with "|" between them."""
 '''
 
 
-def phrases(locale: Locale, form: Any, *, is_age: bool) -> list[tuple[str, str]]:
-    """Return the texts before and after the number of each age, or of each duration."""
+def phrases(locale: Locale, form: Any, *, direction: int) -> list[tuple[str, str]]:
+    """Return the texts before and after the number of each age (-1), each time left (1), or each duration (0)."""
     pairs: dict[tuple[str, str], None] = {}
     for unit, seconds in UNIT_SECONDS.items():
         for count in COUNTS:
-            age = timedelta(seconds=-count * seconds)
+            time = timedelta(seconds=(direction or 1) * count * seconds)
             # Babel lacks the short form of some units.
             with suppress(KeyError):
-                phrase = format_timedelta(age, unit, EXACT, add_direction=is_age, format=form, locale=locale)  # type: ignore[arg-type]
+                phrase = format_timedelta(time, unit, EXACT, add_direction=direction != 0, format=form, locale=locale)  # type: ignore[arg-type]
                 before, number, after = NO_SPACE.sub("", phrase).partition(str(count))
                 # Some languages have words for one or two of a unit, without a number.
                 if number:
@@ -80,18 +80,19 @@ def common_start(texts: Sequence[str]) -> str:
 
 
 def kinds_of(language: str) -> list[tuple[str, str, str]]:
-    """Return begin, end and units of each kind of ages. A language without a common begin or end has none."""
+    """Return begin, end and units of each kind of ages and times left that has a common begin or end."""
     locale = Locale.parse(language)
     durations: set[str] = set()
     kinds: dict[tuple[str, str], set[str]] = {}
     for form in ("long", "short"):
-        durations |= {after for before, after in phrases(locale, form, is_age=False) if not before}
-        ages = phrases(locale, form, is_age=True)
-        begin = common_start([before for before, _ in ages])
-        end = common_start([after[::-1] for _, after in ages])[::-1]
+        durations |= {after for before, after in phrases(locale, form, direction=0) if not before}
+    for direction, form in product((-1, 1), ("long", "short")):
+        times = phrases(locale, form, direction=direction)
+        begin = common_start([before for before, _ in times])
+        end = common_start([after[::-1] for _, after in times])[::-1]
         if len((end or begin).encode()) >= MIN_ANCHOR_BYTES:
             units = kinds.setdefault((begin, end), set())
-            units |= {after.removesuffix(end) for before, after in ages if before == begin}
+            units |= {after.removesuffix(end) for before, after in times if before == begin}
     return [
         (begin, end, " ".join(sorted({unit.rstrip(".") for unit in units | durations} - {""})))
         for (begin, end), units in kinds.items()
@@ -99,14 +100,13 @@ def kinds_of(language: str) -> list[tuple[str, str, str]]:
 
 
 def words_of(language: str) -> list[str]:
-    """Return the ages without a number: words for the present, and for the days, weeks, months and years before."""
+    """Return the times without a number: words for the present, and for the days, weeks, months and years around it."""
     fields = Locale.parse(language)._data["date_fields"]
     words = {
         " ".join(word.lower().split()).rstrip(".")
         for unit in UNIT_SECONDS
         for form in ("", "-short")
-        for distance, word in fields.get(unit + form, {}).get("relative", {}).items()
-        if distance <= 0
+        for word in fields.get(unit + form, {}).get("relative", {}).values()
     }
     return sorted(words)
 

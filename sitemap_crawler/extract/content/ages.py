@@ -1,4 +1,4 @@
-"""Ages, such as "3 days ago": they change with the clock, so they are no content.
+"""Ages, such as "3 days ago", and times left, such as "in 3 days": they change with the clock, so they are no content.
 
 Texts are in UTF-8 without white space, as those of a fingerprint.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sitemap_crawler.extract.content.age_phrases import AGE_PHRASES, AGE_WORDS
 from sitemap_crawler.extract.content.main_content import without_space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 MAX_CELL = 40
 """Maximum number of characters of a text that may be an age and nothing else."""
@@ -54,6 +55,19 @@ _FURTHER_WORDS = {
     "ru": "только~что",
     "sv": "just~nu idag igår",
 }
+# What times left begin and end with, in forums, auctions and trackers. CLDR has one form of them only.
+_FURTHER_KINDS = {
+    "en": (("", "left"), ("", "remaining"), ("", "overdue"), ("", "late")),
+    "de": (("", "verbleibend"), ("", "überfällig"), ("", "verspätet")),
+    "fr": (("encore", ""), ("plus~que", ""), ("", "restants"), ("", "restantes"), ("", "de~retard")),
+    "es": (("quedan", ""), ("faltan", ""), ("en", ""), ("", "restantes"), ("", "de~retraso")),
+    "it": (("fra", ""), ("mancano", ""), ("", "rimanenti"), ("", "di~ritardo")),
+    "pt": (("faltam", ""), ("dentro~de", ""), ("daqui~a", ""), ("", "restantes"), ("", "de~atraso")),
+    "nl": (("nog", ""), ("", "resterend"), ("", "te~laat")),
+    "sv": (("", "kvar"), ("", "sen")),
+    "pl": (("pozostało", ""), ("zostało", "")),
+    "ru": (("осталось", ""),),
+}
 _MAX_WORDS = 24
 """Maximum number of characters of a text that may be an age without a number."""
 # The number of an age stands at its beginning, but for words such as "about".
@@ -73,6 +87,7 @@ _MAX_MOMENT = 60
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
 _WINDOW_BYTES = 120
 """Length of the longest age, far more than any."""
+_MAX_UNIT_BYTES = 60
 _MAX_PLACES = 2_000
 """Maximum number of places of one text that are looked at for the ages of one language."""
 
@@ -89,6 +104,10 @@ class _Anchors(NamedTuple):
 
 
 class _Patterns(NamedTuple):
+    begins: dict[bytes, re.Pattern[bytes]]
+    """By the text that ages begin with, the places where a number, an article or a word such as "about" follows it."""
+    units: tuple[bytes, ...]
+    """The units, in lower case; if ages begin with a text, those that end with this text."""
     age: re.Pattern[bytes]
     """An age as a whole."""
     duration: re.Pattern[bytes]
@@ -136,11 +155,12 @@ def is_moment(text: str) -> bool:
 
 def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -> bytes:
     parts: list[bytes] = []
-    start = places = 0
-    position = text.find(anchor)
-    while position >= 0 and places < _MAX_PLACES:
-        places += 1
-        end = position + len(anchor)
+    start = 0
+    units = patterns.units
+    places = _places_of_begin(text, patterns.begins[anchor], units) if begins else _places_of_end(text, anchor, units)
+    for position, end in islice(places, _MAX_PLACES):
+        if position < start:
+            continue
         first = max(start, position - _WINDOW_BYTES)
         if begins:
             found = patterns.age.match(text, position, position + _WINDOW_BYTES)
@@ -149,13 +169,29 @@ def _without(text: bytes, anchor: bytes, patterns: _Patterns, *, begins: bool) -
             found = patterns.age.search(text, first, end)
         if found is not None:
             parts.append(text[start : found.start()])
-            start = end = found.end()
+            start = found.end()
         elif text[end : end + 1] == b")" and (found := patterns.label.search(text, first, end + _WINDOW_BYTES)):
             parts += (text[start : found.start()], found[1])
-            start = end = found.end()
-        position = text.find(anchor, end)
+            start = found.end()
     parts.append(text[start:])
     return b"".join(parts)
+
+
+def _places_of_begin(text: bytes, begin: re.Pattern[bytes], units: tuple[bytes, ...]) -> Iterator[tuple[int, int]]:
+    """Yield where a text stands that ages begin with. A unit may end with it: "1 min 3 sec" has no "in 3 sec"."""
+    for found in begin.finditer(text):
+        before = text[max(0, found.end() - _MAX_UNIT_BYTES) : found.end()].lower()
+        if not any(before.endswith(unit) and before[: -len(unit)][-1:].isdigit() for unit in units):
+            yield found.span()
+
+
+def _places_of_end(text: bytes, end: bytes, units: tuple[bytes, ...]) -> Iterator[tuple[int, int]]:
+    """Yield where a text stands that ages end with, after one of their units: "ago" ends "Chicago", too."""
+    position = text.find(end)
+    while position >= 0:
+        if text[max(0, position - _MAX_UNIT_BYTES) : position].rstrip(b".").lower().endswith(units):
+            yield position, position + len(end)
+        position = text.find(end, position + len(end))
 
 
 def _anchors_on_page(language: str | None) -> Iterator[_Anchors]:
@@ -164,11 +200,14 @@ def _anchors_on_page(language: str | None) -> Iterator[_Anchors]:
 
 
 def _languages_on_page(language: str | None) -> Iterator[str]:
-    """Yield English and the page's language. To look for the ages of all languages takes too long."""
-    yield "en"
+    """Yield the page's language and English. To look for the ages of all languages takes too long.
+
+    English comes last: "in 5 Mo." begins "in 5 Monaten".
+    """
     tag = _LANGUAGE.match(language or "")
     if tag is not None and (name := tag[0].lower()) in AGE_PHRASES and name != "en":
         yield name
+    yield "en"
 
 
 @cache
@@ -185,22 +224,35 @@ def _all_words() -> frozenset[str]:
 
 
 @cache
+def _kinds_of(language: str) -> tuple[tuple[str, str, str], ...]:
+    """Return what the ages of each kind begin and end with, and their units."""
+    further = _FURTHER_UNITS.get(language, "")
+    kinds = [(begin, end, f"{units} {further}") for begin, end, units in AGE_PHRASES[language]]
+    return (*kinds, *((begin, end, kinds[0][2]) for begin, end in _FURTHER_KINDS.get(language, ())))
+
+
+@cache
 def _anchors_of(language: str) -> tuple[_Anchors, ...]:
     return tuple(
-        _Anchors(language, kind, _spellings((end,) if end else (begin, begin.capitalize())), begins=not end)
-        for kind, (begin, end, _) in enumerate(AGE_PHRASES[language])
+        _Anchors(language, kind, _spellings(begin, end), begins=not end)
+        for kind, (begin, end, _) in enumerate(_kinds_of(language))
     )
 
 
-def _spellings(anchors: Iterable[str]) -> tuple[bytes, ...]:
-    return tuple(dict.fromkeys(without_space(anchor.encode()) for anchor in anchors))
+def _spellings(begin: str, end: str) -> tuple[bytes, ...]:
+    texts = (_without_space(text) for text in ((end,) if end else (begin, begin.capitalize())))
+    return tuple(dict.fromkeys(texts))
+
+
+def _without_space(words: str) -> bytes:
+    return without_space(words.replace("~", "").encode())
 
 
 @cache
 def _patterns_of(anchors: _Anchors) -> _Patterns:
     language = anchors.language
-    begin, end, units = AGE_PHRASES[language][anchors.kind]
-    unit = _one_of(f"{units} {_FURTHER_UNITS.get(language, '')}")
+    begin, end, units = _kinds_of(language)[anchors.kind]
+    unit = _one_of(units)
     qualifier = _one_of(_QUALIFIERS.get(language, ""))
     article = _one_of(_ARTICLES.get(language, ""))
     # Half an hour is "1/2 an hour", and one and a half hours are "1 1/2 hours".
@@ -213,10 +265,14 @@ def _patterns_of(anchors: _Anchors) -> _Patterns:
     first, last = _one_of(begin), _one_of(end)
     age = rb"(?:%s)?%s%s\Z" % (first, several, last) if end else first + several
     label = rb"[0-9]*+([^\W0-9]{0,20}\((?:%s)%s\))[0-9]*+" % (unit, last)
-    return _Patterns(*(re.compile(pattern, re.IGNORECASE) for pattern in (age, several, label)))
+    follows = b"|".join(filter(None, (rb"[0-9]", qualifier, article)))
+    begins = {} if end else {text: re.compile(rb"%s(?=%s)" % (re.escape(text), follows)) for text in anchors.texts}
+    whole = (re.compile(pattern, re.IGNORECASE) for pattern in (age, several, label))
+    before = tuple(name for name in map(_without_space, units.lower().split()) if end or name.endswith(anchors.texts))
+    return _Patterns(begins, before, *whole)
 
 
 def _one_of(words: str) -> bytes:
     """Return a pattern of these words. Of two words that begin alike the longer one is tried first."""
-    encoded: Iterable[bytes] = {without_space(word.replace("~", "").encode()) for word in words.split()}
+    encoded = set(map(_without_space, words.split()))
     return b"|".join(re.escape(word) for word in sorted(encoded, key=lambda word: (-len(word), word)))

@@ -82,7 +82,10 @@ _NUMBER_AFTER = re.compile(rb"(?:e?s|ed|e)?([:(]?%s\)?(?:times)?)" % _NUMBER)
 # Statements of when and how fast a page was generated, or of its copyright.
 _WINDOW_BYTES = 60  # on either side of a mark
 _END_BYTES = 500  # at the end of the text, or at its beginning
-_GENERATED_MARKS = (b"second", b"quer", b"odified", b"pdated", b"dited", b"evised", b"opyright", b"ccessed", b"\xa9")
+_GENERATED_MARKS = (
+    b"second", b"quer", b"odified", b"pdated", b"dited", b"evised", b"opyright", b"ccessed", b"enerated", b"endered",
+    b"\xa9",
+)  # fmt: skip
 _DATE = (
     rb"(?:[0-9]{1,4}[-/.,:]?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sat|sun)(?:day)?[.,]?"
     rb"|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -91,15 +94,27 @@ _DATE = (
 _GENERATED = re.compile(
     rb"(?i:(?<![0-9.])[0-9.]++(?:seconds?|milliseconds|ms)(?:with[0-9]++quer(?:y|ies))?|(?<![0-9])[0-9]++(?:sql|db|database)?quer(?:y|ies)"
     rb"|accessed%s(?:times)?"
+    rb"|(?:generated|rendered)(?:on|at)?:?%s"
     rb"|(?:last|page)-?(?:modified|updated|edited|changed|revised)(?:on|at)?:?%s"
-    rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE)
+    rb"|(?:copyright|\xa9|\(c\)){1,2}(?:[0-9]{4}(?:-|,|\xe2\x80\x93)?){1,5})" % (_NUMBER, _DATE, _DATE)
 )
 # The date of the request in a citation of the page, such as: accessed November 30, 2026; Retrieved on 2026-11-30.
 _ACCESS_MARKS = (b"ccessed", b"etrieved")
 _ACCESS = re.compile(rb"(?i:(?:accessed|retrieved)(?:on)?:?%s)" % _DATE)
-# The clock of a forum, in the first or the last _END_BYTES.
-_CLOCK_MARKS = (b"Itiscurrently", b"Thetimenowis", b"Currenttime:", b"LocalTime:")
-_CLOCK = re.compile(rb"(?i:(?:Itiscurrently|Thetimenowis|Currenttime:|LocalTime:)%s)" % _DATE)
+# The clock of a forum or tracker, in the first or the last _END_BYTES: before a date, and in the languages of phpBB.
+_CLOCK_WORDS = (
+    b"Itiscurrently", b"Thetimenowis", b"Thecurrenttimeis", b"Currenttime:", b"LocalTime:", b"Servertime:",
+    b"ServerTime:",
+)  # fmt: skip
+_OTHER_CLOCK_WORDS = (
+    b"AktuelleZeit:", b"Esistjetzt", b"Noussommesle", b"Fechaactual", "Oggiè".encode(), b"Hetismomenteel", b"Terazjest",
+    "Текущеевремя:".encode(),
+)  # fmt: skip
+_CLOCK_MARKS = _CLOCK_WORDS + _OTHER_CLOCK_WORDS
+_CLOCK = re.compile(
+    rb"(?i:(?:%s)%s)|(?:%s).{0,40}?[0-9]{1,2}[:.h][0-9]{2}(?![0-9])"
+    % (b"|".join(_CLOCK_WORDS), _DATE, b"|".join(_OTHER_CLOCK_WORDS))
+)
 
 _DIGITS = string.digits.encode()
 _SPACE_BETWEEN_NUMBERS = bytes(byte if byte in _DIGITS else ord(" ") for byte in range(256))

@@ -15,9 +15,9 @@ from tests.support.webserver import WebServer, page
 if TYPE_CHECKING:
     from tests.support.program import Program
 
-FIFTEENTH_READERS = "584dd03d07f0"
-"""In inventories of the fifteenth version of the readers, with default options: a stored value, not a computed one."""
-WITH_ADDED_WITHOUT_LIKENESS = "82d47180061a"
+SIXTEENTH_READERS = "7056f2d912c8"
+"""In inventories of the sixteenth version of the readers, with default options: a stored value, not a computed one."""
+WITH_ADDED_WITHOUT_LIKENESS = "f2517eed1479"
 
 
 def pipelines() -> dict[str, int | None]:
@@ -27,7 +27,7 @@ def pipelines() -> dict[str, int | None]:
 
 
 def test_observations_of_earlier_inventories_are_still_those_of_todays_readers() -> None:
-    assert readers_of(pipelines(), Options(start_url="https://example.com/")) == FIFTEENTH_READERS
+    assert readers_of(pipelines(), Options(start_url="https://example.com/")) == SIXTEENTH_READERS
 
 
 def test_added_and_removed_pipelines_are_other_readers() -> None:
@@ -39,9 +39,9 @@ def test_added_and_removed_pipelines_are_other_readers() -> None:
 
 def test_an_option_that_came_later_counts_with_another_value_only() -> None:
     url = "https://example.com/"
-    assert readers_of(pipelines(), Options(start_url=url, max_links=50_000)) == FIFTEENTH_READERS
+    assert readers_of(pipelines(), Options(start_url=url, max_links=50_000)) == SIXTEENTH_READERS
     fewer, more = (readers_of(pipelines(), Options(start_url=url, max_links=number)) for number in (49_999, 50_001))
-    assert len({FIFTEENTH_READERS, fewer, more}) == 3
+    assert len({SIXTEENTH_READERS, fewer, more}) == 3
 
 
 def test_a_pipeline_of_the_same_name_elsewhere_is_another_reader() -> None:
@@ -55,4 +55,4 @@ def test_a_crawl_stores_the_identifier_of_the_readers(program: Program, site: We
     site.pages["/"] = page()
     assert program.crawl(site.url(), "--state", "state.sqlite").code == 0
     with closing(sqlite3.connect(program.directory / "state.sqlite")) as connection:
-        assert connection.execute("SELECT DISTINCT readers FROM observations").fetchall() == [(FIFTEENTH_READERS,)]
+        assert connection.execute("SELECT DISTINCT readers FROM observations").fetchall() == [(SIXTEENTH_READERS,)]

@@ -48,6 +48,26 @@ AGES = [
     ("fi", "3 päivää sitten", "1 kuukausi sitten"),
     ("uk", "3 дні тому", "5 днів тому"),
     (None, "29 minutes ago", "3 days ago"),
+    # Times left.
+    ("en", "in 5 months", "in about a week"),
+    ("en", "Due in 3 days", "Due in 21 hours"),
+    ("en", "2 days, 4 hours left", "3 min. left"),
+    ("en", "3 days late", "about 1 month late"),
+    ("de", "in 3 Tagen", "In etwa einem Monat"),
+    ("de", "3 Tage überfällig", "1 Monat überfällig"),
+    ("fr", "dans 3 jours", "dans environ un mois"),
+    ("fr", "3 jours restants", "1 heure restants"),
+    ("es", "dentro de 3 días", "dentro de 1 mes"),
+    ("it", "tra 3 giorni", "tra circa un mese"),
+    ("pt-BR", "em 3 dias", "em 1 mês"),
+    ("nl", "over 3 dagen", "over een maand"),
+    ("pl", "za 3 dni", "za 1 miesiąc"),
+    ("ru", "через 3 дня", "через 1 месяц"),
+    ("sv", "om 3 dagar", "om en månad"),
+    ("ja", "3 日後", "1 か月後"),
+    ("zh", "3天后", "1个月后"),
+    ("tr", "3 gün sonra", "1 ay sonra"),
+    ("hu", "3 nap múlva", "1 hónap múlva"),
 ]
 
 
@@ -74,6 +94,8 @@ def test_the_clock_does_not_change_a_page(frame: str, language: str | None, befo
     [
         ("3 days ago in Rome", "3 days ago in Paris"),
         ("It takes 3 days", "It takes 4 days"),
+        ("Built in 3 pieces", "Built in 4 pieces"),
+        ("Room 3 left", "Room 4 left"),
         ("Chapter 3", "Chapter 4"),
         ("a long time ago", "a short time ago"),
         ("<td>3 apples</td>", "<td>4 apples</td>"),
@@ -108,6 +130,8 @@ TABLE = """<table><tr><th>Age<th>Commit message<th>Lines
         ("fr", ("aujourd'hui", "hier"), ("avant-hier", "la semaine dernière")),
         ("ja", ("今日", "昨日"), ("昨日", "先週")),
         ("hu", ("ma", "tegnap"), ("tegnap", "előző hét")),
+        ("en", ("in 2 days", "tomorrow"), ("tomorrow", "today")),
+        ("de", ("nächste Woche", "in 1 Tag"), ("diese Woche", "heute")),
     ],
 )
 def test_cells_that_hold_an_age_only(language: str | None, before: tuple[str, ...], after: tuple[str, ...]) -> None:
@@ -192,8 +216,10 @@ def test_ages_that_stand_alone() -> None:
     "language", ["de", "en", "es", "fi", "fr", "it", "ja", "nl", "pl", "pt", "ru", "sv", "tr", "uk", "zh"]
 )
 @pytest.mark.parametrize("seconds", [59, 180, 7_200, 75_600, 259_200, 1_814_400, 12_960_000, 63_072_000, 3_153_600_000])
-def test_ages_as_babel_writes_them(language: str, seconds: int) -> None:
-    age = format_timedelta(timedelta(seconds=-seconds), threshold=1, add_direction=True, locale=language)
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_ages_as_babel_writes_them(language: str, seconds: int, direction: int) -> None:
+    time = timedelta(seconds=direction * seconds)
+    age = format_timedelta(time, threshold=1, add_direction=True, locale=language)
     text = without_space(f"Maria, {age}, 7".encode())
     assert without_ages(text, language) == b"Maria,,7"
 
@@ -211,7 +237,10 @@ def test_languages_that_nobody_speaks(language: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["ago", "dayago", "adayago", "1dayago", "vor", "vor1Tag", "1day,", "(daysago)", "前"])
+@pytest.mark.parametrize(
+    "unit",
+    ["ago", "dayago", "adayago", "1dayago", "vor", "vor1Tag", "1day,", "(daysago)", "前", "in", "in1day", "dayleft"],
+)
 @pytest.mark.parametrize("language", ["en", "de", None])
 def test_time_is_linear(unit: str, language: str | None) -> None:
     assert_linear(lambda n: unit.encode() * n(200_000), lambda text: without_ages(text, language))
