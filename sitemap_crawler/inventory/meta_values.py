@@ -17,7 +17,11 @@ MAX_COUNT = 1_000_000_000
 
 _Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 _Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_Samples = tuple[_Count, _Count, _Count, list[int]] | tuple[_Count, _Count, _Count, list[int], _Count]
+_Samples = (
+    tuple[_Count, _Count, _Count, list[int]]
+    | tuple[_Count, _Count, _Count, list[int], _Count]
+    | tuple[_Count, _Count, _Count, list[int], _Count, _Count]
+)
 
 
 class _Value(BaseModel):

@@ -41,10 +41,13 @@ class GroupCounts:
     """Up to MIN_SHAPES numbers that stand for the shapes of the samples."""
     titles: int = 0
     """Number of samples that have yielded a title only."""
+    copies: int = 0
+    """Number of samples that name another known URL as canonical."""
 
-    def count(self, shape: int, find: Find) -> None:
+    def count(self, shape: int, find: Find, *, is_copy: bool = False) -> None:
         """Count a sample. `shape` is a number that stands for its shape."""
         self.samples += 1
+        self.copies += is_copy
         if len(self.shapes) < MIN_SHAPES:
             self.shapes.add(shape)
         if find is Find.NOTHING:

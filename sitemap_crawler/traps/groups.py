@@ -18,8 +18,8 @@ SAMPLES = 30
 """Number of pages with parameters without anything new, after which their group is refused."""
 MAX_PATIENCE = 50
 """The same for a group that has yielded. Each page that yields adds two, up to this number."""
-REPEATED_SAMPLES = 10
-"""The same for pages with several parameters of one name."""
+SURE_SAMPLES = 10
+"""The same for pages with several parameters of one name, and if all pages name another known URL as canonical."""
 FEW_SAMPLES = 3
 """The same if the pages with one parameter less are refused already."""
 PLAIN_SAMPLES = 50
@@ -46,10 +46,11 @@ class Groups:
         return self._counts.get(group)
 
     def count(
-        self, shape: Shape, find: Find, left_out: set[str], *, is_sample: bool = False
+        self, shape: Shape, find: Find, left_out: set[str], *, is_sample: bool = False, is_copy: bool = False
     ) -> tuple[list[str], list[str]]:
         """Count a page in its groups. A group in the set `left_out` whose page yields is removed from it.
 
+        `is_copy` says that the page names another known URL as canonical.
         Return the groups that are dry from now on, and those that were removed.
         """
         number = crc32(shape.groups[0].encode())
@@ -57,7 +58,7 @@ class Groups:
         again: list[str] = []
         for index, group in enumerate(shape.groups):
             counts = self._counts.get_or_create(group, GroupCounts)
-            counts.count(number, find)
+            counts.count(number, find, is_copy=is_copy)
             if find and group in left_out and (shape.names or not counts.is_rare):
                 left_out.discard(group)
                 again.append(group)
@@ -104,14 +105,14 @@ class Groups:
     def counts(self) -> dict[str, list[Any]]:
         """The counts for JSON: of the groups with the most samples."""
         return {
-            group: [counts.samples, counts.yields, counts.dry, sorted(counts.shapes), counts.titles]
+            group: [counts.samples, counts.yields, counts.dry, sorted(counts.shapes), counts.titles, counts.copies]
             for group, counts in self._largest()
         }
 
     def restore(self, counts: Mapping[str, list[Any]]) -> None:
         """Add the counts of an earlier process of the run."""
-        for group, (samples, yields, dry, shapes, *titles) in counts.items():
-            self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes), *titles))
+        for group, (samples, yields, dry, shapes, *others) in counts.items():
+            self._counts.put(group, GroupCounts(samples, yields, dry, set(shapes), *others))
 
     def _largest(self) -> list[tuple[str, GroupCounts]]:
         return self._counts.largest(MAX_STORED, attrgetter("samples"))
@@ -129,7 +130,7 @@ def _is_dry(shape: Shape, index: int, counts: GroupCounts, left_out: Container[s
     elif len(shape.names) > 1 and _is_narrower(shape, index, left_out):
         least = FEW_SAMPLES
     else:
-        least = REPEATED_SAMPLES if shape.repeats else SAMPLES
+        least = SURE_SAMPLES if shape.repeats or counts.copies == counts.samples else SAMPLES
     return counts.dry >= min(least + 2 * counts.yields, most)
 
 

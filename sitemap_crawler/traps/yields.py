@@ -136,7 +136,8 @@ class Yields:
         if is_listed_still or (news.is_enough and not leads_on and self._is_view_of(url, canonical)):
             # It says nothing about the other URLs of its group.
             return None if find else news.percent, []
-        return None if find else news.percent, self._count_groups(url, shape, find)
+        is_copy = self._names_known(url, canonical)
+        return None if find else news.percent, self._count_groups(url, shape, find, is_copy=is_copy)
 
     def count_other(self, url: str, links: Iterable[str]) -> list[str]:
         """Count a redirect, or a file that is no page. Return the groups that are to be refused from now on."""
@@ -216,7 +217,11 @@ class Yields:
 
         A URL that is known by this name only would not be requested without such pages.
         """
-        if canonical is None or canonical == url or "?" not in url:
+        return "?" in url and self._names_known(url, canonical)
+
+    def _names_known(self, url: str, canonical: str | None) -> bool:
+        """Return whether a page names another URL as canonical that is known."""
+        if canonical is None or canonical == url:
             return False
         return canonical in self.links or self.admitted.knows(number_of(canonical))
 
@@ -269,7 +274,7 @@ class Yields:
             if own.shows(number, texts, share=MIN_SAME):
                 yield simpler
 
-    def _count_groups(self, url: str, shape: Shape, find: Find) -> list[str]:
+    def _count_groups(self, url: str, shape: Shape, find: Find, *, is_copy: bool = False) -> list[str]:
         """Count a page in its groups. Return those that are to be refused from now on."""
         is_new_sample = url in self.left_out.samples
         if find is Find.CONTENT and is_new_sample and self.left_out.discard(shape.groups[0]):
@@ -285,7 +290,7 @@ class Yields:
         if self.groups.judge(shape, self.refused) is not None and self._is_first_of_its_simpler(url):
             # So is this one. It says nothing about the URLs with the same simpler URL.
             return []
-        dry, again = self.groups.count(shape, find, self.refused)
+        dry, again = self.groups.count(shape, find, self.refused, is_copy=is_copy)
         self.reopen(again)
         return dry
 

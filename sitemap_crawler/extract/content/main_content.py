@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Kinds of elements. For the kinds from _LANDMARK to _ARTICLE, the position or the content of the element decides.
-_NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _ARTICLE, _BODY = range(10)
-MAIN = 10  # this and higher kinds are the main content; the lowest of them is the most reliable
+_NONE, _CODE, _NO_CONTENT, _CONTENT, _LANDMARK, _ASIDE, _FORM, _LINKS, _COMMENTS, _RANDOM, _ARTICLE, _BODY = range(12)
+MAIN = 12  # this and higher kinds are the main content; the lowest of them is the most reliable
 NO_MAIN = 100
 _UNMARKED = frozenset({_NONE, _CONTENT, _BODY})
 _ALWAYS_EXCLUDED = frozenset({_CODE, _NO_CONTENT})
@@ -74,7 +74,7 @@ _ID_OR_CLASS = """
     topnav latest-posts recent-comments recent-posts
     also-purchased also-purchased-products box-also-purchased-products box-latest-products box-popular-products
     box-recently-viewed-products box-similar-products
-    comment-form comments comments-area commentform disqus_thread respond
+    comment-form comments-area commentform disqus_thread respond
     cookie-banner cookie-consent cookie-notice cookieconsent
     """
 _KIND_BY_ID = {
@@ -84,6 +84,7 @@ _KIND_BY_ID = {
     **_kinds(MAIN + 5, "main"),
     **_kinds(_LANDMARK, "banner colophon footer header masthead site-footer site-header"),
     **_kinds(_LINKS, "links menu"),
+    **_kinds(_COMMENTS, "comments"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
     **_kinds(_NO_CONTENT, "aside nav onetrust-consent-sdk secondary sidebar-left sidebar-right tertiary whoisviewing"),
     **_kinds(_NO_CONTENT, "info_center relatedtagsbox upper_section wp-calendar"),
@@ -93,6 +94,7 @@ _KIND_BY_CLASS = {
     **_kinds(MAIN + 6, "article-body article-content centercolumn entry-content markdown-body post-content"),
     **_kinds(_LANDMARK, "copyright copyright-footer footer header site-footer site-header site-info"),
     **_kinds(_LINKS, "menu nav tags widget"),
+    **_kinds(_COMMENTS, "comments"),
     **_kinds(_NO_CONTENT, _ID_OR_CLASS),
     **_kinds(
         _NO_CONTENT,
@@ -128,6 +130,12 @@ _KIND_BY_CLASS = {
 _MENU_PARTS = frozenset({"menubar", "navbar", "navigation"})
 _MENU_ENDS = ("menu", "nav")
 
+# The beginning of names such as "random-books" and "random_quote", of what is another one at each request.
+_RANDOM_NAMES = ("random-", "random_")
+# Parts of the names of elements that comments have inside.
+_COMMENT_PARTS = ("comment", "repl", "author", "avatar", "user")
+_COMMENT_TAGS = ("article", "button", "form", "input", "textarea", "time")
+
 # This includes the bytes of the no-break space. Other characters with these bytes also differ in their other bytes.
 _WHITE_SPACE = b" \t\n\r\f\v\xc2\xa0"
 
@@ -137,6 +145,7 @@ _MAX_ARTICLES = 200
 _MAX_MENU_BYTES = 20_000  # of text
 _MAX_LINKS = 500
 _MAX_CONTROLS = 200  # of a form
+_MAX_COMMENT_ELEMENTS = 500  # elements inside one that is named for comments
 
 _MIN_PROSE_BYTES = 200
 """Length of a text in a form from which on it is content. The notes of forms for comments are shorter."""
@@ -169,7 +178,7 @@ def survey(root: etree._Element, blocks: Sequence[etree._Element]) -> Survey:
             articles.append(element)
         elif kind < MAIN:
             conditional += 1
-            if conditional <= _MAX_CONDITIONAL and _is_excluded(element, kind):
+            if _is_excluded(element, kind) if conditional <= _MAX_CONDITIONAL else kind == _COMMENTS:
                 excluded.update(_no_content_of(element) if kind == _FORM else (element,))
         elif kind < best_kind:
             best, best_kind = element, kind
@@ -207,7 +216,9 @@ def _kind_of(element: etree._Element) -> int:
 # Most pages of a site share a few class attributes.
 @lru_cache(maxsize=4_096)
 def _kind_of_class(value: str) -> int:
-    return min((_KIND_BY_CLASS[name] for name in value.lower().split() if name in _KIND_BY_CLASS), default=_NONE)
+    names = value.lower().split()
+    kind = min((_KIND_BY_CLASS[name] for name in names if name in _KIND_BY_CLASS), default=_NONE)
+    return _RANDOM if kind == _NONE and any(name.startswith(_RANDOM_NAMES) for name in names) else kind
 
 
 @lru_cache(maxsize=4_096)
@@ -229,11 +240,33 @@ def _is_excluded(element: etree._Element, kind: int) -> bool:
         if next(element.iter("article", "h1", "h2", "main", "table"), None) is not None:
             return False
         return next(element.iter(*_HEADINGS), None) is None or any(map(_is_field, element.iter(*_FIELDS)))
+    if kind == _COMMENTS:
+        return not _is_prose(element)
+    if kind == _RANDOM:
+        return next(element.iter("h1", "main"), None) is None
     length = len(text_bytes(element))
     if length > _MAX_MENU_BYTES:
         return False
     linked = sum(len(text_bytes(link)) for link in islice(element.iter("a"), _MAX_LINKS))
     return linked >= _MIN_LINK_SHARE * length
+
+
+def _is_prose(element: etree._Element) -> bool:
+    """Return whether an element that is named for comments holds one long text: some programs name a description so.
+
+    Comments have forms, names and times inside, or several entries of one kind.
+    """
+    if (
+        len(without_space(text_bytes(element))) < _MIN_PROSE_BYTES
+        or next(element.iter(*_COMMENT_TAGS), None) is not None
+    ):
+        return False
+    inner = list(islice(element.iterdescendants("*"), _MAX_COMMENT_ELEMENTS))
+    names = [f"{one.get('class') or ''} {one.get('id') or ''}".lower() for one in inner]
+    if any(part in name for name in names for part in _COMMENT_PARTS):
+        return False
+    kinds = [(one.getparent(), one.tag, one.get("class")) for one in inner if one.get("class")]
+    return len(set(kinds)) == len(kinds)
 
 
 def _no_content_of(form: etree._Element) -> Sequence[etree._Element]:

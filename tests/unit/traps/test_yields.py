@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from sitemap_crawler.traps.groups import FEW_SAMPLES, MAX_PATIENCE, PLAIN_SAMPLES, SAMPLES
+from sitemap_crawler.traps.groups import FEW_SAMPLES, MAX_PATIENCE, PLAIN_SAMPLES, SAMPLES, SURE_SAMPLES
 from sitemap_crawler.traps.idle_parameters import MAX_PARAMETERS
 from sitemap_crawler.traps.own_texts import MIN_PAGES
 from sitemap_crawler.traps.progress import MIN_WINDOW
@@ -63,6 +63,24 @@ def test_a_shape_that_only_repeats_is_refused_after_its_samples() -> None:
     assert not yields.refuses(f"{HOST}/list?page=2")
     assert not yields.refuses(f"{HOST}/list")
     assert not yields.refuses(f"{HOST}/other?sort=x")
+
+
+@pytest.mark.parametrize(
+    ("canonical", "others", "samples"),
+    [("/list", 0, SURE_SAMPLES), ("/list", 1, SAMPLES), ("/never/met", 0, SAMPLES), (None, 0, SAMPLES)],
+)
+def test_copies_of_known_pages_have_few_samples_if_they_say_so(
+    canonical: str | None, others: int, samples: int
+) -> None:
+    yields = Yields()
+    show(yields, "/list", 1, 2, 3, links=[f"{HOST}/list"])
+    for number in range(samples):
+        assert not yields.refuses(f"{HOST}/list?sort=x")
+        url = f"{HOST}/list?sort={number}"
+        yields.admit(url)
+        named = None if canonical is None or number < others else HOST + canonical
+        yields.refuse(yields.add(url, texts_of(1, 2), None, (), is_listable=named is None, canonical=named)[1])
+    assert yields.refuses(f"{HOST}/list?sort=x")
 
 
 def test_lists_of_several_directories_are_judged_together() -> None:
