@@ -67,7 +67,7 @@ _CLOUDFLARE_KEY = re.compile(r"(?<=email-protection)#[0-9a-f]+", re.IGNORECASE)
 # may stand between the number and the mark.
 _COUNTER_MARKS = (
     b"iew", b"omment", b"ike", b"nline", b"ownload", b"ufruf", b"isit", b"Hits", b"hits", b"ugriff", b"osts:",
-    b"hreads:", "eiträge:".encode(),
+    b"hreads:", b"licks", b"edirects:", "eiträge:".encode(),
 )  # fmt: skip
 _UNITS = frozenset((b"", b"v", b"pagev", b"postv", b"totalv", b"uniquev", b"c", b"l", b"o", b"d", b"a", b"z")) | {
     f"{who}{what}".encode()

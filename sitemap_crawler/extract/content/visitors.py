@@ -74,7 +74,7 @@ def may_have_view_columns(text: bytes) -> bool:
 def view_columns(blocks: Iterable[etree._Element]) -> Iterator[etree._Element]:
     """Yield the elements that count visits in the rows below a heading such as "Views", where no table has them.
 
-    The heading and the rows have the same parent, and as many columns.
+    The rows have as many columns as the headings, and the same parent, or one that follows it.
     """
     remaining = _MAX_ROWS
     found = (block for block in blocks if (block.text or "")[:_MAX_HEADING].strip().casefold() in _VIEWS)
@@ -83,10 +83,17 @@ def view_columns(blocks: Iterable[etree._Element]) -> Iterator[etree._Element]:
         if headings is None or len(headings) < _MIN_COLUMNS:
             continue
         place, columns = headings.index(block), len(headings)
-        for row in islice(headings.itersiblings(), remaining):
+        for row in islice(_rows_below(headings), remaining):
             remaining -= 1
             if len(row) == columns and _is_number(_text(row[place])):
                 yield row[place]
+
+
+def _rows_below(headings: etree._Element) -> Iterator[etree._Element]:
+    yield from headings.itersiblings()
+    if (head := headings.getparent()) is not None:
+        for body in head.itersiblings():
+            yield from body
 
 
 def _views_column(row: etree._Element) -> int | None:

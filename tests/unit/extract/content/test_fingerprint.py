@@ -118,6 +118,8 @@ NOT_CONTENT = [
     "<p>Zugriffe: @</p>",
     "<p>1@ Zugriffe</p>",
     "<p>Aufrufe: @</p>",
+    "<p>Total redirects:&nbsp;@</p>",
+    "<p>@ clicks</p>",
     "<p>@ comments</p>",
     "<p>Comments (@)</p>",
     "<p>Posted @ hours ago</p>",
