@@ -13,7 +13,7 @@ from lxml import etree
 
 from sitemap_crawler.extract.content.ages import is_age, is_moment, may_be_age, without_ages
 from sitemap_crawler.extract.content.main_content import CODE_TAGS, MAIN, survey, text_bytes, without_space
-from sitemap_crawler.extract.content.postings import without_postings
+from sitemap_crawler.extract.content.postings import without_postings, without_years
 from sitemap_crawler.extract.content.visitors import (
     may_have_view_columns,
     view_cells,
@@ -330,7 +330,7 @@ def _stable_text(text: bytes, language: str | None) -> bytes:
 
     White space changes with the markup.
     """
-    text = without_postings(without_ages(without_space(text), language))
+    text = without_years(without_postings(without_ages(without_space(text), language)))
     for mark in _COUNTER_MARKS:
         if mark in text:
             text = _without_counters(text, mark)

@@ -1,12 +1,17 @@
 """Statements of when a text was posted, and of how long its author has been a member: they change with the clock.
 
 Lists of questions say "asked 4 days ago" or "edited 4 days ago", a week later "asked Nov 25", and in the next year
-"asked Nov 25, 2026". Texts are in UTF-8 without white space, as those of a fingerprint, and without ages.
+"asked Nov 25, 2026". Other lists say "17 novembre, par Ann" until the end of the year.
+
+Texts are in UTF-8 without white space, as those of a fingerprint, and without ages.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
+
+from sitemap_crawler.extract.content.date_words import DATE_WORDS
 
 _VERBS = (
     b"nswered", b"sked", b"ommented", b"osted",
@@ -25,6 +30,13 @@ _MEMBER_MARK = b"emberfor"
 _MEMBER_FOR = re.compile(
     rb"(?i::?(?:[0-9]{1,4}(?:year|month|week|day|hour|hr|minute|min|second|sec)s?){1,3}(?:\(since[^()]{1,20}\))?)"
 )
+_YEAR = re.compile(rb"20[2-9][0-9]")
+"""A year that may have been the present one when a page was read before."""
+_DAY_AND_MONTH = re.compile(
+    rb"(?i:(?<![0-9])[0-9]{1,2}(?:\.|er|st|nd|rd|th|\xc2\xba)?(?:de|of)?([a-z\x80-\xff]{3,20}?)|%s[0-9]{1,2}(?:st|nd|rd|th)?)"
+    rb"(\.?(?:del?)?,?)\Z" % _MONTH
+)
+_MAX_DAY_BYTES = 40
 _MAX_PLACES = 2_000
 """Maximum number of places of one text that are looked at for each of these words."""
 
@@ -34,6 +46,18 @@ def without_postings(text: bytes) -> bytes:
     for verb in _VERBS:
         text = _without_after(text, verb, _POSTED)
     return _without_after(text, _MEMBER_MARK, _MEMBER_FOR)
+
+
+def without_years(text: bytes) -> bytes:
+    """Return a text without the years of dates with a day and the name of a month. Lists leave out the present year."""
+    parts: list[bytes] = []
+    start = 0
+    for year in islice(_YEAR.finditer(text), _MAX_PLACES):
+        date = _DAY_AND_MONTH.search(text, max(start, year.start() - _MAX_DAY_BYTES), year.start())
+        if date is not None and (date[1] is None or date[1].decode(errors="ignore").lower() in DATE_WORDS):
+            parts.append(text[start : date.start(2)])
+            start = year.end()
+    return b"".join((*parts, text[start:])) if parts else text
 
 
 def _without_after(text: bytes, mark: bytes, pattern: re.Pattern[bytes]) -> bytes:

@@ -192,6 +192,38 @@ def test_elements_that_are_not_content_do_not_count(frame: str, markup: str) -> 
     assert not changed(*pages)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<small>17 novembre, par Ann</small>", "<small>17 novembre 2026, par Ann</small>"),
+        ("<p>1er août</p><p>3 apples</p>", "<p>1er août 2026</p><p>3 apples</p>"),
+        ("<li>17. November 10:30 Uhr</li>", "<li>17. November 2026 10:30 Uhr</li>"),
+        ("<li>17. März</li>", "<li>17. März 2026</li>"),
+        ("<p>17 de noviembre</p>", "<p>17 de noviembre de 2026</p>"),
+        ("<p>By Ann on Nov 17</p>", "<p>By Ann on Nov 17, 2026</p>"),
+        ("<p>Ann, November 17th, 10 replies</p>", "<p>Ann, November 17th, 2026, 10 replies</p>"),
+        ("<p>17 ноября</p>", "<p>17 ноября 2026</p>"),
+    ],
+)
+def test_a_date_that_gets_its_year_does_not_count(before: str, after: str) -> None:
+    assert not changed(TEXT + before, TEXT + after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<p>17 boats 2025</p>", "<p>17 boats 2026</p>"),
+        ("<p>Harbour report 2025</p>", "<p>Harbour report 2026</p>"),
+        ("<p>5 May 1970</p>", "<p>5 May 1971</p>"),
+        ("<p>17 May 2026</p>", "<p>18 May 2026</p>"),
+        ("<p>17 May 2026</p>", "<p>17 June 2026</p>"),
+        ("<p>2026-05-17</p>", "<p>2027-05-17</p>"),
+    ],
+)
+def test_other_years_and_days_count(before: str, after: str) -> None:
+    assert changed(f"<main>{TEXT}{before}{TEXT}</main>", f"<main>{TEXT}{after}{TEXT}</main>")
+
+
 # Elements that belong to the content inside <main> and its sections, but not outside of them.
 LANDMARKS = [
     "<header>@</header>",
