@@ -40,7 +40,7 @@ class Trap(IntEnum):
     REPEATS = 9
     """The pages of its shape only repeat other pages."""
     SAME = 10
-    """It shows what simpler URLs of the same path show, or a page above it, or one of a longer path."""
+    """It shows what simpler URLs of the same path show, or a page above it, or one of another path."""
     EXHAUSTED = 11
     """The run ended, as its last pages had shown nothing new."""
 
@@ -63,7 +63,7 @@ def trap_evidence(trap: int, url: str, compared: Mapping[str, tuple[int, int]]) 
     if trap == Trap.SAME and "?" not in url:
         return "a page above it in its path shows what it shows, under the same title"
     if trap == Trap.SAME:
-        return "simpler URLs of the same path, or a page of a longer path, show what it shows"
+        return "simpler URLs of the same path, or a page of another path, show what it shows"
     if trap == Trap.EXHAUSTED:
         return NOTHING_NEW
     if trap == Trap.NESTING:

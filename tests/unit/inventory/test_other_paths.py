@@ -1,4 +1,4 @@
-"""Pages with parameters of an address that is no page, and the pages of longer paths that show the same."""
+"""Pages with parameters of an address that is no page, and the pages of other paths that show the same."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def refused(store: Store, *pages: tuple[str, bytes], texts: bytes = TEXTS, named
 def test_the_url_stays_whose_path_is_a_page(store: Store) -> None:
     pages = [("/topic/1?page=1", b"1"), ("/topic/1?page=2", b"2"), TOPIC, PAGE_2, ("/topic/1?page=3", b"3")]
     assert refused(store, *pages) == {"/topic/1?page=1", "/topic/1?page=2"}
+
+
+def test_the_page_without_parameters_stays_that_has_the_same_name_elsewhere(store: Store) -> None:
+    copies = [("/birds/tides-38/?post=2", b"1"), ("/birds/tides-38/?post=3", b"2"), ("/birds/boats-38/?post=2", b"1")]
+    pages = [("/gulls/tides-38/", b"1"), ("/gulls/tides-38/?page=2", b"3"), ("/birds/tides-38/?page=2", b"3")]
+    assert refused(store, *copies, *pages) == {"/birds/tides-38/?post=2"}
 
 
 @pytest.mark.parametrize(
