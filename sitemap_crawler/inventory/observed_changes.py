@@ -40,21 +40,27 @@ def changed_pages(connection: Connection, run: int) -> Iterator[tuple[str, Chang
             yield shape.kind, ChangedPage(row.url, row.fingerprint, shape.section, row.step)
 
 
-def keep_dates(connection: Connection, run: int, *, unstable: Container[str], common: CommonChanges) -> KeptDates:
-    """Give the changed pages of unstable shapes, and those with a common change, the dates of the run before."""
+def keep_dates(
+    connection: Connection, run: int, *, shapes: Container[str], pages: Container[str], common: CommonChanges
+) -> KeptDates:
+    """Give the changed pages of unstable shapes, unstable pages, and those with a common change, the dates before."""
     of_unstable = of_common = 0
+    example = ""
     with connection.begin():
         for rows in batches_of_urls(connection, _changed(run)):
             same = []
             for row in rows:
                 shape = shape_of(row.url)
                 is_common = common.has(shape.section, row.step)
-                if is_common or shape.kind in unstable:
+                if is_common or shape.kind in shapes or row.url in pages:
                     same.append(_dated_as_before(row))
-                    of_common += is_common
-                    of_unstable += not is_common
+                    if is_common:
+                        of_common += 1
+                    else:
+                        of_unstable += 1
+                        example = example or row.url
             SET_DATE.execute(connection, same)
-    return KeptDates(of_unstable, of_common)
+    return KeptDates(of_unstable, of_common, example)
 
 
 def _changed(run: int) -> Select[Any]:

@@ -240,7 +240,7 @@ class _Conclusion:
                 self._end_run("refused")
         elif ending.finished:
             if ending.kept_dates.unstable:
-                report.notices.append(kept_dates_notice(ending.kept_dates.unstable))
+                report.notices.append(kept_dates_notice(ending.kept_dates.unstable, ending.kept_dates.example))
             if ending.kept_dates.common:
                 report.notices.append(common_changes_notice(ending.kept_dates.common))
             had_no_limit = ending.saw_everything and not self._warn_of_lost_urls()

@@ -39,9 +39,7 @@ LABEL = re.compile(r'<p class="label"><svg.*?</svg> (.*?)</p>', re.DOTALL)
 
 def not_requested(path: Path) -> list[str]:
     """Return the lines about what the run has not requested."""
-    found = re.search(
-        r"<div><p><strong>Not everything was requested:</strong> (.*?)</div>", path.read_text(), re.DOTALL
-    )
+    found = re.search(r"<div><p><strong>What this run could not do:</strong> (.*?)</div>", path.read_text(), re.DOTALL)
     if found is None:
         return []
     return [html.unescape(re.sub(r"<[^>]*>", "", line).strip()) for line in found[1].split("</p>") if line.strip()]

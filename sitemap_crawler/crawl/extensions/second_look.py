@@ -1,6 +1,6 @@
 """The extension that asks for some changed pages again, to recognise those that show something else at each request.
 
-It does so at the end of a crawl, and only if many pages of one shape have changed since the last run.
+It does so at the end of a crawl, and only if many pages have changed since the last run.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class SecondLook(Probing):
             yield self.request(page.url, partial(self._parse, shape, page))
 
     def conclude(self) -> None:
-        unstable, common = self._looks.unstable, self._common
-        if unstable or common.found:
+        shapes, pages, common = self._looks.unstable, self._looks.unstable_pages, self._common
+        if shapes or pages or common.found:
             job = self.job
-            job.kept_dates = keep_dates(job.store.connection, job.run.id, unstable=unstable, common=common)
+            job.kept_dates = keep_dates(job.store.connection, job.run.id, shapes=shapes, pages=pages, common=common)
 
     def _parse(self, shape: str, page: ChangedPage, response: Response) -> None:
         self.count()

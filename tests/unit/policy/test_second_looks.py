@@ -7,6 +7,7 @@ import pytest
 from sitemap_crawler.policy.second_looks import (
     MAX_LOOKS,
     MAX_SHAPES,
+    MAX_SINGLE_LOOKS,
     MIN_CHANGED,
     ChangedPage,
     SecondLooks,
@@ -30,9 +31,28 @@ def looks_at(**changed: int) -> SecondLooks:
 def test_some_pages_of_the_shapes_with_many_changes_are_asked_for_again() -> None:
     looks = looks_at(few=MIN_CHANGED - 1, many=MIN_CHANGED, most=1_000)
     chosen = looks.choose()
-    assert [shape for shape, _ in chosen] == ["most"] * MAX_LOOKS + ["many"] * MAX_LOOKS
-    assert len({page.url for _, page in chosen}) == 2 * MAX_LOOKS
+    assert [shape for shape, _ in chosen] == ["most"] * MAX_LOOKS + ["many"] * MAX_LOOKS + ["few"] * (MIN_CHANGED - 1)
+    assert len({page.url for _, page in chosen}) == 2 * MAX_LOOKS + MIN_CHANGED - 1
     assert looks.unstable == set()
+
+
+def test_no_page_is_asked_for_again_if_few_have_changed() -> None:
+    assert looks_at(one=MIN_CHANGED // 2, other=MIN_CHANGED // 2 - 1).choose() == []
+    assert len(looks_at(one=MIN_CHANGED // 2, other=MIN_CHANGED // 2).choose()) == MIN_CHANGED
+
+
+def test_pages_of_shapes_with_few_changes_speak_for_themselves() -> None:
+    looks = looks_at(one=9, other=9)
+    answers = {("one", 0): b"other 1", ("one", 1): b"12345678", ("other", 0): b"sorry", ("other", 1): b"sorry"}
+    for (name, number), answer in answers.items():
+        looks.compare(name, page(name, number), answer)
+    assert looks.unstable == set()
+    assert looks.unstable_pages == {page("one", 0).url}
+
+
+def test_there_is_a_limit_for_the_number_of_single_pages() -> None:
+    looks = looks_at(**{f"shape{number}": 1 for number in range(MAX_SINGLE_LOOKS + 5)})
+    assert len(looks.choose()) == MAX_SINGLE_LOOKS
 
 
 def test_there_is_a_limit_for_the_number_of_shapes() -> None:
@@ -61,5 +81,9 @@ def test_most_of_the_pages_have_to_differ_once_more_each_in_its_own_way(answers:
 
 
 def test_one_page_is_no_plural() -> None:
-    assert kept_dates_notice(1).startswith("1 page shows something else")
-    assert kept_dates_notice(1_234).startswith("1,234 pages show something else")
+    url = "https://www.example.com/news"
+    assert kept_dates_notice(1, url).startswith(
+        f"{url} shows something else at each request, such as products at random:"
+    )
+    assert f"such as products at random ({url}):" in kept_dates_notice(1_234, url)
+    assert kept_dates_notice(1_234, url).startswith("1,234 pages show something else")
