@@ -184,7 +184,7 @@ class Diagnostics:
         return query.where(or_(urls.c.named >= self._run, supplied.c.url_id.is_not(None)))
 
     def duplicates(self) -> Iterator[str]:
-        """Yield the listed pages without a canonical that have the same content, except the first of each group."""
+        """Yield the listed pages without a canonical that have the content of another one that was met before."""
         pages = _plain_pages()
         shared = select(observations.c.fingerprint).select_from(pages).where(_PLAIN)
         shared = shared.group_by(observations.c.fingerprint).having(func.count() > 1)
@@ -192,17 +192,21 @@ class Diagnostics:
         query = query.select_from(pages.join(urls, urls.c.id == decisions.c.url_id))
         query = query.where(_PLAIN, observations.c.fingerprint.in_(shared))
         last = None
-        for row in self._stream(query.order_by(observations.c.fingerprint, urls.c.url)):
+        for row in self._stream(query.order_by(observations.c.fingerprint, urls.c.depth, urls.c.id)):
             if row.fingerprint == last:
                 yield row.url
             last = row.fingerprint
 
     def duplicate_of(self, url: str) -> str | None:
-        """Return another listed page with the same content, or None."""
+        """Return another listed page with the same content, the first one that was met, or None."""
         hashes = select(observations.c.fingerprint).join(urls, urls.c.id == observations.c.url_id)
         mine = hashes.where(urls.c.key == url_key(url)).scalar_subquery()
         same = select(urls.c.url).select_from(_plain_pages().join(urls, urls.c.id == decisions.c.url_id))
-        same = same.where(_PLAIN, observations.c.fingerprint == mine, urls.c.url != url).order_by(urls.c.id).limit(1)
+        same = (
+            same.where(_PLAIN, observations.c.fingerprint == mine, urls.c.url != url)
+            .order_by(urls.c.depth, urls.c.id)
+            .limit(1)
+        )
         return next((row[0] for row in self._stream(same)), None)
 
 

@@ -117,6 +117,10 @@ def warnings(result: Result, site: WebServer) -> list[tuple[str, str, str]]:
             ],
         ),
         (
+            {"/": page("/z", title="Home"), "/z": page("/a"), "/a": page("/a")},
+            [("duplicate-pages", "/a", "has the same content as /z: give the copies a canonical")],
+        ),
+        (
             {
                 "/": page("/a", head='<script src="/js/app.js"></script><link rel=stylesheet href="/css/a.css">'),
                 "/a": page(title="A", head='<script src="/js/app.js"></script>'),
