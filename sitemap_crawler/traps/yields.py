@@ -284,8 +284,8 @@ class Yields:
         # The page without parameters would have shown what this one shows.
         if plain.is_variable and (not shape.names or is_first or (find and self.turns.postpones(plain))):
             self.turns.count_page(plain, find, is_sample=is_new_sample)
-        if not shape.names or (is_first and not find):
-            # It is not refused, whatever is known of its shape.
+        if not shape.names or is_first:
+            # It is not refused, whatever is known of its shape, and says nothing about others: without it they are new.
             return []
         if self.groups.judge(shape, self.refused) is not None and self._is_first_of_its_simpler(url):
             # So is this one. It says nothing about the URLs with the same simpler URL.

@@ -104,6 +104,23 @@ def test_the_first_url_of_a_path_is_requested_whatever_its_parameters_are() -> N
     assert yields.refuses(f"{HOST}/never/seen?sort=y")
 
 
+def test_the_first_url_of_a_path_says_nothing_about_others() -> None:
+    """The posts of a forum are links to their topics, some of which are met by such a link only."""
+    yields = Yields()
+    text = count(1_000)
+    for number in range(SAMPLES):
+        topic = (next(text), next(text))
+        for post in "ab":
+            assert not yields.refuses(f"{HOST}/topic/{number}?post={post}")
+            url = f"{HOST}/topic/{number}?post={post}"
+            yields.admit(url)
+            yields.refuse(yields.add(url, texts_of(*topic), None, (), is_listable=True)[1])
+    assert yields.refuses(f"{HOST}/topic/0?post=c")
+    yields.admit(f"{HOST}/topic/99?post=a")
+    assert not yields.refuses(f"{HOST}/topic/99?post=a")
+    assert yields.refuses(f"{HOST}/topic/99?post=b")
+
+
 def test_one_directory_does_not_speak_for_others() -> None:
     yields = Yields()
     show(yields, "/list", 1, 2, 3)
