@@ -281,6 +281,6 @@ def test_the_titles_come_in_one_stream(program: Program, site: WebServer) -> Non
     )
     done = program.execute(sys.executable, "-c", counter, "write", *STATE)
     assert done.code == 0, done.err
-    # Of the start page, and of all pages.
-    assert "TITLES 2" in done.out
+    # Of the start page, of all pages, and of those that share a canonical.
+    assert "TITLES 3" in done.out
     assert len(links(program)) == 301

@@ -88,6 +88,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
 _WINDOW_BYTES = 120
 """Length of the longest age, far more than any."""
 _MAX_UNIT_BYTES = 60
+"""Length of the longest unit, far more than any."""
 _MAX_PLACES = 2_000
 """Maximum number of places of one text that are looked at for the ages of one language."""
 

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sitemap_crawler.inventory.frontier import one_in
 from sitemap_crawler.inventory.schema import TRAPPED, UrlState, decisions, urls
 from sitemap_crawler.inventory.sql import STREAM_ROWS
+from sitemap_crawler.policy.reasons import Reason
 from sitemap_crawler.report.html.texts import clean
 from sitemap_crawler.report.url_groups.counter import UrlGroups
 from sitemap_crawler.report.url_groups.exclusion import shape_of_group
@@ -28,6 +29,7 @@ MAX_EVIDENCE = 300
 """Characters of what was learnt."""
 _LEARNT = tuple(state for state in TRAPPED if state != UrlState.SAME)
 """States of URLs that are left out for what other URLs have shown. Those of SAME were seen themselves."""
+_ARE_LEFT_OUT = (urls.c.state.in_(_LEARNT), decisions.c.reason != Reason.ORPHAN)
 
 
 class LearntTrap(NamedTuple):
@@ -61,7 +63,7 @@ def read_learnt(connection: Connection, texts: PageTexts, *, prefix: str) -> Lea
     """Return the traps of an inventory. `prefix` is that of the crawled scope."""
     number = func.count().label("number")
     query = select(decisions.c.evidence, number).join(urls, urls.c.id == decisions.c.url_id)
-    query = query.where(urls.c.state.in_(_LEARNT), decisions.c.evidence.is_not(None)).group_by(decisions.c.evidence)
+    query = query.where(*_ARE_LEFT_OUT, decisions.c.evidence.is_not(None)).group_by(decisions.c.evidence)
     found = connection.execute(query.order_by(number.desc(), decisions.c.evidence)).all()
     counts: dict[str, int] = {row.evidence: row.number for row in found[:MAX_TRAPS]}
     groups = _groups_of(connection, counts, prefix)
@@ -94,7 +96,7 @@ def _groups_of(connection: Connection, counts: dict[str, int], prefix: str) -> d
     if groups:
         every = max(1, -(-sum(counts.values()) // MAX_COUNTED))
         query = select(urls.c.url, decisions.c.evidence).join(decisions, decisions.c.url_id == urls.c.id)
-        query = query.where(urls.c.state.in_(_LEARNT), decisions.c.evidence.in_(counts), one_in(every, urls.c.id))
+        query = query.where(*_ARE_LEFT_OUT, decisions.c.evidence.in_(counts), one_in(every, urls.c.id))
         for row in connection.execute(query, execution_options={"yield_per": STREAM_ROWS}):
             groups[row.evidence].add(row.url)
     return groups

@@ -6,6 +6,7 @@ above. The result depends on the order of the URLs only if the memory bounds are
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sitemap_crawler.report.url_groups.groups import (
@@ -38,6 +39,8 @@ _MAX_PARAMETERS = 8
 """Maximum number of parameters of a query that are counted apart."""
 _MIN_SHARE = 50
 """A group has at least one of this many URLs."""
+_NUMBER_OF_NAME = re.compile("[0-9]+")
+"""The number of a parameter without a value: `/spip.php?article12`."""
 _OTHER_NAMES = "*"
 """Key of all queries whose parameter names were too rare to be counted."""
 
@@ -107,7 +110,7 @@ class UrlGroups:
         if len(parameters) > _MAX_PARAMETERS:
             parameters[-1] = "…"
         parts = [parameter.partition("=") for parameter in parameters]
-        names = "&".join([name + equals for name, equals, _ in parts])
+        names = "&".join([name + equals if equals else _NUMBER_OF_NAME.sub("*", name) for name, equals, _ in parts])
         if len(names) > MAX_PATTERN:
             names = names[:MAX_PATTERN] + "…"
             parts = []
@@ -139,6 +142,7 @@ class UrlGroups:
         for key, group in self._directories.items():
             tree.insert(key[len(self._root) :], group)
         tree.fold_dates((), 0)
+        tree.fold_alike()
         groups: list[UrlGroup] = []
         rest = tree.collect((), groups, small)
         return groups, [rest.as_group(rest.path() + "*")] if rest.urls else []

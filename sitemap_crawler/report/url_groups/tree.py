@@ -1,8 +1,12 @@
-"""Groups of URLs without a query: the tree of their directories, in which the directories of all dates are merged."""
+"""Groups of URLs without a query: the tree of their directories.
+
+The directories of all dates are merged, and so are those of many things of one kind, such as the forums of a site.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from sitemap_crawler.report.url_groups.groups import MIN_URLS, TOKENS, GroupCount, UrlGroup
@@ -11,6 +15,10 @@ _YEAR, _MONTH, _DAY = "(?:19|20)[0-9][0-9]", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12
 _DATE = tuple(map(re.compile, (_YEAR, _MONTH, _DAY)))
 _ARCHIVE = re.compile(rf"/{_YEAR}(?:/{_MONTH}(?:/{_DAY})?)?\Z")
 _ARCHIVE_LENGTH = len("/2024/05/17")
+MIN_ALIKE = 8
+"""Number of directories with a subdirectory of one name, from which on they are merged."""
+_ANY = "*"
+"""Name of the directory into which they are merged."""
 _NUMBERS = "#"
 """End of the key that counts the pages of a directory whose names are other numbers. No URL has a fragment here."""
 
@@ -59,6 +67,18 @@ class Directory:
                 self.pages.absorb(child.archive)
                 child.archive = GroupCount()
             self._put(key, child)
+
+    def fold_alike(self) -> None:
+        """Merge the directories that many subdirectories of one name are in: `/forum/*/topic/`."""
+        names = Counter(below for child in self.children.values() for below in child.children)
+        alike = {name for name, directories in names.items() if directories >= MIN_ALIKE}
+        if alike:
+            children, self.children = self.children, {}
+            for name, child in children.items():
+                is_alike = name not in TOKENS and not alike.isdisjoint(child.children)
+                self._put(_ANY if is_alike else name, child)
+        for child in self.children.values():
+            child.fold_alike()
 
     def collect(self, place: tuple[str, ...], groups: list[UrlGroup], small: int) -> GroupCount:
         """Append the groups below this directory to `groups`. Return the pages that are too few for a group.

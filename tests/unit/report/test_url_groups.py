@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemap_crawler.report.url_groups.counter import UrlGroups
+from sitemap_crawler.report.url_groups.exclusion import exclude_pattern
 from sitemap_crawler.report.url_groups.groups import UrlGroup, shorten
 
 SITE = "https://example.com"
@@ -58,7 +59,7 @@ def test_the_examples_are_the_shortest_urls_in_any_order() -> None:
         # Many small directories.
         (
             [f"/users/u{n}/{what}" for n in range(60) for what in ("photos/1", "photos/2", "likes")],
-            [("/users/*", 180)],
+            [("/users/*/photos/*", 120), ("/users/*/*", 60)],
         ),
         # Under a fiftieth of all: 3 of 151; not 3 of 150.
         ([*numbered("/a/{}", 148), *numbered("/b/c/{}", 3)], [("/a/*", 148), ("/b/c/*", 3)]),
@@ -71,6 +72,13 @@ def test_the_examples_are_the_shortest_urls_in_any_order() -> None:
 )
 def test_directories(paths: list[str], expected: list[tuple[str, int]]) -> None:
     assert counts(paths) == expected
+
+
+def test_directories_of_one_kind_are_one_group() -> None:
+    forums = [f"/forum/{name}/topic/{topic}/" for name in "abcdefgh" for topic in range(4)]
+    others = [f"/forum/{name}/" for name in "abcdefgh"] + [f"/about/{name}" for name in "xyz"]
+    assert counts(forums + others) == [("/forum/*/topic/*", 32), ("/forum/*", 8), ("/about/*", 3)]
+    assert counts(forums[4:]) == [(f"/forum/{name}/topic/*", 4) for name in "bcdefgh"]
 
 
 @pytest.mark.parametrize(
@@ -257,6 +265,15 @@ def test_paging(paths: list[str], expected: list[tuple[str, int]]) -> None:
 )
 def test_queries(paths: list[str], expected: list[tuple[str, int]]) -> None:
     assert counts(paths) == expected
+
+
+def test_numbers_of_parameters_without_values() -> None:
+    pages = [*numbered("/spip.php?article{}", 20), *numbered("/spip.php?mot{}", 5), "/spip.php?page=plan"]
+    assert counts(pages) == [("/spip.php?article*", 20), ("/spip.php?mot*", 5), ("/spip.php?page=*", 1)]
+    assert [exclude_pattern(group, f"{SITE}/") for group in groups_of([SITE + page for page in pages])][:2] == [
+        r"^https://example\.com/spip\.php\?article[^&]*$",
+        r"^https://example\.com/spip\.php\?mot[^&]*$",
+    ]
 
 
 def test_wordpress() -> None:

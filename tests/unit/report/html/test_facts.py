@@ -233,6 +233,8 @@ def test_the_kinds_of_urls_that_were_left_out_have_examples_and_an_option(invent
     trap(inventory, 100, sorted_urls, state=UrlState.REPEATS, evidence="trap: sort <b>reorders</b>")
     trap(inventory, 200, views, state=UrlState.EXHAUSTED, evidence="trap: nothing new")
     trap(inventory, 300, [f"{SITE}c?x=1"], state=UrlState.SAME, evidence="it shows what another URL shows")
+    trap(inventory, 400, [f"{SITE}list?sort=gone"], state=UrlState.REPEATS, evidence="nothing leads to it any more")
+    change(inventory, "UPDATE decisions SET reason = 'orphan' WHERE url_id = 400")
     learnt = facts_of(inventory).learnt
     assert learnt.total == 2
     assert [(one.evidence, one.urls) for one in learnt.traps] == [
